@@ -1,4 +1,5 @@
-"""What tests share: one compilation of each kernel for all workers, and the command line in this process."""
+"""What tests share: one compilation of each kernel for all workers, and the command line in this
+process."""
 
 import gc
 import os
@@ -56,7 +57,11 @@ def folder_of(path):
 
 def pytest_addoption(parser):
     """An option of ours, which writes golden files."""
-    parser.addoption("--rewrite-golden", action="store_true", help="write the sentences of these tests anew (-n 0)")
+    parser.addoption(
+        "--rewrite-golden",
+        action="store_true",
+        help="write the sentences of these tests anew (-n 0)",
+    )
 
 
 def pytest_configure(config):
@@ -85,11 +90,12 @@ def pytest_sessionfinish():
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`.
+    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n
+    are `long`.
 
-    Then the files, and the tests within each, are shuffled by pytest-randomly. The scopes with most tests that may
-    compile come first all the same, so that no worker is left with one of them at the end.
-    """
+    Then the files, and the tests within each, are shuffled by pytest-randomly. The scopes with most
+    tests that may compile come first all the same, so that no worker is left with one of them at
+    the end."""
     cases = Counter()
     for item in items:
         if first := item.get_closest_marker("first"):
@@ -117,7 +123,8 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def pytest_sessionstart():
-    """A shell that starts the tests in the background lets them ignore Ctrl-C, which many of them press."""
+    """A shell that starts the tests in the background lets them ignore Ctrl-C, which many of them
+    press."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -128,13 +135,14 @@ def pytest_collection():
 
 
 def pytest_collection_finish():
-    """What is loaded by now stays: the garbage collector need not look through it again and again."""
+    """What is loaded by now stays: the garbage collector need not look through it again and
+    again."""
     gc.enable()
     gc.freeze()
 
 
-# Files whose kernels have parts in common: a worker that has compiled one of these kernels needs half the time for the
-# next. All other files go to workers one by one.
+# Files whose kernels have parts in common: a worker that has compiled one of these kernels needs
+# half the time for the next. All other files go to workers one by one.
 TOGETHER = {
     "product classes": r"product_class|test_conformance",
     "similarities": r"(statistics|aspects)/test_additive",
@@ -149,7 +157,8 @@ def scope_of(nodeid):
 
 
 class TogetherScheduling(LoadFileScheduling):
-    """Files to workers, those of `TOGETHER` to the same one, in the order in which they were collected."""
+    """Files to workers, those of `TOGETHER` to the same one, in the order in which they were
+    collected."""
 
     def __init__(self, config, log):
         super().__init__(config, log)
@@ -190,16 +199,22 @@ def clean_after_each_file(request, folder_of_temporary_files):
 
 @pytest.fixture(autouse=True)
 def guarded(request):
-    """What each test is held to: one fixture, since each costs a tenth of a millisecond for each of 10,000 tests.
+    """What each test is held to: one fixture, since each costs a tenth of a millisecond for each of
+    10,000 tests.
 
-    - A test marked `data` reads the folder of real data; where it is absent it is skipped, or fails if CI is set.
-    - A unit test that calls a kernel is an error, even where an earlier test or an earlier run has compiled it.
-    - Pictures that the command line, the app and `papers` write are rendered only if a test asks for it.
+    - A test marked `data` reads the folder of real data; where it is absent it is skipped, or fails
+      if CI is set.
+    - A unit test that calls a kernel is an error, even where an earlier test or an earlier run has
+      compiled it.
+    - Pictures that the command line, the app and `papers` write are rendered only if a test asks
+      for it.
     - A test leaves the environment and the options of this process as they were.
     """
     marker = request.node.get_closest_marker
     if not real_data.open_for(marker("data") is not None):
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("the folder of real data is not beside this project")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            "the folder of real data is not beside this project"
+        )
     _running["unit"] = request.node.name if marker("unit") else ""
     is_sketched = folder_of(request.path) in sketches.FOLDERS and not marker("rendered")
     try:
@@ -246,7 +261,8 @@ def few_starts(monkeypatch):
 
 @pytest.fixture
 def few_draws(request, monkeypatch):
-    """Boards by Laplace's approximation have a quarter of their usual draws, but in tests that are `exact`."""
+    """Boards by Laplace's approximation have a quarter of their usual draws, but in tests that are
+    `exact`."""
     if request.node.get_closest_marker("exact"):
         return
     monkeypatch.setattr(estimates, "DRAWS", 1000)
@@ -260,7 +276,8 @@ def uncompiled(monkeypatch):
 
 @pytest.fixture
 def in_plain_python(monkeypatch):
-    """A function of names of a prior and a likelihood, whose kernels then run as Python: all others are compiled."""
+    """A function of names of a prior and a likelihood, whose kernels then run as Python: all others
+    are compiled."""
     rare, call = [], jit.kernel.__call__
 
     def run(kernel, rng, model, *rest):
@@ -274,19 +291,23 @@ def in_plain_python(monkeypatch):
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_by_one_worker(tmp_path_factory):
-    """Workers that need the same kernel wait for the first of them to compile it, and then load what it kept.
+    """Workers that need the same kernel wait for the first of them to compile it, and then load
+    what it kept.
 
-    Each compilation is held against the digest that names what is kept: no function may be compiled in that the digest
-    does not count.
-    """
+    Each compilation is held against the digest that names what is kept: no function may be compiled
+    in that the digest does not count."""
     locks = tmp_path_factory.getbasetemp().parent
     compile_it = Dispatcher.compile
     counted, seen = {}, []
 
     def compile_once(self, signature):
         if _running["unit"]:
-            pytest.fail(f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}: mark it `fit`.")
-        if not isinstance(self._cache, KernelCache):  # a part of several kernels, and nobody else's to load
+            pytest.fail(
+                f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}:"
+                " mark it `fit`."
+            )
+        # a part of several kernels, and nobody else's to load
+        if not isinstance(self._cache, KernelCache):
             return compile_it(self, signature)
         name = self.py_func.__qualname__
         budgets.count(self.py_func)
@@ -313,7 +334,10 @@ def compiled_by_one_worker(tmp_path_factory):
     def called(call):
         def call_it(entry, *args):
             if _running["unit"] and not jit._is_disabled():
-                pytest.fail(f"{_running['unit']} is a unit test, but calls {entry.python.__qualname__}: mark it `fit`.")
+                pytest.fail(
+                    f"{_running['unit']} is a unit test, but calls {entry.python.__qualname__}:"
+                    " mark it `fit`."
+                )
             return call(entry, *args)
 
         return call_it
@@ -330,21 +354,26 @@ def compiled_by_one_worker(tmp_path_factory):
 
 @pytest.fixture
 def stand_in(monkeypatch):
-    """A function of a model's name and a class, which the command line then fits in place of the model."""
+    """A function of a model's name and a class, which the command line then fits in place of the
+    model."""
     load, others = ModelSpec.load, {}
-    monkeypatch.setattr(ModelSpec, "load", lambda spec: others[spec.name] if spec.name in others else load(spec))
+    monkeypatch.setattr(
+        ModelSpec, "load", lambda spec: others[spec.name] if spec.name in others else load(spec)
+    )
     return others.__setitem__
 
 
 @pytest.fixture(scope="session")
 def command_line():
-    """The commands and their options, which are made of the specs once, and not for every line that is run."""
+    """The commands and their options, which are made of the specs once, and not for every line that
+    is run."""
     return get_command(app)
 
 
 @pytest.fixture
 def run(capsys, command_line):
-    """Run the command line in this process: its exit code, what it printed, what it said besides."""
+    """Run the command line in this process: its exit code, what it printed, what it said
+    besides."""
 
     def run(*words):
         with pytest.raises(SystemExit) as stop:
@@ -369,7 +398,8 @@ def done(run):
 
 @pytest.fixture
 def refused(run, tmp_path):
-    """Run a command line that is refused, prints nothing and leaves all files as they are: what it said."""
+    """Run a command line that is refused, prints nothing and leaves all files as they are: what it
+    said."""
 
     def files():
         return {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*") if not path.is_dir()}

@@ -1,11 +1,13 @@
-"""The hierarchical logit in willingness-to-pay space beside a mixed logit there: amounts, CPU seconds.
+"""The hierarchical logit in willingness-to-pay space beside a mixed logit there: amounts, CPU
+seconds.
 
     python benchmarks/amounts.py [--people 300] [--draws 500] [--xlogit PYTHON] [--small]
 
-Simulated people whose amounts for a zoom and a brand are normal (12 and -6 on average, standard deviations 5 and 6) and
-whose scale of utility is log-normal (logarithm -1.9, .4) choose among three products in ten tasks. PYTHON is the
-interpreter of an environment that has xlogit (`pip install xlogit`), whose scale is one number for everybody and whose
-amounts are independent; `draws` are its Halton points for each person. The hierarchical logit has a default fit.
+Simulated people whose amounts for a zoom and a brand are normal (12 and -6 on average, standard
+deviations 5 and 6) and whose scale of utility is log-normal (logarithm -1.9, .4) choose among three
+products in ten tasks. PYTHON is the interpreter of an environment that has xlogit (`pip install
+xlogit`), whose scale is one number for everybody and whose amounts are independent; `draws` are its
+Halton points for each person. The hierarchical logit has a default fit.
 
 Measured (300 people, a busy machine; xlogit 0.2.7, no standard errors):
 
@@ -14,10 +16,10 @@ Measured (300 people, a busy machine; xlogit 0.2.7, no standard errors):
     hierarchical logit, posterior means       23.2    12.30    -7.54     6.81     7.81
     xlogit, 500 points                         8.0    11.44    -6.99     4.49     6.19
 
-The smallest effective sample size of the population is 1,958. Ten tasks say little of how much people differ: the prior
-size of a variance, 1, is wide here; beside SciPy's simulated maximum likelihood with the scale of each person, on
-another study of that size, `scale=.1` has 11.86, -6.76, 4.23, 7.11 against 12.08, -6.84, 4.96, 7.22.
-"""
+The smallest effective sample size of the population is 1,958. Ten tasks say little of how much
+people differ: the prior size of a variance, 1, is wide here; beside SciPy's simulated maximum
+likelihood with the scale of each person, on another study of that size, `scale=.1` has 11.86,
+-6.76, 4.23, 7.11 against 12.08, -6.84, 4.96, 7.22."""
 
 import argparse
 import resource
@@ -41,11 +43,16 @@ def simulated(people: int, seed: int) -> pd.DataFrame:
     rows = []
     for person, (log_scale, zoom, brand) in enumerate(numbers):
         for task in range(TASKS):
-            price, has, other = rng.choice([5, 15, 25], size=3), rng.integers(2, size=3), rng.integers(2, size=3)
+            price, has, other = (
+                rng.choice([5, 15, 25], size=3),
+                rng.integers(2, size=3),
+                rng.integers(2, size=3),
+            )
             utility = np.exp(log_scale) * (zoom * has + brand * other - price) + rng.gumbel(size=3)
             chosen = np.arange(3) == utility.argmax()
             rows += [
-                (person, TASKS * person + task, j + 1, int(chosen[j]), price[j], has[j], other[j]) for j in range(3)
+                (person, TASKS * person + task, j + 1, int(chosen[j]), price[j], has[j], other[j])
+                for j in range(3)
             ]
     return pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "price", "zoom", "brand"])
 
@@ -62,7 +69,9 @@ def show(name: str, spent: float, amounts, sds) -> None:
     print(f"{name:<44} {spent:>6.1f} {cells}", flush=True)
 
 
-def main(people: int = 300, draws: int = 500, xlogit: str | None = None, small: bool = False) -> None:
+def main(
+    people: int = 300, draws: int = 500, xlogit: str | None = None, small: bool = False
+) -> None:
     """Fit both and print means and standard deviations of the amounts."""
     people, draws, least = (20, 20, 20) if small else (people, draws, None)
     frame = simulated(people, 1)
@@ -88,7 +97,12 @@ def main(people: int = 300, draws: int = 500, xlogit: str | None = None, small: 
             script = Path(__file__).with_name("amounts_peer.py")
             subprocess.run([xlogit, script, folder, str(draws)], check=True)
             found = np.load(Path(folder) / "estimate.npz")
-            show(f"xlogit, {draws} points", seconds(children=True) - began, found["mean"], found["sd"])
+            show(
+                f"xlogit, {draws} points",
+                seconds(children=True) - began,
+                found["mean"],
+                found["sd"],
+            )
 
 
 if __name__ == "__main__":

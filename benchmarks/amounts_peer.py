@@ -1,9 +1,10 @@
-"""Mixed logit of xlogit in willingness-to-pay space, run by `amounts.py` in an environment that has it.
+"""Mixed logit of xlogit in willingness-to-pay space, run by `amounts.py` in an environment that has
+it.
 
     python amounts_peer.py FOLDER DRAWS
 
-FOLDER holds choices.csv. Writes estimate.npz: mean and standard deviation (2,) of the amounts for zoom and brand.
-"""
+FOLDER holds choices.csv. Writes estimate.npz: mean and standard deviation (2,) of the amounts for
+zoom and brand."""
 
 import sys
 from pathlib import Path

@@ -1,21 +1,24 @@
-"""Who ignores what: the hierarchical logit with and without attention, on simulated and on real studies.
+"""Who ignores what: the hierarchical logit with and without attention, on simulated and on real
+studies.
 
     python benchmarks/attention.py [--seeds 0 1] [--people 400] [--small]
     python benchmarks/attention.py FOLDER [--people 100] [--draws 1000] [--only camera]
 
-Simulated (no FOLDER): 16 tasks of three products for everybody and four more, which are predicted. The four tastes have
-means of at least three standard deviations; 45 % of the people ignore the price and 25 % the zoom, or nobody ignores
-anything. Log scores are means over the tasks that were left out, differences are paired, with standard errors over
-people. Truths are those of the sample; that of willingness to pay is the median over those who attend to the price.
+Simulated (no FOLDER): 16 tasks of three products for everybody and four more, which are predicted.
+The four tastes have means of at least three standard deviations; 45 % of the people ignore the
+price and 25 % the zoom, or nobody ignores anything. Log scores are means over the tasks that were
+left out, differences are paired, with standard errors over people. Truths are those of the sample;
+that of willingness to pay is the median over those who attend to the price.
 
-Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4 tasks are predicted
-(of swissroute the last 2), with and without attention, and with attention at the prior size of variances without it.
+Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4
+tasks are predicted (of swissroute the last 2), with and without attention, and with attention at
+the prior size of variances without it.
 
-Measured (a busy machine; default fits of the simulated studies, seeds 0 to 4; CPU seconds with attention 153 to 293 and
-82 to 164, without 22 to 38):
+Measured (a busy machine; default fits of the simulated studies, seeds 0 to 4; CPU seconds with
+attention 153 to 293 and 82 to 164, without 22 to 38):
 
-    price, zoom attend: sample / found; lowest part of the other two; smallest ESS; log score a task left out, with
-    attention less without, and its error; willingness to pay: truth; without; with
+    price, zoom attend: sample / found; lowest part of the other two; smallest ESS; log score a task
+    left out, with attention less without, and its error; willingness to pay: truth; without; with
 
     seed  45 % and 25 % ignore
        0  .540 .690 / .591 .752  .969    528   .0064 .0028  35 41 -41; 58 83 -82; 35 44 -46
@@ -30,37 +33,41 @@ Measured (a busy machine; default fits of the simulated studies, seeds 0 to 4; C
        3                         .959    947   .0013 .0012  48 42 -41; 45 41 -40; 46 42 -40
        4                         .965    801   .0012 .0012  45 40 -40; 46 38 -38; 46 38 -38
 
-    The five log scores together: .0065 (.0015), 4.4 standard errors; alone three of them are above two.
+    The five log scores together: .0065 (.0015), 4.4 standard errors; alone three of them are above
+    two.
 
-    real, 100 people, 1,000 draws of four chains (CPU s, log score, difference to the first line with its error; the
-    largest R-hat of a part):
+    real, 100 people, 1,000 draws of four chains (CPU s, log score, difference to the first line
+    with its error; the largest R-hat of a part):
 
-      swissroute            22  -0.4481
-      without, scale .2      6  -0.4592  -0.0111 (0.0076)
-      with, scale .2        16  -0.4506  -0.0025 (0.0165)  attend: tt .67, tc .45, hw .90, ch .84; R-hat 1.015
-      with, scale 1         15  -0.4444  +0.0038 (0.0150)  attend: tt .70, tc .46, hw .89, ch .87; R-hat 1.008
-                            willingness to pay: tt -.358, hw -.370, ch -11.3 without; -.156, -.132, -4.28 with (.2)
-      electricity            6  -0.7594
-      without, scale .2      5  -0.7822  -0.0228 (0.0055)
-      with, scale .2        19  -0.7869  -0.0275 (0.0131)  attend: rate .86, cl .37, loc .85, wk .85; R-hat 1.012
-      with, scale 1         18  -0.7685  -0.0091 (0.0112)  attend: rate .87, cl .47, loc .89, wk .89; R-hat 1.024
-      camera                 9  -0.7351
-      without, scale .2      8  -0.7508  -0.0157 (0.0087)
-      with, scale .2        34  -0.7378  -0.0027 (0.0199)  attend: brand .12, pixels .59, zoom .62, video .50, swivel
+      swissroute            22  -0.4481 without, scale .2      6  -0.4592  -0.0111 (0.0076) with,
+      scale .2        16  -0.4506  -0.0025 (0.0165)  attend: tt .67, tc .45, hw .90, ch .84; R-hat
+      1.015 with, scale 1         15  -0.4444  +0.0038 (0.0150)  attend: tt .70, tc .46, hw .89, ch
+      .87; R-hat 1.008
+                            willingness to pay: tt -.358, hw -.370, ch -11.3 without; -.156, -.132,
+                            -4.28 with (.2)
+      electricity            6  -0.7594 without, scale .2      5  -0.7822  -0.0228 (0.0055) with,
+      scale .2        19  -0.7869  -0.0275 (0.0131)  attend: rate .86, cl .37, loc .85, wk .85;
+      R-hat 1.012 with, scale 1         18  -0.7685  -0.0091 (0.0112)  attend: rate .87, cl .47, loc
+      .89, wk .89; R-hat 1.024 camera                 9  -0.7351 without, scale .2      8  -0.7508
+      -0.0157 (0.0087) with, scale .2        34  -0.7378  -0.0027 (0.0199)  attend: brand .12,
+      pixels .59, zoom .62, video .50, swivel
                             .36, wifi .69, price .93; R-hat 1.129
-      with, scale 1         35  -0.7238  +0.0113 (0.0190)  attend: brand .14, pixels .65, zoom .68, video .55, swivel
-                            .45, wifi .77, price .94; R-hat 1.024
-                            willingness to pay: pixels .343, zoom .510, video .420, swivel .191, wifi .437 without;
-                            .001, .312, 0, 0, .274 with (.2): of what half of the people ignore the median is 0
+      with, scale 1         35  -0.7238  +0.0113 (0.0190)  attend: brand .14, pixels .65, zoom .68,
+      video .55, swivel
+                            .45, wifi .77, price .94; R-hat 1.024 willingness to pay: pixels .343,
+                            zoom .510, video .420, swivel .191, wifi .437 without; .001, .312, 0, 0,
+                            .274 with (.2): of what half of the people ignore the median is 0
 
-    shares of the products of the first task, without; with (.2); half a 89 % interval is .01 to .06:
+    shares of the products of the first task, without; with (.2); half a 89 % interval is .01 to
+    .06:
 
       swissroute            .926 .074; .919 .081
       electricity           .443 .283 .114 .160; .412 .316 .114 .158
       camera                .369 .283 .088 .007 .252 (none); .408 .254 .085 .013 .240
 
-    In the real studies attention predicts no better than the hierarchical logit does, of electricity at scale .2 worse,
-    as that scale alone does; amounts of those who attend to the price are by two fifths to more than a half smaller.
+    In the real studies attention predicts no better than the hierarchical logit does, of
+    electricity at scale .2 worse, as that scale alone does; amounts of those who attend to the
+    price are by two fifths to more than a half smaller.
 """
 
 import argparse
@@ -79,7 +86,9 @@ IGNORED = {"45 % and 25 %": np.array([0.45, 0.25, 0.0, 0.0]), "nobody": np.zeros
 TASKS, LEFT_OUT = 16, 4
 
 
-def simulated(people: int, seed: int, ignored: np.ndarray) -> tuple["th.ChoiceExperiment", np.ndarray, np.ndarray]:
+def simulated(
+    people: int, seed: int, ignored: np.ndarray
+) -> tuple["th.ChoiceExperiment", np.ndarray, np.ndarray]:
     """A study, tastes of everybody and who attends to what."""
     rng = np.random.default_rng(seed)
     tastes, attends = rng.normal(MEANS, SDS, (people, 4)), rng.random((people, 4)) >= ignored
@@ -102,7 +111,8 @@ def log_scores(model: "th.HierarchicalLogit", test: "th.ChoiceExperiment") -> np
 
 
 def fitted(train: "th.ChoiceExperiment", seed: int, draws: int | None = None, **arguments):
-    """A model after a fit of so many draws of each chain, by default until they suffice, and the CPU seconds of it."""
+    """A model after a fit of so many draws of each chain, by default until they suffice, and the
+    CPU seconds of it."""
     begin = time.process_time()
     model = th.HierarchicalLogit(**arguments).fit(train, draws, random_seed=seed, progressbar=False)
     return model, time.process_time() - begin
@@ -121,14 +131,27 @@ def simulation(people: int, seeds: list[int], draws: int | None) -> None:
             off = log_scores(model, test) - log_scores(plain, test)
             error = off.std(ddof=1) / np.sqrt(people)
             print(f"  seed {seed}, CPU s {before:.0f} without, {after:.0f} with")
-            print("    attend, of the sample: ", dict(zip(NAMES, attends.mean(axis=0).round(3).tolist(), strict=True)))
+            print(
+                "    attend, of the sample: ",
+                dict(zip(NAMES, attends.mean(axis=0).round(3).tolist(), strict=True)),
+            )
             print("    attend, found:         ", shares["attends"].round(3).to_dict())
-            print("    ess, R-hat:            ", shares["ess"].round().to_dict(), shares["r_hat"].max().round(4))
+            print(
+                "    ess, R-hat:            ",
+                shares["ess"].round().to_dict(),
+                shares["r_hat"].max().round(4),
+            )
             print(f"    log score, with less without: {off.mean():+.4f} ({error:.4f})")
             who = attends[:, 0]
             truth = np.median(-(tastes * attends)[who, 1:] / (tastes[who, :1] / 50.0), axis=0)
-            pay = [each.willingness_to_pay("price")["wtp"].to_numpy().round(1) for each in (plain, model)]
-            print(f"    willingness to pay: truth {truth.round(1)}, without {pay[0]}, with {pay[1]}", flush=True)
+            pay = [
+                each.willingness_to_pay("price")["wtp"].to_numpy().round(1)
+                for each in (plain, model)
+            ]
+            print(
+                f"    willingness to pay: truth {truth.round(1)}, without {pay[0]}, with {pay[1]}",
+                flush=True,
+            )
 
 
 def study(folder: Path, name: str) -> tuple["th.ChoiceExperiment", int, str]:
@@ -146,7 +169,9 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
     """A real study without attention, with it, and with it at the wider prior."""
     data, tasks, price = study(folder, name)
     train, test = data.split(tasks=tasks)
-    some = np.random.default_rng(100).choice(data.n_respondents, min(people, data.n_respondents), replace=False)
+    some = np.random.default_rng(100).choice(
+        data.n_respondents, min(people, data.n_respondents), replace=False
+    )
     train, test = (each.take(np.isin(each.respondent_of_task, some)) for each in (train, test))
     linear = {"camera": "price", "swissroute": ["tt", "tc", "hw", "ch"], "electricity": []}[name]
     print(f"{name}: {len(some)} people")
@@ -168,14 +193,23 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
         print(f"difference {off.mean():+.4f} ({off.std(ddof=1) / np.sqrt(len(off)):.4f})")
         if "attention" in arguments:
             shares = model.attention().shares
-            rows = [f"{n} {r.attends:.2f} ({r.low:.2f} to {r.high:.2f}; ess {r.ess:.0f})" for n, r in shares.iterrows()]
+            rows = [
+                f"{n} {r.attends:.2f} ({r.low:.2f} to {r.high:.2f}; ess {r.ess:.0f})"
+                for n, r in shares.iterrows()
+            ]
             print(f"    attend: {', '.join(rows)}; R-hat at most {shares['r_hat'].max():.3f}")
         if price:
             pay = model.willingness_to_pay(price)
-            amounts = [f"{row['attribute']} {row['level']} {row['wtp']:.3g}" for row in pay.to_dict("records")]
+            amounts = [
+                f"{row['attribute']} {row['level']} {row['wtp']:.3g}"
+                for row in pay.to_dict("records")
+            ]
             print(f"    median willingness to pay: {', '.join(amounts)}")
         shares = model.market_shares(market)
-        parts = [f"{row.share:.3f} ({row.share_low:.3f} to {row.share_high:.3f})" for row in shares.itertuples()]
+        parts = [
+            f"{row.share:.3f} ({row.share_low:.3f} to {row.share_high:.3f})"
+            for row in shares.itertuples()
+        ]
         print(f"    shares of the products of the first task: {', '.join(parts)}", flush=True)
 
 
@@ -189,14 +223,20 @@ def main(
 ) -> None:
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
     if folder is None:
-        simulation(6 if small else people or 400, seeds or ([0] if small else [0, 1]), 20 if small else None)
+        simulation(
+            6 if small else people or 400,
+            seeds or ([0] if small else [0, 1]),
+            20 if small else None,
+        )
         return
     for name in [only] if only else ["camera", "electricity", "swissroute"]:
         real(folder, name, people or 100, draws)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seeds", type=int, nargs="+")

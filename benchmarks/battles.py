@@ -1,15 +1,18 @@
-"""Leaderboards from files of battles: seconds and memory, and beside other programs in the same run.
+"""Leaderboards from files of battles: seconds and memory, and beside other programs in the same
+run.
 
-    python benchmarks/battles.py [--small] [--models 300] [--battles 2000000] [--judges 0] [--weeks 0]
+    python benchmarks/battles.py [--small] [--models 300] [--battles 2000000] [--judges 0] [--weeks
+    0]
                                  [--arena-rank PYTHON] [--evalica PYTHON] [--choix PYTHON]
 
-Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed popularity, 25 % of
-ties; log discriminations of judges, if there are any, with one of .5) and written to a Parquet file. Each program reads
-the file in a process of its own: thali with `th.leaderboard`, the others, in the environment whose Python is given, as
-their pages say (`pip install arena-rank`, `evalica` or `choix`, with pandas and pyarrow). CPU seconds are those of the
-second of two rounds, so that nothing is compiled, and of reading and fitting together. Where the models agree (ties
-half a win of either, maximum likelihood) so must the log worths: the largest difference is given. With `--judges` or
-`--weeks` thali alone runs, once, with judges or periods.
+Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed
+popularity, 25 % of ties; log discriminations of judges, if there are any, with one of .5) and
+written to a Parquet file. Each program reads the file in a process of its own: thali with
+`th.leaderboard`, the others, in the environment whose Python is given, as their pages say (`pip
+install arena-rank`, `evalica` or `choix`, with pandas and pyarrow). CPU seconds are those of the
+second of two rounds, so that nothing is compiled, and of reading and fitting together. Where the
+models agree (ties half a win of either, maximum likelihood) so must the log worths: the largest
+difference is given. With `--judges` or `--weeks` thali alone runs, once, with judges or periods.
 """
 
 import argparse
@@ -79,7 +82,9 @@ timed(run, sys.argv[1])
 """
 
 
-def write_battles(path: Path, models: int, battles: int, judges: int = 0, weeks: int = 0, seed: int = 1) -> None:
+def write_battles(
+    path: Path, models: int, battles: int, judges: int = 0, weeks: int = 0, seed: int = 1
+) -> None:
     """Battles between models of different popularity, as an arena logs them."""
     import pandas as pd
 
@@ -95,14 +100,24 @@ def write_battles(path: Path, models: int, battles: int, judges: int = 0, weeks:
     outcome = np.where(drawn < p, 0, np.where(drawn < 1, 1, 2 + rng.integers(0, 2, battles)))
     names = np.array([f"model-{k:03d}" for k in range(models)], dtype=object)
     words = np.array(["model_a", "model_b", "tie", "tie (bothbad)"], dtype=object)
-    columns = {"question_id": rng.integers(0, 2**62, battles), "model_a": names[a], "model_b": names[b]}
-    columns |= {"winner": words[outcome], "turn": rng.integers(1, 5, battles), "tstamp": rng.random(battles)}
+    columns = {
+        "question_id": rng.integers(0, 2**62, battles),
+        "model_a": names[a],
+        "model_b": names[b],
+    }
+    columns |= {
+        "winner": words[outcome],
+        "turn": rng.integers(1, 5, battles),
+        "tstamp": rng.random(battles),
+    }
     columns |= {"judge": judge} if judges else {}
     columns |= {"week": rng.integers(0, weeks, battles)} if weeks else {}
     pd.DataFrame(columns).to_parquet(path, index=False)
 
 
-def measured(python: str, program: str, path: Path, settings: dict | None = None, rounds: int = 2) -> dict:
+def measured(
+    python: str, program: str, path: Path, settings: dict | None = None, rounds: int = 2
+) -> dict:
     """What a program says of its last round."""
     command = [python, "-c", _TIMED + program, str(path), str(rounds), json.dumps(settings or {})]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
@@ -129,11 +144,19 @@ def main(
         how |= {"weeks": {"period": "week", "date": "week"}} if weeks else {}
         if not how:
             how = {"davidson laplace": {}}
-            how |= {} if small else {"half maximum-likelihood": {"ties": "half", "method": "maximum-likelihood"}}
+            how |= (
+                {}
+                if small
+                else {"half maximum-likelihood": {"ties": "half", "method": "maximum-likelihood"}}
+            )
         for name, settings in how.items():
             rounds = 1 if judges or weeks else 2
             found[f"thali {name}"] = measured(sys.executable, _THALI, path, settings, rounds)
-        others = ("arena-rank", arena_rank, _ARENA_RANK), ("evalica", evalica, _EVALICA), ("choix", choix, _CHOIX)
+        others = (
+            ("arena-rank", arena_rank, _ARENA_RANK),
+            ("evalica", evalica, _EVALICA),
+            ("choix", choix, _CHOIX),
+        )
         for name, python, program in others:
             if python:
                 found[name] = measured(python, program, path)
@@ -141,8 +164,14 @@ def main(
         for name, each in found.items():
             differ = ""
             if ours is not None and not name.startswith("thali"):
-                worst = max(abs(value - ours["log_worths"][model]) for model, value in each["log_worths"].items())
-                differ = f", log worths differ by {worst:.1e} at most from those of thali half maximum-likelihood"
+                worst = max(
+                    abs(value - ours["log_worths"][model])
+                    for model, value in each["log_worths"].items()
+                )
+                differ = (
+                    f", log worths differ by {worst:.1e} at most from those of thali half"
+                    " maximum-likelihood"
+                )
             print(f"{name}: {each['seconds']:.2f} CPU s, {each['memory']:.2f} GB{differ}")
 
 

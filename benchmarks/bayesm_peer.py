@@ -1,4 +1,5 @@
-"""bayesm's hierarchical multinomial logit, run by bayesm_logit.R; for benchmarks/choice_studies.py and maxdiff.py."""
+"""bayesm's hierarchical multinomial logit, run by bayesm_logit.R; for benchmarks/choice_studies.py
+and maxdiff.py."""
 
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ class BayesmFit(NamedTuple):
 
     seconds: float  # of the processor
     beta: np.ndarray  # (draws, columns, people)
-    population: np.ndarray  # (draws, columns + columns^2): the means, and the inverse of the root of the precision
+    # (draws, columns + columns^2): the means, and the inverse of the root of the precision
+    population: np.ndarray
 
 
 def has_bayesm() -> bool:
@@ -25,10 +27,11 @@ def has_bayesm() -> bool:
 def fit_bayesm(
     x: np.ndarray, chosen: np.ndarray, tasks: np.ndarray, alternatives: int, run: tuple[int, int]
 ) -> BayesmFit:
-    """Fit it to x (rows, columns), as many rows a task as there are alternatives, and chosen (tasks,), places in these.
+    """Fit it to x (rows, columns), as many rows a task as there are alternatives, and chosen
+    (tasks,), places in these.
 
-    `tasks`: how many each person has, whose tasks lie together; `run`: sweeps, of which every tenth is kept, and seed.
-    """
+    `tasks`: how many each person has, whose tasks lie together; `run`: sweeps, of which every tenth
+    is kept, and seed."""
     people, p = len(tasks), x.shape[1]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
@@ -38,7 +41,10 @@ def fit_bayesm(
         x.astype(float).tofile(here / "x.bin")
         script = Path(__file__).with_name("bayesm_logit.R")
         answer = subprocess.run(
-            ["Rscript", str(script), folder, *map(str, run)], capture_output=True, text=True, check=True
+            ["Rscript", str(script), folder, *map(str, run)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         seconds, kept = answer.stdout.split()
         draws = int(kept)

@@ -2,9 +2,8 @@
 
     python biogeme_peer.py CHOICES
 
-CHOICES is `amounts.simulated(300, 1)` as a table: two classes. Prints CPU seconds, the log-likelihood and the
-estimates; those of thali stand in `latent_class.py`.
-"""
+CHOICES is `amounts.simulated(300, 1)` as a table: two classes. Prints CPU seconds, the
+log-likelihood and the estimates; those of thali stand in `latent_class.py`."""
 
 import sys
 import time
@@ -21,7 +20,9 @@ from biogeme.expressions import Beta, PanelLikelihoodTrajectory, Variable, exp, 
 def estimate(name, database, log_likelihood) -> None:
     """Maximise and print."""
     began = time.process_time()
-    found = bio.BIOGEME(database, log_likelihood, generate_html=False, generate_yaml=False, save_iterations=False)
+    found = bio.BIOGEME(
+        database, log_likelihood, generate_html=False, generate_yaml=False, save_iterations=False
+    )
     found.model_name = name
     result = found.estimate()
     print(f"{name}: {time.process_time() - began:.1f} CPU s, {result.final_log_likelihood:.9f}")
@@ -38,9 +39,13 @@ def classes(file: Path) -> None:
     database.panel("id")
 
     def likelihood(k):
-        price, zoom, brand = (Beta(f"{name} {k + 1}", value, None, None, 0) for name, value in START[k].items())
+        price, zoom, brand = (
+            Beta(f"{name} {k + 1}", value, None, None, 0) for name, value in START[k].items()
+        )
         utility = {
-            j: price * Variable(f"price{j}") + zoom * Variable(f"zoom{j}") + brand * Variable(f"brand{j}")
+            j: price * Variable(f"price{j}")
+            + zoom * Variable(f"zoom{j}")
+            + brand * Variable(f"brand{j}")
             for j in (1, 2, 3)
         }
         return PanelLikelihoodTrajectory(models.logit(utility, None, Variable("choice")))

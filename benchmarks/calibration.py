@@ -1,25 +1,33 @@
-"""Simulation-based calibration of every model: 200 parameters from the prior, data from them, a fit, ranks.
+"""Simulation-based calibration of every model: 200 parameters from the prior, data from them, a
+fit, ranks.
 
     python benchmarks/calibration.py [--small] [--only TEXT] [--tables]
 
-One line a case: the number of quantities ranked, the smallest p-value of uniform ranks times their number (what
-`thali.testing.calibrate` judges by; below 0.0001 the case is out of calibration), the largest standardised error of a
-mean rank, the median number of nearly independent draws of the quantity with the fewest, and CPU seconds. `--tables`
-prints all quantities, `--small` runs 5 data sets a case, `--only` the cases whose names hold a text.
+One line a case: the number of quantities ranked, the smallest p-value of uniform ranks times their
+number (what `thali.testing.calibrate` judges by; below 0.0001 the case is out of calibration), the
+largest standardised error of a mean rank, the median number of nearly independent draws of the
+quantity with the fewest, and CPU seconds. `--tables` prints all quantities, `--small` runs 5 data
+sets a case, `--only` the cases whose names hold a text.
 
-Measured (seed 1, 200 data sets; smallest p-value times the quantities / largest |z|; CPU seconds, some with compiling):
+Measured (seed 1, 200 data sets; smallest p-value times the quantities / largest |z|; CPU seconds,
+some with compiling):
 
-    pairs         ibp 2.2 / 1.5 (9 s); ibp, alpha = 2, lapse 0: 2.8 / 1.2 (10); unique aspects .17 / 2.6 (3); 2 aspects
-                  .31 / 1.7 (6); given aspects .93 / 2.5 (4); tree 1.2 / 2.2 (8); weights Gamma(2, 1) 1.6 / 2.2 (8);
-                  without unique aspects: ibp 4.3 / 1.6 (29), 2 aspects .5 / 1.7 (32), tree 2.3 / 1.8 (30)
-    sets          ibp 1.8 / 1.3 (91); 2 aspects .62 / 1.8 (14); tree .026 / 2.5 (81); given aspects, no unique 1.6 / 2.2
-    best, worst   ranking 5.1 / 1.6 (15); reversed, lapse .1: 1.5 / 1.5 (7)
-    similarities  ibp, sigma learned 3.6 / 1.7 (20); sigma of the data 2.6 / 1.5 (20); 2 features 1.5 / 1.8; given
+    pairs         ibp 2.2 / 1.5 (9 s); ibp, alpha = 2, lapse 0: 2.8 / 1.2 (10); unique aspects .17 /
+    2.6 (3); 2 aspects
+                  .31 / 1.7 (6); given aspects .93 / 2.5 (4); tree 1.2 / 2.2 (8); weights Gamma(2,
+                  1) 1.6 / 2.2 (8); without unique aspects: ibp 4.3 / 1.6 (29), 2 aspects .5 / 1.7
+                  (32), tree 2.3 / 1.8 (30)
+    sets          ibp 1.8 / 1.3 (91); 2 aspects .62 / 1.8 (14); tree .026 / 2.5 (81); given aspects,
+    no unique 1.6 / 2.2 best, worst   ranking 5.1 / 1.6 (15); reversed, lapse .1: 1.5 / 1.5 (7)
+    similarities  ibp, sigma learned 3.6 / 1.7 (20); sigma of the data 2.6 / 1.5 (20); 2 features
+    1.5 / 1.8; given
                   features .033 / 3.2 (3); tree 5.3 / .9 (22)
-    own           likelihood of plain functions, ibp .72 / 2.2 (152, most for trying them out in each fit)
-    regressions   Plackett-Luce, a learned 1.8 / 1.9 (6); a = 1 .074 / 3.2 (9), 800 data sets and seed 2 .35 / 2.6;
+    own           likelihood of plain functions, ibp .72 / 2.2 (152, most for trying them out in
+    each fit) regressions   Plackett-Luce, a learned 1.8 / 1.9 (6); a = 1 .074 / 3.2 (9), 800 data
+    sets and seed 2 .35 / 2.6;
                   sparse logit .23 / 1.1 (5), with intercept 1.8 / .8 (2)
-    experiments   hierarchical logit .58 / 2.4 (7), with attention 1.1 / 2.7 (20), 40 people .4 / 2.6 (85), attention by
+    experiments   hierarchical logit .58 / 2.4 (7), with attention 1.1 / 2.7 (20), 40 people .4 /
+    2.6 (85), attention by
                   age 1.1 / 2.5 (42), 40 people .33 / 2.7 (220);
                   product classes annealed .98 / .7 (63), smc 1.0 / .9 (50)
 """
@@ -81,21 +89,29 @@ def described_pairs():
 
 def priced_pairs():
     """Comparisons of four options with prices."""
-    return pairs().with_option_covariates(pd.DataFrame({"price": [2.0, 1.0, 0.5, 0.0]}, index=list("abcd")))
+    return pairs().with_option_covariates(
+        pd.DataFrame({"price": [2.0, 1.0, 0.5, 0.0]}, index=list("abcd"))
+    )
 
 
 def sets():
     """The same options, offered two, three and four at a time."""
     rows = []
     for number, (offered, times) in enumerate({"abcd": 8, "abc": 6, "bcd": 6, "ad": 5}.items()):
-        rows += [{"obsID": number, "alt": x, "choice": int(x == offered[0]), "count": times} for x in offered]
+        rows += [
+            {"obsID": number, "alt": x, "choice": int(x == offered[0]), "count": times}
+            for x in offered
+        ]
     return th.Choices(pd.DataFrame(rows))
 
 
 def answers():
     """Best and worst of two and three of the same options."""
     offered = ["abd"] * 6 + ["abc"] * 5 + ["bcd"] * 5 + ["ad"] * 4
-    rows = [{f"option{k}": x for k, x in enumerate(each)} | {"best": each[0], "worst": each[1]} for each in offered]
+    rows = [
+        {f"option{k}": x for k, x in enumerate(each)} | {"best": each[0], "worst": each[1]}
+        for each in offered
+    ]
     return th.Choices.from_best_worst(pd.DataFrame(rows))
 
 
@@ -107,7 +123,8 @@ def similarities(sigma=None):
 
 
 def experiment(people=6, tasks=5, aged=False):
-    """Tasks of two or three products with a price and a brand; of people whose ages are known, if that is wanted."""
+    """Tasks of two or three products with a price and a brand; of people whose ages are known, if
+    that is wanted."""
     rng = np.random.default_rng(3)
     rows = []
     for person in range(people):
@@ -116,7 +133,14 @@ def experiment(people=6, tasks=5, aged=False):
                 levels = {"price": int(rng.integers(1, 4)), "brand": "ABC"[rng.integers(3)]}
                 of_person = {"age": 20 + 10 * (person % 6)} if aged else {}
                 rows.append(
-                    {"id": person, "task": task, "alt": product, "choice": int(product == 0), **levels, **of_person}
+                    {
+                        "id": person,
+                        "task": task,
+                        "alt": product,
+                        "choice": int(product == 0),
+                        **levels,
+                        **of_person,
+                    }
                 )
     return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), attributes=["price", "brand"])
 
@@ -131,7 +155,11 @@ def cases():
     """Name, model, design, and what the fits are given."""
     tree = th.Tree.from_newick(TREE)
     slow = CHAIN | {"thin": 100}
-    eba, open_model, clustering = th.EliminationByAspects, th.LatentFeatureModel, th.AdditiveClustering
+    eba, open_model, clustering = (
+        th.EliminationByAspects,
+        th.LatentFeatureModel,
+        th.AdditiveClustering,
+    )
     own = Custom(log_likelihood, of_option=of_option, simulate=simulate)
     ratings = Ratings(np.zeros(4), tuple("abcd"))
     own_tempered = CHAIN | {"thin": 25}
@@ -140,13 +168,33 @@ def cases():
         ("pairs: ibp, alpha = 2, lapse 0", eba(alpha=2.0, lapse=0.0), pairs(), CHAIN),
         ("pairs: unique aspects (BTL)", eba("unique"), pairs(), CHAIN),
         ("pairs: ibp, covariates", eba(), described_pairs(), CHAIN),
-        ("pairs: worths, covariates of options", th.BradleyTerryLuce("mcmc"), priced_pairs(), CHAIN),
+        (
+            "pairs: worths, covariates of options",
+            th.BradleyTerryLuce("mcmc"),
+            priced_pairs(),
+            CHAIN,
+        ),
         ("pairs: 2 aspects", eba(2), pairs(), CHAIN),
         ("pairs: given aspects", eba(OWNERS), pairs(), CHAIN),
         ("pairs: tree", eba(tree), pairs(), CHAIN),
-        ("pairs: ibp, no unique, lapse .1", eba(unique=False, lapse=0.1, tempering=4), pairs(), slow),
-        ("pairs: 2 aspects, no unique, lapse .1", eba(2, unique=False, lapse=0.1, tempering=4), pairs(), slow),
-        ("pairs: tree, no unique, lapse .3", eba(tree, unique=False, lapse=0.3, tempering=4), pairs(), slow),
+        (
+            "pairs: ibp, no unique, lapse .1",
+            eba(unique=False, lapse=0.1, tempering=4),
+            pairs(),
+            slow,
+        ),
+        (
+            "pairs: 2 aspects, no unique, lapse .1",
+            eba(2, unique=False, lapse=0.1, tempering=4),
+            pairs(),
+            slow,
+        ),
+        (
+            "pairs: tree, no unique, lapse .3",
+            eba(tree, unique=False, lapse=0.3, tempering=4),
+            pairs(),
+            slow,
+        ),
         (
             "pairs: ibp, weights Gamma(2, 1)",
             open_model(IndianBuffet(), Elimination(), weight_prior=(2.0, 1.0)),
@@ -156,14 +204,28 @@ def cases():
         ("sets: ibp", eba(), sets(), CHAIN),
         ("sets: 2 aspects", eba(2), sets(), CHAIN),
         ("sets: tree", eba(tree), sets(), CHAIN),
-        ("sets: given aspects, no unique, lapse .05", eba(OWNERS, unique=False, lapse=0.05), sets(), CHAIN),
+        (
+            "sets: given aspects, no unique, lapse .05",
+            eba(OWNERS, unique=False, lapse=0.05),
+            sets(),
+            CHAIN,
+        ),
         ("best and worst: ibp", eba(), answers(), CHAIN),
         ("similarities: ibp, sigma learned", clustering(), similarities(), CHAIN),
-        ("similarities: ibp, sigma of the data, no constant", clustering(constant=False), similarities(0.1), CHAIN),
+        (
+            "similarities: ibp, sigma of the data, no constant",
+            clustering(constant=False),
+            similarities(0.1),
+            CHAIN,
+        ),
         ("similarities: 2 features, sigma learned", clustering(2), similarities(), CHAIN),
         (
             "similarities: given features, weights Gamma(2, 5)",
-            open_model(Given(np.vstack([OWNERS, [[1, 0, 0, 1], [1, 1, 0, 0]]])), Additive(), weight_prior=(2.0, 5.0)),
+            open_model(
+                Given(np.vstack([OWNERS, [[1, 0, 0, 1], [1, 1, 0, 0]]])),
+                Additive(),
+                weight_prior=(2.0, 5.0),
+            ),
             similarities(),
             CHAIN,
         ),
@@ -173,19 +235,54 @@ def cases():
             similarities(),
             slow,
         ),
-        ("own likelihood: ibp", open_model(IndianBuffet(), own, tempering=4), ratings, own_tempered),
-        ("own likelihood: 2 features", open_model(FiniteFeatures(2), own, tempering=4), ratings, own_tempered),
-        ("Plackett-Luce regression: a learned", th.PlackettLuceRegression(a_range=(0.1, 10.0)), labelled(9, 3), CHAIN),
-        ("Plackett-Luce regression: a = 1", th.PlackettLuceRegression(a=1.0), labelled(8, 2), CHAIN),
-        ("sparse logit: Polya-Gamma", th.SparseMultinomialLogit(fit_intercept=False), labelled(12, 3), CHAIN),
-        ("sparse logit: intercept, two classes", th.SparseMultinomialLogit(eta=1.0), labelled(12, 2), CHAIN),
+        (
+            "own likelihood: ibp",
+            open_model(IndianBuffet(), own, tempering=4),
+            ratings,
+            own_tempered,
+        ),
+        (
+            "own likelihood: 2 features",
+            open_model(FiniteFeatures(2), own, tempering=4),
+            ratings,
+            own_tempered,
+        ),
+        (
+            "Plackett-Luce regression: a learned",
+            th.PlackettLuceRegression(a_range=(0.1, 10.0)),
+            labelled(9, 3),
+            CHAIN,
+        ),
+        (
+            "Plackett-Luce regression: a = 1",
+            th.PlackettLuceRegression(a=1.0),
+            labelled(8, 2),
+            CHAIN,
+        ),
+        (
+            "sparse logit: Polya-Gamma",
+            th.SparseMultinomialLogit(fit_intercept=False),
+            labelled(12, 3),
+            CHAIN,
+        ),
+        (
+            "sparse logit: intercept, two classes",
+            th.SparseMultinomialLogit(eta=1.0),
+            labelled(12, 2),
+            CHAIN,
+        ),
         (
             "sparse logit: horseshoe",
             th.SparseMultinomialLogit(prior="horseshoe", fit_intercept=False),
             labelled(12, 3),
             CHAIN,
         ),
-        ("hierarchical logit", th.HierarchicalLogit(linear="price", mean_sd=1.0), experiment(), CHAIN),
+        (
+            "hierarchical logit",
+            th.HierarchicalLogit(linear="price", mean_sd=1.0),
+            experiment(),
+            CHAIN,
+        ),
         (
             "hierarchical logit: willingness-to-pay space",
             th.HierarchicalLogit(linear="price", mean_sd=1.0, space="willingness-to-pay"),
@@ -226,11 +323,20 @@ def main(small=False, only="", tables=False) -> int:
         if only not in name:
             continue
         began = time.process_time()
-        found = th.testing.calibrate(model, design, n, cores=1, random_seed=1, progressbar=False, **fit)
+        found = th.testing.calibrate(
+            model, design, n, cores=1, random_seed=1, progressbar=False, **fit
+        )
         table, seconds = found.table, time.process_time() - began
-        figures = (table["p_value"].min() * len(table), table["z"].abs().max(), table["ess"].min(), seconds)
+        figures = (
+            table["p_value"].min() * len(table),
+            table["z"].abs().max(),
+            table["ess"].min(),
+            seconds,
+        )
         shown = "{:>10.2g}{:>9.1f}{:>7.0f}{:>7.0f}".format(*figures)
-        print(f"{name:<52}{len(table):>11}{shown}{'' if found.ok else '  NOT CALIBRATED'}", flush=True)
+        print(
+            f"{name:<52}{len(table):>11}{shown}{'' if found.ok else '  NOT CALIBRATED'}", flush=True
+        )
         if tables or not found.ok:
             print(found, flush=True)
         wrong += not found.ok

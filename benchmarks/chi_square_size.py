@@ -1,13 +1,15 @@
-"""How often G² rejects a true model at .05 by the chi-square distribution, and by a parametric bootstrap.
+"""How often G² rejects a true model at .05 by the chi-square distribution, and by a parametric
+bootstrap.
 
     python benchmarks/chi_square_size.py [--small]
 
-Bradley-Terry-Luce with weights evenly spaced in logarithms. `excess` is by how many standard deviations of chi-square
-the mean of G² lies above it, to the order 1/n, sum (1/p + 1/(1-p) - 1) / (6 n) / sqrt(2 df): thali takes chi-square up
-to .1. Cochran's rule (four fifths of the expected counts are 5 or more, all 1 or more) lets sizes of .08 pass with 12
-options, more with more.
+Bradley-Terry-Luce with weights evenly spaced in logarithms. `excess` is by how many standard
+deviations of chi-square the mean of G² lies above it, to the order 1/n, sum (1/p + 1/(1-p) - 1) /
+(6 n) / sqrt(2 df): thali takes chi-square up to .1. Cochran's rule (four fifths of the expected
+counts are 5 or more, all 1 or more) lets sizes of .08 pass with 12 options, more with more.
 
-G² against the saturated model (standard error of a size of .05: .005 with 6 options, .01 with more):
+G² against the saturated model (standard error of a size of .05: .005 with 6 options, .01 with
+more):
 
     options    n spread  least expected  Cochran  excess  chi-square
           6    5    0.5             1.3       no   0.368       0.148
@@ -23,11 +25,11 @@ G² against the saturated model (standard error of a size of .05: .005 with 6 op
          20   10    0.5             2.7       no   0.548       0.156
          20   50    0.5            13.4      yes   0.110       0.050
 
-The bootstrap with 6 options: .096 at 2 comparisons of a pair (250 data sets, standard error .019), which is why thali
-gives no p-value below 4; .06 at 5 (100 data sets, standard error .024).
+The bootstrap with 6 options: .096 at 2 comparisons of a pair (250 data sets, standard error .019),
+which is why thali gives no p-value below 4; .06 at 5 (100 data sets, standard error .024).
 
-Nested models, one order column (df 1) and all weights equal (df: options - 1), n games in either order of each pair
-(standard error .01):
+Nested models, one order column (df 1) and all weights equal (df: options - 1), n games in either
+order of each pair (standard error .01):
 
     options    n  comparisons a parameter: order, all equal
           6    1            5   0.093   0.043
@@ -67,13 +69,19 @@ def against_saturated(options: int, n: int, spread: float, rounds: int, bootstra
         saturated = (xlogy(wins, wins / n) + xlogy(n - wins, 1 - wins / n)).sum()
         statistics.append(2 * (saturated - highest(pose, np.log(w), np.zeros(0))))
     size = np.mean([chi_square_tail(value, df) < 0.05 for value in statistics])
-    by_bootstrap = [bootstrap_rejects(found, rng.binomial(n, p), n, number) for number in range(bootstraps)]
+    by_bootstrap = [
+        bootstrap_rejects(found, rng.binomial(n, p), n, number) for number in range(bootstraps)
+    ]
     expected = n * np.concatenate([p, 1 - p])
     cochran = (expected >= 5).mean() >= 0.8 and expected.min() >= 1
     excess = ((1 / p + 1 / (1 - p) - 1) / (6 * n)).sum() / np.sqrt(2 * df)
     print(
-        f"{options:7} {n:4} {spread:6.1f}  {expected.min():14.1f}  {'yes' if cochran else 'no':>7}  {excess:6.3f}"
-        f"  {size:10.3f}" + (f"  {np.mean(by_bootstrap):9.3f}" if bootstraps else ""),
+        f"{options:7} {n:4}"
+        f" {spread:6.1f} "
+        f" {expected.min():14.1f} "
+        f" {'yes' if cochran else 'no':>7}"
+        f"  {excess:6.3f} "
+        f" {size:10.3f}" + (f"  {np.mean(by_bootstrap):9.3f}" if bootstraps else ""),
         flush=True,
     )
 
@@ -127,7 +135,9 @@ def main(small: bool = False) -> None:
         (20, 10, 0.5, 500, 0),
         (20, 50, 0.5, 500, 0),
     ):
-        against_saturated(options, n, spread, 20 if small else rounds, 2 if small and bootstraps else bootstraps)
+        against_saturated(
+            options, n, spread, 20 if small else rounds, 2 if small and bootstraps else bootstraps
+        )
     print("options    n  comparisons a parameter: order, all equal")
     for options, n, rounds in ((6, 1, 500), (6, 2, 500), (6, 4, 500), (10, 1, 500), (20, 1, 500)):
         nested(options, n, 5 if small else rounds)

@@ -1,34 +1,39 @@
-"""Choice experiments of 100 people: every model of thali and bayesm's hierarchical logit, known and new respondents.
+"""Choice experiments of 100 people: every model of thali and bayesm's hierarchical logit, known and
+new respondents.
 
     python benchmarks/choice_studies.py FOLDER [--seeds 2] [--draws 3] [--only camera]
 
-FOLDER holds dce_camera/choices.csv and dce_electricity/choices.csv. Three draws of 100 people; everybody's last 4 tasks
-are predicted, and those of all others as those of new respondents. Models are as they are by default; product classes
-and the logit with signs get the directions below. bayesm (R, rhierMnlRwMixture with one component, 20,000 sweeps, of
-which every tenth is kept and the first quarter dropped) gets thali's columns; it is left out where Rscript or bayesm is
-not installed. Log scores are means over tasks, with their standard errors over people; a difference is the paired one
-to bayesm, or to the hierarchical logit where bayesm is left out.
+FOLDER holds dce_camera/choices.csv and dce_electricity/choices.csv. Three draws of 100 people;
+everybody's last 4 tasks are predicted, and those of all others as those of new respondents. Models
+are as they are by default; product classes and the logit with signs get the directions below.
+bayesm (R, rhierMnlRwMixture with one component, 20,000 sweeps, of which every tenth is kept and the
+first quarter dropped) gets thali's columns; it is left out where Rscript or bayesm is not
+installed. Log scores are means over tasks, with their standard errors over people; a difference is
+the paired one to bayesm, or to the hierarchical logit where bayesm is left out.
 
-Then the smallest number of effective draws, of means and standard deviations in the population, for each CPU second.
+Then the smallest number of effective draws, of means and standard deviations in the population, for
+each CPU second.
 
 Measured (bayesm 3.1, three draws of people, two seeds each):
 
-                                      CPU s  yield   log, known    hit     difference     log, new     difference
+                                      CPU s  yield   log, known    hit     difference     log, new
+                                      difference
     camera
-      multinomial                       0.0         -1.220 (.023) .462  -.466 (.028)  -1.221 (.015)  -.005 (.003)
-      classes                         430.3         -0.738 (.029) .728  +.016 (.014)  -1.209 (.015)  +.007 (.003)
-      hierarchical                     15.3   50.9  -0.753 (.027) .724  +.001 (.001)  -1.215 (.015)  +.001 (.001)
-      hierarchical, sign of price      29.1   16.5  -0.738 (.027) .719  +.016 (.006)  -1.213 (.015)  +.004 (.001)
-      bayesm                           17.9    0.9  -0.754 (.027) .722       0        -1.216 (.015)       0
+      multinomial                       0.0         -1.220 (.023) .462  -.466 (.028)  -1.221 (.015)
+      -.005 (.003) classes                         430.3         -0.738 (.029) .728  +.016 (.014)
+      -1.209 (.015)  +.007 (.003) hierarchical                     15.3   50.9  -0.753 (.027) .724
+      +.001 (.001)  -1.215 (.015)  +.001 (.001) hierarchical, sign of price      29.1   16.5  -0.738
+      (.027) .719  +.016 (.006)  -1.213 (.015)  +.004 (.001) bayesm                           17.9
+      0.9  -0.754 (.027) .722       0        -1.216 (.015)       0
     electricity
-      multinomial                       0.0         -1.182 (.019) .458  -.419 (.026)  -1.201 (.012)  -.012 (.002)
-      classes                          31.3         -0.748 (.028) .699  +.016 (.007)  -1.193 (.011)  -.004 (.002)
-      hierarchical                      6.7  154.9  -0.761 (.027) .696  +.002 (.001)  -1.187 (.012)  +.002 (.000)
-      bayesm                            8.2    6.1  -0.763 (.026) .701       0        -1.189 (.012)       0
+      multinomial                       0.0         -1.182 (.019) .458  -.419 (.026)  -1.201 (.012)
+      -.012 (.002) classes                          31.3         -0.748 (.028) .699  +.016 (.007)
+      -1.193 (.011)  -.004 (.002) hierarchical                      6.7  154.9  -0.761 (.027) .696
+      +.002 (.001)  -1.187 (.012)  +.002 (.000) bayesm                            8.2    6.1  -0.763
+      (.026) .701       0        -1.189 (.012)       0
 
-Of camera the classes are of eight chains by default, on a busy machine; of electricity of sixteen with 500 sweeps, the
-first look of today's default.
-"""
+Of camera the classes are of eight chains by default, on a busy machine; of electricity of sixteen
+with 500 sweeps, the first look of today's default."""
 
 import argparse
 import time
@@ -76,7 +81,10 @@ def scored(p: np.ndarray, test: "th.ChoiceExperiment") -> tuple[np.ndarray, np.n
     chosen = p[first + test.chosen]
     hit = chosen >= np.maximum.reduceat(p, first) - 1e-12
     tasks = np.diff(test.first_task)
-    log, hits = (np.add.reduceat(x, test.first_task[:-1]) / tasks for x in (np.log(chosen), hit.astype(float)))
+    log, hits = (
+        np.add.reduceat(x, test.first_task[:-1]) / tasks
+        for x in (np.log(chosen), hit.astype(float))
+    )
     return log, hits
 
 
@@ -94,7 +102,9 @@ def of_thali(model, train, tests: dict, seed: int | None) -> Score:
     if isinstance(model, th.HierarchicalLogit):
         yields = float(model.population()["ess_bulk"].iloc[:-1].min()) / seconds
     found = {name: scored(model.predict_proba(test), test) for name, test in tests.items()}
-    return Score(seconds, yields, *({name: each[i] for name, each in found.items()} for i in range(2)))
+    return Score(
+        seconds, yields, *({name: each[i] for name, each in found.items()} for i in range(2))
+    )
 
 
 def of_bayesm(train, tests: dict, seed: int) -> Score:
@@ -104,7 +114,8 @@ def of_bayesm(train, tests: dict, seed: int) -> Score:
     p = x.shape[1]
     alternatives, tasks = int(np.diff(train.first_row)[0]), np.diff(train.first_task)
     seconds, beta, population = fit_bayesm(x, train.chosen, tasks, alternatives, (SWEEPS, seed))
-    means, roots = population[:, :p], np.swapaxes(population[:, p:].reshape(-1, p, p), 1, 2)  # R's columns are rows
+    # R's columns are rows
+    means, roots = population[:, :p], np.swapaxes(population[:, p:].reshape(-1, p, p), 1, 2)
     # Sigma = R^T R for R = solve(rooti), since Sigma^-1 = rooti rooti^T
     covariances = np.swapaxes(roots, 1, 2) @ roots
     sds = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
@@ -120,8 +131,14 @@ def of_bayesm(train, tests: dict, seed: int) -> Score:
         p_rows = np.empty(len(rows))
         for person in range(test.n_respondents):
             own = np.flatnonzero(person_of_row == person)
-            tastes = fresh if name == "new" else beta[:, :, train.respondents.index(test.respondents[person])]
-            p_rows[own] = probabilities(rows[own] @ tastes.T, task_of_row[own] - task_of_row[own[0]]).mean(axis=1)
+            tastes = (
+                fresh
+                if name == "new"
+                else beta[:, :, train.respondents.index(test.respondents[person])]
+            )
+            p_rows[own] = probabilities(
+                rows[own] @ tastes.T, task_of_row[own] - task_of_row[own[0]]
+            ).mean(axis=1)
         log[name], hit[name] = scored(p_rows, test)
     return Score(seconds, yields, log, hit)
 
@@ -137,7 +154,9 @@ def study(folder: Path, name: str, draws: int, seeds: int) -> None:
         own = np.isin(train.respondent_of_task, people)
         asked = np.isin(test.respondent_of_task, people)
         fitted, tests = train.take(own), {"known": test.take(asked), "new": test.take(~asked)}
-        found.setdefault("multinomial", []).append(of_thali(th.MultinomialLogit(), fitted, tests, None))
+        found.setdefault("multinomial", []).append(
+            of_thali(th.MultinomialLogit(), fitted, tests, None)
+        )
         for seed in range(seeds):
             models = {
                 "classes": th.ProductClasses(monotone=directions),
@@ -152,16 +171,23 @@ def study(folder: Path, name: str, draws: int, seeds: int) -> None:
                 found.setdefault("bayesm", []).append(of_bayesm(fitted, tests, seed))
     rival = "bayesm" if has_bayesm() else "hierarchical"
     print(f"{name}: {draws} draws of 100 people, {seeds} seeds")
-    of_kind = "".join(f"{'log, ' + kind:>18}{'hit':>7}{'difference':>18}" for kind in ("known", "new"))
+    of_kind = "".join(
+        f"{'log, ' + kind:>18}{'hit':>7}{'difference':>18}" for kind in ("known", "new")
+    )
     print(f"  {'':28}{'CPU s':>8}{'yield':>8}{of_kind}")
     for label, scores in found.items():
         words = f"  {label:28}{np.mean([s.seconds for s in scores]):8.1f}{np.mean([s.yields for s in scores]):8.1f}"
         for kind in ("known", "new"):
             logs = np.concatenate([_by_draw(scores, kind, draw, draws) for draw in range(draws)])
-            others = np.concatenate([_by_draw(found[rival], kind, draw, draws) for draw in range(draws)])
+            others = np.concatenate(
+                [_by_draw(found[rival], kind, draw, draws) for draw in range(draws)]
+            )
             off = logs - others
             hits = np.mean([s.hit[kind].mean() for s in scores])
-            words += f"{logs.mean():10.4f} ({_error(logs):.3f}){hits:7.3f}{off.mean():+10.4f} ({_error(off):.3f})"
+            words += (
+                f"{logs.mean():10.4f} ({_error(logs):.3f}){hits:7.3f}{off.mean():+10.4f}"
+                f" ({_error(off):.3f})"
+            )
         print(words, flush=True)
 
 

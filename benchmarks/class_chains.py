@@ -1,13 +1,14 @@
-"""Chains or sweeps? How much held-out probabilities of product classes differ between seeds, by length of the chains.
+"""Chains or sweeps? How much held-out probabilities of product classes differ between seeds, by
+length of the chains.
 
     python benchmarks/class_chains.py [choices.csv] [--draws 1] [--chains 16] [--sweeps 1000]
 
-Draws of 100 people of camera (the file `choices.csv` of the data; 40 simulated people without), their last 4 tasks held
-out. Chains run as `ProductClasses` runs them; s is the standard deviation between single chains of a held-out
-probability, root mean square over alternatives, so that those of two seeds with C chains each differ by s √(2 / C).
-For each length: s, that difference for 8 and 16 chains, the chains that it takes to bring it to .03 and .02, and their
-CPU seconds. Then R-hat of a, σ and the number of classes, and how far a and σ move in a tenth of the run.
-"""
+Draws of 100 people of camera (the file `choices.csv` of the data; 40 simulated people without),
+their last 4 tasks held out. Chains run as `ProductClasses` runs them; s is the standard deviation
+between single chains of a held-out probability, root mean square over alternatives, so that those
+of two seeds with C chains each differ by s √(2 / C). For each length: s, that difference for 8 and
+16 chains, the chains that it takes to bring it to .03 and .02, and their CPU seconds. Then R-hat of
+a, σ and the number of classes, and how far a and σ move in a tenth of the run."""
 
 import sys
 import time
@@ -26,9 +27,12 @@ from thali._choice.product_classes.state import problem_of
 from thali._data.experiments.design import design_of
 from thali._inference.chains import Run
 
-CAMERA = {"price": "decreasing"} | dict.fromkeys(("pixels", "zoom", "video", "swivel", "wifi"), "increasing")
+CAMERA = {"price": "decreasing"} | dict.fromkeys(
+    ("pixels", "zoom", "video", "swivel", "wifi"), "increasing"
+)
 BLOCKS = 4  # of the final phase
-REPEATS = 8  # occasions of each draw, so that their noise is small beside the differences between chains
+# occasions of each draw, so that their noise is small beside the differences between chains
+REPEATS = 8
 
 
 class Chains(NamedTuple):
@@ -39,7 +43,9 @@ class Chains(NamedTuple):
     shapes: np.ndarray  # (chains, draws, 3) a, σ, number of classes
 
 
-def run(train: Any, test: Any, monotone: dict[str, str], chains: int, sweeps: int, tune: int, seed: int) -> Chains:
+def run(
+    train: Any, test: Any, monotone: dict[str, str], chains: int, sweeps: int, tune: int, seed: int
+) -> Chains:
     """Chains one after the other."""
     draws = sweeps // THIN
     how = Run(draws, tune, chains, THIN, 1, None, False)
@@ -53,9 +59,13 @@ def run(train: Any, test: Any, monotone: dict[str, str], chains: int, sweeps: in
         middle = time.process_time()
         chain.run_to(chain.total)
         seconds.append((middle - begin, time.process_time() - middle))
-        parts = [[d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)]
+        parts = [
+            [d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)
+        ]
         of_block = [joined(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts]
-        found.append([tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block])
+        found.append(
+            [tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block]
+        )
         shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept])
     return Chains(np.array(found), np.array(seconds), np.array(shapes))
 
@@ -81,27 +91,49 @@ def show(chains: Chains, sweeps: int) -> None:
     lag = max(1, shapes.shape[1] // 10)
     moves = np.log(shapes[:, :, 0]), np.log(shapes[:, :, 1] / (1.0 - shapes[:, :, 1]))
     far = [np.sqrt(((x[:, lag:] - x[:, :-lag]) ** 2).mean()) for x in moves]
-    print(f"  R-hat of a {r_hat[0]:.2f}, sigma {r_hat[1]:.2f}, number of classes {r_hat[2]:.2f}; ", end="")
+    print(
+        f"  R-hat of a {r_hat[0]:.2f}, sigma {r_hat[1]:.2f}, number of classes {r_hat[2]:.2f}; ",
+        end="",
+    )
     print(f"root mean square move of ln a {far[0]:.3f}, logit sigma {far[1]:.3f}")
 
 
-def main(path: str | None = None, draws: int = 1, chains: int = 16, sweeps: int = 1000, small: bool = False) -> None:
+def main(
+    path: str | None = None,
+    draws: int = 1,
+    chains: int = 16,
+    sweeps: int = 1000,
+    small: bool = False,
+) -> None:
     if small:
         chains, sweeps = 2, 160
     for draw in range(draws):
         if path:
             data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
-            people = np.random.default_rng(100 + draw).choice(data.n_respondents, 100, replace=False)
+            people = np.random.default_rng(100 + draw).choice(
+                data.n_respondents, 100, replace=False
+            )
             data, monotone = data.take(np.isin(data.respondent_of_task, people)), CAMERA
         else:
             made = th.datasets.product_choices(5 if small else 40, 14, noise=0.6, random_seed=draw)
             data, monotone = made.data, made.monotone
         train, test = data.split(tasks=4)
-        print(f"draw {draw}: {data.n_respondents} people, {chains} chains of {sweeps} sweeps after annealing")
+        print(
+            f"draw {draw}: {data.n_respondents} people, {chains} chains of {sweeps} sweeps after"
+            " annealing"
+        )
         show(run(train, test, monotone, chains, sweeps, 4 if small else 250, 1), sweeps)
 
 
 if __name__ == "__main__":
     words = dict(zip(sys.argv[1:], sys.argv[2:], strict=False))
-    numbers = {name: int(words[f"--{name}"]) for name in ("draws", "chains", "sweeps") if f"--{name}" in words}
-    main(next((w for w in sys.argv[1:2] if not w.startswith("--")), None), **numbers, small="--small" in sys.argv)
+    numbers = {
+        name: int(words[f"--{name}"])
+        for name in ("draws", "chains", "sweeps")
+        if f"--{name}" in words
+    }
+    main(
+        next((w for w in sys.argv[1:2] if not w.startswith("--")), None),
+        **numbers,
+        small="--small" in sys.argv,
+    )

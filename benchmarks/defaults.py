@@ -1,12 +1,13 @@
-"""Every default ends: how long the default fit of every model is expected to take, how long it takes, what it says.
+"""Every default ends: how long the default fit of every model is expected to take, how long it
+takes, what it says.
 
     python benchmarks/defaults.py [--small] [--only TEXT ...] [--most SECONDS] [--sizes 4]
 
-Every model is fitted, as it is by default, to simulated data of four sizes, each fit in a process of its own; what it
-runs is compiled before (`thali cache warm`). A line a fit: what the data are expected to take, in CPU seconds (if the
-chains agree at once, and if they never do), the CPU seconds taken, and the convergence check. Fits that are expected to
-take more than `--most` seconds if the chains agree at once are not run, and said so.
-"""
+Every model is fitted, as it is by default, to simulated data of four sizes, each fit in a process
+of its own; what it runs is compiled before (`thali cache warm`). A line a fit: what the data are
+expected to take, in CPU seconds (if the chains agree at once, and if they never do), the CPU
+seconds taken, and the convergence check. Fits that are expected to take more than `--most` seconds
+if the chains agree at once are not run, and said so."""
 
 import argparse
 import json
@@ -28,7 +29,7 @@ import pandas as pd
 
 import thali as th
 
-# Simulated data of every kind, by their size --------------------------------------------------------------------------
+# Simulated data of every kind, by their size ------------------------------------------------------
 
 
 def similarities(n: int) -> tuple[Any, ...]:
@@ -52,7 +53,8 @@ def battles(n: int) -> tuple[Any, ...]:
 
 
 def of_groups(number: int) -> tuple[Any, ...]:
-    """Of so many groups of people, who compare twelve options with the same aspects, forty times a pair."""
+    """Of so many groups of people, who compare twelve options with the same aspects, forty times a
+    pair."""
     rng, (_, owners) = np.random.default_rng(1), groups.two_groups(1)
     counts = {}
     for group in range(number):
@@ -96,14 +98,21 @@ SEGMENTS = np.array(  # Bora, Cleo, Dara, 100 of the price, 6x, 10x, swivel, wif
 
 @cache
 def cameras(people: int, tasks: int = 12) -> "th.ChoiceExperiment":
-    """Choices among three cameras, at nine prices, and none of them, by people of three segments who differ."""
+    """Choices among three cameras, at nine prices, and none of them, by people of three segments
+    who differ."""
     rng = np.random.default_rng(1)
     taste = SEGMENTS[rng.choice(3, people, p=(0.45, 0.35, 0.2))]
     taste = taste + 0.5 * rng.normal(size=taste.shape)
     shape = people, tasks, 3
     codes = {name: rng.integers(len(levels), size=shape) for name, levels in ATTRIBUTES.items()}
-    columns = [codes["brand"] == k for k in (1, 2, 3)] + [(np.asarray(PRICES)[codes["price"]] - 199) / 100]
-    columns += [codes["zoom"] == k for k in (1, 2)] + [codes["screen"], codes["wifi"], np.zeros(shape)]
+    columns = [codes["brand"] == k for k in (1, 2, 3)] + [
+        (np.asarray(PRICES)[codes["price"]] - 199) / 100
+    ]
+    columns += [codes["zoom"] == k for k in (1, 2)] + [
+        codes["screen"],
+        codes["wifi"],
+        np.zeros(shape),
+    ]
     product = np.stack(columns, axis=-1).astype(float)
     none = np.zeros((people, tasks, 1, product.shape[-1]))
     none[..., -1] = 1.0
@@ -111,14 +120,18 @@ def cameras(people: int, tasks: int = 12) -> "th.ChoiceExperiment":
     utility = np.einsum("ntjk,nk->ntj", shown, taste) + rng.gumbel(size=shown.shape[:3])
     chosen = utility.argmax(axis=2)
     person, task, place = (part.ravel() for part in np.indices(chosen.shape + (4,)))
-    frame = pd.DataFrame({"respondent": person, "task": task, "alternative": np.array([*"123", "none"])[place]})
+    frame = pd.DataFrame(
+        {"respondent": person, "task": task, "alternative": np.array([*"123", "none"])[place]}
+    )
     frame["chosen"] = (chosen[..., None] == np.arange(4)).astype(int).ravel()
     for name, levels in ATTRIBUTES.items():
         shown_levels = np.full(chosen.shape + (4,), None, object)
         shown_levels[..., :3] = np.asarray(levels, object)[codes[name]]
         frame[name] = shown_levels.ravel()
     levels = {name: list(ATTRIBUTES[name]) for name in ("zoom", "screen", "wifi")}
-    return th.ChoiceExperiment.from_frame(frame, none="none", attributes=list(ATTRIBUTES), levels=levels)
+    return th.ChoiceExperiment.from_frame(
+        frame, none="none", attributes=list(ATTRIBUTES), levels=levels
+    )
 
 
 def studies(people: int) -> tuple[Any, ...]:
@@ -126,7 +139,7 @@ def studies(people: int) -> tuple[Any, ...]:
     return (cameras(people),)
 
 
-# What is fitted to them -----------------------------------------------------------------------------------------------
+# What is fitted to them ---------------------------------------------------------------------------
 
 
 class Problem(NamedTuple):
@@ -138,22 +151,32 @@ class Problem(NamedTuple):
 
 
 PROBLEMS = {
-    "elimination by aspects, options": Problem(th.EliminationByAspects, comparisons, (8, 16, 32, 60)),
-    "Bradley-Terry-Luce, options": Problem(lambda: th.EliminationByAspects("unique"), battles, (20, 60, 200, 500)),
+    "elimination by aspects, options": Problem(
+        th.EliminationByAspects, comparisons, (8, 16, 32, 60)
+    ),
+    "Bradley-Terry-Luce, options": Problem(
+        lambda: th.EliminationByAspects("unique"), battles, (20, 60, 200, 500)
+    ),
     "elimination without unique aspects, options": Problem(
         lambda: th.EliminationByAspects(unique=False), comparisons, (8, 12, 16, 24)
     ),
     "additive clustering, objects": Problem(th.AdditiveClustering, similarities, (8, 16, 30, 60)),
     "triplets, objects": Problem(th.AdditiveClustering, triplets, (12, 30, 60, 100)),
-    "groups": Problem(lambda: th.EliminationByAspects(people=th.people.Groups()), of_groups, (2, 4, 8, 30)),
+    "groups": Problem(
+        lambda: th.EliminationByAspects(people=th.people.Groups()), of_groups, (2, 4, 8, 30)
+    ),
     "kinds, people": Problem(
-        lambda: th.EliminationByAspects("unique", people=th.people.LatentClasses(2)), of_people, (20, 60, 200, 800)
+        lambda: th.EliminationByAspects("unique", people=th.people.LatentClasses(2)),
+        of_people,
+        (20, 60, 200, 800),
     ),
     "Plackett-Luce, rows and covariates": Problem(
         th.PlackettLuceRegression, rows, ((100, 4, 3), (150, 10, 3), (300, 30, 2), (2_000, 10, 3))
     ),
     "sparse logit, rows and covariates": Problem(
-        th.SparseMultinomialLogit, rows, ((100, 5, 2), (500, 20, 3), (2_000, 50, 2), (20_000, 10, 3))
+        th.SparseMultinomialLogit,
+        rows,
+        ((100, 5, 2), (500, 20, 3), (2_000, 50, 2), (20_000, 10, 3)),
     ),
     "sparse logit, polya-gamma": Problem(
         lambda: th.SparseMultinomialLogit(method="polya-gamma"),
@@ -168,12 +191,16 @@ PROBLEMS = {
     "hierarchical logit, people": Problem(th.HierarchicalLogit, studies, (30, 100, 300, 1_000)),
     "latent-class logit, people": Problem(th.LatentClassLogit, studies, (30, 100, 300, 1_000)),
     "multinomial logit, people": Problem(th.MultinomialLogit, studies, (30, 100, 300, 1_000)),
-    "product classes, people": Problem(lambda: th.ProductClasses(BETTER), studies, (10, 30, 100, 300)),
-    "product classes by smc, people": Problem(lambda: th.ProductClasses(BETTER, method="smc"), studies, (5, 10, 30)),
+    "product classes, people": Problem(
+        lambda: th.ProductClasses(BETTER), studies, (10, 30, 100, 300)
+    ),
+    "product classes by smc, people": Problem(
+        lambda: th.ProductClasses(BETTER, method="smc"), studies, (5, 10, 30)
+    ),
 }
 
 
-# The default fits, each in a process of its own -----------------------------------------------------------------------
+# The default fits, each in a process of its own ---------------------------------------------------
 
 
 def fit(model: Any, data: tuple[Any, ...]) -> Any:
@@ -181,7 +208,8 @@ def fit(model: Any, data: tuple[Any, ...]) -> Any:
     quiet = {"random_seed": 1, "progressbar": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if "random_state" in model.get_params():  # a classifier, which takes the seed when it is made
+        # a classifier, which takes the seed when it is made
+        if "random_state" in model.get_params():
             return model.set_params(random_state=1).fit(*data, progressbar=False)
         return model.fit(*data, **quiet)
 
@@ -200,26 +228,41 @@ def run(name: str, place: int) -> dict[str, Any]:
     data, model = problem.data(problem.sizes[place]), problem.make()
     begin = time.process_time()
     check = fit(model, data).convergence()
-    seconds, memory = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    seconds, memory = (
+        time.process_time() - begin,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    )
     return {"seconds": seconds, "memory": memory, "agrees": check.agrees, "convergence": str(check)}
 
 
 def apart(name: str, place: int) -> dict[str, Any]:
     """The same in a process of its own."""
     command = [sys.executable, __file__, "--one", name, str(place)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+    return json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[
+            -1
+        ]
+    )
 
 
-def main(small: bool = False, only: tuple[str, ...] = (), most: float = 120.0, sizes: int = 4) -> None:
+def main(
+    small: bool = False, only: tuple[str, ...] = (), most: float = 120.0, sizes: int = 4
+) -> None:
     """Print a line a fit."""
     if small:
         only, sizes = ("multinomial",), 1
-    print(f"{'model':<46} {'size':>14} {'forecast, least':>15} {'most':>6} {'CPU s':>7} {'GB':>5}  convergence")
-    for name in PROBLEMS if not only else [name for each in only for name in PROBLEMS if each in name]:
+    print(
+        f"{'model':<46} {'size':>14} {'forecast, least':>15} {'most':>6} {'CPU s':>7} {'GB':>5} "
+        " convergence"
+    )
+    for name in (
+        PROBLEMS if not only else [name for each in only for name in PROBLEMS if each in name]
+    ):
         problem = PROBLEMS[name]
         for place, size in enumerate(problem.sizes[:sizes]):
             forecast = forecast_of(problem.make(), problem.data(size))
-            least, longest = (math.nan, math.nan) if forecast is None else forecast[:2]  # an approximation has none
+            # an approximation has none
+            least, longest = (math.nan, math.nan) if forecast is None else forecast[:2]
             words = f"{name:<46} {size!s:>14} {least:15.1f} {longest:6.0f}"
             if least > most:
                 print(f"{words}  not run", flush=True)

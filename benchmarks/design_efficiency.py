@@ -1,11 +1,12 @@
-"""Designs of choice experiments beside those that R's idefix carries: D-errors at no, certain and uncertain utilities.
+"""Designs of choice experiments beside those that R's idefix carries: D-errors at no, certain and
+uncertain utilities.
 
-`FOLDER` is the folder `data` of https://github.com/traets/idefix, whose designs were made by its Modfed; the prior is
-that of the first example of its function DBerr (means -1, -1.5, -1, -1.5, .5, 1, standard deviations 1; 0 for no
-choice). Cyclic designs (Bunch, Louviere & Anderson 1996) need no file: each task is a product and the others by adding
-1, 2, ... to all of its levels, which is optimal where nothing is known. For every design of thali also: tasks with a
-dominated product, and whether versions are balanced.
-"""
+`FOLDER` is the folder `data` of https://github.com/traets/idefix, whose designs were made by its
+Modfed; the prior is that of the first example of its function DBerr (means -1, -1.5, -1, -1.5, .5,
+1, standard deviations 1; 0 for no choice). Cyclic designs (Bunch, Louviere & Anderson 1996) need no
+file: each task is a product and the others by adding 1, 2, ... to all of its levels, which is
+optimal where nothing is known. For every design of thali also: tasks with a dominated product, and
+whether versions are balanced."""
 
 import argparse
 import bz2
@@ -45,9 +46,12 @@ def matrix_in(path, rows, columns):
 
 
 def design_of(coded, alternatives, none):
-    """A coded matrix as a table of thali: two columns of each attribute stand for its second and third level."""
+    """A coded matrix as a table of thali: two columns of each attribute stand for its second and
+    third level."""
     own = coded[:, 1:] if none else coded
-    codes = np.stack([1 + own[:, 2 * k] + 2 * own[:, 2 * k + 1] for k in range(3)], axis=1).astype(int)
+    codes = np.stack([1 + own[:, 2 * k] + 2 * own[:, 2 * k + 1] for k in range(3)], axis=1).astype(
+        int
+    )
     places = np.arange(len(coded)) % alternatives
     frame = pd.DataFrame(codes, columns=list(ATTRIBUTES)).astype(object)
     labels = [str(place + 1) for place in places]
@@ -55,7 +59,9 @@ def design_of(coded, alternatives, none):
         is_none = coded[:, 0] == 1.0
         frame[is_none] = None
         labels = ["none" if own else label for own, label in zip(is_none, labels, strict=True)]
-    return frame.assign(version=1, task=np.arange(len(coded)) // alternatives + 1, alternative=labels)
+    return frame.assign(
+        version=1, task=np.arange(len(coded)) // alternatives + 1, alternative=labels
+    )
 
 
 def prior(none):
@@ -74,7 +80,12 @@ def cyclic(levels, attributes, alternatives):
             seen.add(frozenset(task))
             tasks.append(task)
     rows = [
-        {"version": 1, "task": t, "alternative": str(j), **{f"a{k}": level for k, level in enumerate(one)}}
+        {
+            "version": 1,
+            "task": t,
+            "alternative": str(j),
+            **{f"a{k}": level for k, level in enumerate(one)},
+        }
         for t, task in enumerate(tasks, 1)
         for j, one in enumerate(task, 1)
     ]
@@ -103,7 +114,12 @@ def main(folder=None, small=False):
         design, tasks = cyclic(levels, attributes, alternatives)
         title = f"{attributes} attributes of {levels} levels, {tasks} tasks of {alternatives}"
         report(f"{title}: cyclic", design)
-        report("  thali", *made({f"a{k}": list(range(levels)) for k in range(attributes)}, tasks, alternatives)[:1])
+        report(
+            "  thali",
+            *made({f"a{k}": list(range(levels)) for k in range(attributes)}, tasks, alternatives)[
+                :1
+            ],
+        )
     for name, (rows, columns, alternatives, none) in (BUNDLED if folder else {}).items():
         means, sds = prior(none)
         bundled = design_of(matrix_in(folder / name, rows, columns), alternatives, none)
@@ -116,7 +132,12 @@ def main(folder=None, small=False):
         ):
             design, seconds = made(ATTRIBUTES, *size, none=none, **how)
             report(f"  thali, utilities {title}", design, means, sds, seconds)
-    study = {"brand": list("ABCD"), "price": [99, 149, 199, 249, 299], "zoom": list("abc"), "lamp": list("ny")}
+    study = {
+        "brand": list("ABCD"),
+        "price": [99, 149, 199, 249, 299],
+        "zoom": list("abc"),
+        "lamp": list("ny"),
+    }
     directions = {"price": "decreasing", "zoom": "increasing", "lamp": "increasing"}
     versions = 2 if small else 10
     for title, how in (
@@ -128,9 +149,10 @@ def main(folder=None, small=False):
         checked = th.designs.check(design, directions=directions)
         apart = (checked.balance["most"] - checked.balance["least"]).max()
         print(
-            f"{versions} versions of 12 tasks of 3 and none{title}: D-efficiency {checked.d_efficiency:.3f}, tasks with"
-            f" a dominated product {checked.dominated}, a level is shown at most {apart} times more often in one"
-            f" version than in another  ({seconds:.1f} CPU s)"
+            f"{versions} versions of 12 tasks of 3 and none{title}: D-efficiency"
+            f" {checked.d_efficiency:.3f}, tasks with a dominated product {checked.dominated}, a"
+            f" level is shown at most {apart} times more often in one version than in another "
+            f" ({seconds:.1f} CPU s)"
         )
 
 

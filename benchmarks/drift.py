@@ -2,14 +2,14 @@
 
     python benchmarks/drift.py [--small] [--seeds 5] [--elote PYTHON]
 
-20 options whose log worths change by a random walk, or not at all, 300 battles in each of 20 periods. From the sixth
-period on each method sees all periods before and predicts the next: the posterior of a leaderboard in time by
-"laplace", with one more step of the walk; one without periods; Elo (K = 32 and 8, after each battle); Glicko-2
-(Glickman 2013, Example of the Glicko-2 system: RD 350, volatility .06, tau .5, period by period), whose expected score
-allows for both deviations. PYTHON is that of an environment with elote (`pip install elote`), whose
-ratings are updated after each battle, those of Glicko with one time a period. Printed: the mean log probability of a
-battle, less that of guesses.
-"""
+20 options whose log worths change by a random walk, or not at all, 300 battles in each of 20
+periods. From the sixth period on each method sees all periods before and predicts the next: the
+posterior of a leaderboard in time by "laplace", with one more step of the walk; one without
+periods; Elo (K = 32 and 8, after each battle); Glicko-2 (Glickman 2013, Example of the Glicko-2
+system: RD 350, volatility .06, tau .5, period by period), whose expected score allows for both
+deviations. PYTHON is that of an environment with elote (`pip install elote`), whose ratings are
+updated after each battle, those of Glicko with one time a period. Printed: the mean log probability
+of a battle, less that of guesses."""
 
 import argparse
 import json
@@ -25,10 +25,13 @@ from thali._data.pairs import PairedComparisons
 from thali._paired.worths import WorthsRequest, posed
 from thali._worths.laplace import Marginal
 
-FIRST, SCALE = 5, 173.7178  # periods that are seen before the first prediction; points of a unit of Glicko-2
+# periods that are seen before the first prediction; points of a unit of Glicko-2
+FIRST, SCALE = 5, 173.7178
 
 
-def simulated(rng: np.random.Generator, options: int, periods: int, each: int, drift: float) -> pd.DataFrame:
+def simulated(
+    rng: np.random.Generator, options: int, periods: int, each: int, drift: float
+) -> pd.DataFrame:
     """The battles of all periods."""
     worth, frames = rng.normal(size=options), []
     for t in range(periods):
@@ -44,7 +47,9 @@ def of_posterior(seen: pd.DataFrame, new: pd.DataFrame, in_time: bool) -> np.nda
     """Probabilities of the first, with a walk in time or without."""
     frame = seen.assign(chosen=np.where(seen["won"], seen["first"], seen["second"]))
     columns = {"date": "t"} if in_time else {}
-    data = PairedComparisons.from_trials(frame, first="first", second="second", chosen="chosen", **columns)
+    data = PairedComparisons.from_trials(
+        frame, first="first", second="second", chosen="chosen", **columns
+    )
     density = posed(data, WorthsRequest(period="t" if in_time else None)).density
     rng = np.random.default_rng(1)
     points, spreads = Marginal(density).draws(rng, 1000)
@@ -61,11 +66,15 @@ class Elo:
         self.rating, self.k = np.zeros(options), k
 
     def predict(self, new: pd.DataFrame) -> np.ndarray:
-        return 1.0 / (1.0 + 10.0 ** ((self.rating[new["second"]] - self.rating[new["first"]]) / 400.0))
+        return 1.0 / (
+            1.0 + 10.0 ** ((self.rating[new["second"]] - self.rating[new["first"]]) / 400.0)
+        )
 
     def learn(self, battles: pd.DataFrame) -> None:
         for i, j, won in battles[["first", "second", "won"]].itertuples(index=False):
-            change = self.k * (won - 1.0 / (1.0 + 10.0 ** ((self.rating[j] - self.rating[i]) / 400.0)))
+            change = self.k * (
+                won - 1.0 / (1.0 + 10.0 ** ((self.rating[j] - self.rating[i]) / 400.0))
+            )
             self.rating[i] += change
             self.rating[j] -= change
 
@@ -74,7 +83,11 @@ class Glicko2:
     """Ratings after each period."""
 
     def __init__(self, options: int, tau: float = 0.5) -> None:
-        self.mu, self.phi, self.sigma = np.zeros(options), np.full(options, 350.0 / SCALE), np.full(options, 0.06)
+        self.mu, self.phi, self.sigma = (
+            np.zeros(options),
+            np.full(options, 350.0 / SCALE),
+            np.full(options, 0.06),
+        )
         self.tau = tau
 
     def predict(self, new: pd.DataFrame) -> np.ndarray:
@@ -94,7 +107,9 @@ class Glicko2:
         for k in range(n):
             if information[k] > 0.0:
                 v = 1.0 / information[k]
-                self.sigma[k] = _volatility(v * surprise[k], self.phi[k], v, self.sigma[k], self.tau)
+                self.sigma[k] = _volatility(
+                    v * surprise[k], self.phi[k], v, self.sigma[k], self.tau
+                )
             self.phi[k] = math.hypot(self.phi[k], self.sigma[k])
             self.phi[k] = 1.0 / math.sqrt(self.phi[k] ** -2 + information[k])
             self.mu[k] += self.phi[k] ** 2 * surprise[k]
@@ -153,16 +168,26 @@ print(json.dumps(found))
 
 def of_elote(python: str, battles: pd.DataFrame, options: int) -> dict[str, list[list[float]]]:
     """Probabilities of the first of each battle before its period, by elote's ratings."""
-    periods = [each[["first", "second", "won"]].astype(int).to_numpy().tolist() for _, each in battles.groupby("t")]
+    periods = [
+        each[["first", "second", "won"]].astype(int).to_numpy().tolist()
+        for _, each in battles.groupby("t")
+    ]
     given = json.dumps([options, periods])
-    done = subprocess.run([python, "-c", _ELOTE], input=given, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [python, "-c", _ELOTE], input=given, capture_output=True, text=True, check=True
+    )
     return {f"elote's {name}": each for name, each in json.loads(done.stdout).items()}
 
 
 def scores(battles: pd.DataFrame, options: int, elote: str = "") -> dict[str, float]:
-    """The mean log probability of the battles of the next period, less that of guesses, by method."""
+    """The mean log probability of the battles of the next period, less that of guesses, by
+    method."""
     others = of_elote(elote, battles, options) if elote else {}
-    running = {"Elo, K = 32": Elo(options, 32.0), "Elo, K = 8": Elo(options, 8.0), "Glicko-2": Glicko2(options)}
+    running = {
+        "Elo, K = 32": Elo(options, 32.0),
+        "Elo, K = 8": Elo(options, 8.0),
+        "Glicko-2": Glicko2(options),
+    }
     found: dict[str, list[np.ndarray]] = {}
     for t in range(battles["t"].max() + 1):
         new = battles[battles["t"] == t]
@@ -173,7 +198,9 @@ def scores(battles: pd.DataFrame, options: int, elote: str = "") -> dict[str, fl
             predicted["leaderboard in time"] = of_posterior(seen, new, True)
             predicted["leaderboard without time"] = of_posterior(seen, new, False)
             for name, p in predicted.items():
-                found.setdefault(name, []).append(np.log(np.where(new["won"], p, 1.0 - p)) + math.log(2.0))
+                found.setdefault(name, []).append(
+                    np.log(np.where(new["won"], p, 1.0 - p)) + math.log(2.0)
+                )
         for each in running.values():
             each.learn(new)
     return {name: float(np.concatenate(each).mean()) for name, each in found.items()}
@@ -183,13 +210,27 @@ def main(small: bool = False, seeds: int = 5, elote: str = "") -> None:
     seeds, size = (1, (6, 7, 60)) if small else (seeds, (20, 20, 300))
     for drift in (0.0, 0.1, 0.3):
         begin = time.process_time()
-        rows = [scores(simulated(np.random.default_rng(k), *size, drift), size[0], elote) for k in range(seeds)]
+        rows = [
+            scores(simulated(np.random.default_rng(k), *size, drift), size[0], elote)
+            for k in range(seeds)
+        ]
         found = pd.DataFrame(rows)
         best = found.mean().drop("leaderboard in time").idxmax()
         gain = found["leaderboard in time"] - found[best]
-        print(f"drift {drift}, {seeds} seeds, {time.process_time() - begin:.0f} CPU s; log score above chance:")
-        print("; ".join(f"{name} {value:.4f}" for name, value in found.mean().sort_values(ascending=False).items()))
-        print(f"leaderboard in time less {best}: {gain.mean():.4f}, smallest {gain.min():.4f}", flush=True)
+        print(
+            f"drift {drift}, {seeds} seeds, {time.process_time() - begin:.0f} CPU s; log score"
+            " above chance:"
+        )
+        print(
+            "; ".join(
+                f"{name} {value:.4f}"
+                for name, value in found.mean().sort_values(ascending=False).items()
+            )
+        )
+        print(
+            f"leaderboard in time less {best}: {gain.mean():.4f}, smallest {gain.min():.4f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

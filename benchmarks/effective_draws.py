@@ -2,11 +2,12 @@
 
     python benchmarks/effective_draws.py
 
-The worst of log-likelihood, number of features, alpha and all choice probabilities counts. All samplers run in one
-thread on the same data, in turn; compiling and tuning are not counted. Two readings of "the published sampler": with
-the library's own fast arithmetic, and with plain arithmetic (`plain_pairs.py`), as somebody would write it down; both
-compiled in the same way. "sparse": 30 options, each compared ten times with eight others, simulated from the model with
-alpha = 2.
+The worst of log-likelihood, number of features, alpha and all choice probabilities counts. All
+samplers run in one thread on the same data, in turn; compiling and tuning are not counted. Two
+readings of "the published sampler": with the library's own fast arithmetic, and with plain
+arithmetic (`plain_pairs.py`), as somebody would write it down; both compiled in the same way.
+"sparse": 30 options, each compared ten times with eight others, simulated from the model with alpha
+= 2.
 
 Measured (numba 0.68, a busy machine, some ten CPU minutes; in brackets the range of three repeats):
 
@@ -16,9 +17,9 @@ Measured (numba 0.68, a busy machine, some ten CPU minutes; in brackets the rang
     paris_rome    15 (13 to 15)         0.94               23 (21 to 23)         0.60
     sparse        4.1 (3.5 to 5.8)      0.61               15 (13 to 21)         0.17
 
-Aimed at: 40 on celebrities and 12 on sparse data, against plain arithmetic. The worst effective sample size of the
-published sampler, over the three repeats together, was 655 on celebrities and above 2,000 on the others.
-"""
+Aimed at: 40 on celebrities and 12 on sparse data, against plain arithmetic. The worst effective
+sample size of the published sampler, over the three repeats together, was 655 on celebrities and
+above 2,000 on the others."""
 
 import sys
 import types
@@ -45,7 +46,8 @@ ALGORITHM_1 = published_sweep(IndianBuffet(), Elimination(LAPSE))
 
 @contextmanager
 def compiled_alike():
-    """Compile what comes from outside the library as the library's own code, without reference counting."""
+    """Compile what comes from outside the library as the library's own code, without reference
+    counting."""
 
     usual = kernel._specialise
 
@@ -62,7 +64,8 @@ def compiled_alike():
 
 
 def sparse(n=30, degree=8, comparisons=10, alpha=2.0, seed=1):
-    """Comparisons of each option with its `degree` nearest on a circle, simulated from the two-part model."""
+    """Comparisons of each option with its `degree` nearest on a circle, simulated from the two-part
+    model."""
     rng = np.random.default_rng(seed)
     owns = IndianBuffet().sample(n, alpha, rng).astype(float)
     w, u = rng.standard_exponential(owns.shape[1]), rng.standard_exponential(n)
@@ -71,7 +74,9 @@ def sparse(n=30, degree=8, comparisons=10, alpha=2.0, seed=1):
     advantage = u[:, None] + (owns * w) @ (1.0 - owns).T
     there, back = advantage[first, second], advantage[second, first]
     counts = np.zeros((n, n), int)
-    counts[first, second] = rng.binomial(comparisons, (1.0 - LAPSE) * there / (there + back) + 0.5 * LAPSE)
+    counts[first, second] = rng.binomial(
+        comparisons, (1.0 - LAPSE) * there / (there + back) + 0.5 * LAPSE
+    )
     counts[second, first] = comparisons - counts[first, second]
     return th.PairedComparisons(counts)
 
@@ -117,7 +122,8 @@ class Sampler:
 
 
 def compare(name, data, ours, published, repeats):
-    """Run the three samplers in turn, `repeats` times, and print the ratios; `ours`, `published`: draws, thinning."""
+    """Run the three samplers in turn, `repeats` times, and print the ratios; `ours`, `published`:
+    draws, thinning."""
     recommended = Sampler(Elimination(LAPSE), None, *ours)
     readings = {
         "fast": Sampler(Elimination(LAPSE), ALGORITHM_1, *published),
@@ -126,14 +132,16 @@ def compare(name, data, ours, published, repeats):
     for seed in range(repeats):
         for sampler in (recommended, *readings.values()):
             sampler.repeat(data, seed)
-    print(f"{name}: recommended {recommended.sweep:.1f} us a sweep, worst ESS {recommended.ess:.0f}")
+    print(
+        f"{name}: recommended {recommended.sweep:.1f} us a sweep, worst ESS {recommended.ess:.0f}"
+    )
     for reading, sampler in readings.items():
         ratios = recommended.each / sampler.each
         print(
-            f"  published, {reading} arithmetic: {recommended.pooled / sampler.pooled:.1f} times the effective draws "
-            f"(repeats {ratios.min():.1f} to {ratios.max():.1f}), a sweep takes "
-            f"{recommended.sweep / sampler.sweep:.2f} of the published {sampler.sweep:.1f} us, its worst ESS "
-            f"{sampler.ess:.0f}",
+            f"  published, {reading} arithmetic: {recommended.pooled / sampler.pooled:.1f} times"
+            f" the effective draws (repeats {ratios.min():.1f} to {ratios.max():.1f}), a sweep"
+            f" takes {recommended.sweep / sampler.sweep:.2f} of the published {sampler.sweep:.1f}"
+            f" us, its worst ESS {sampler.ess:.0f}",
             flush=True,
         )
 

@@ -1,16 +1,22 @@
-"""Log evidence: against exact values, of models of the celebrities, its intervals, and runs that are too short.
+"""Log evidence: against exact values, of models of the celebrities, its intervals, and runs that
+are too short.
 
     python benchmarks/evidence.py
 
-1. Problems whose evidence is known by quadrature: the estimate, its standard error, and the distance in errors.
-2. Celebrities (Rumelhart & Greeno 1971): log evidence and posterior probability of seven models, CPU seconds.
-3. Repeats with seeds 0, 1, 2, ... of short runs on five exact problems: how many 90 % intervals hold the value.
+1. Problems whose evidence is known by quadrature: the estimate, its standard error, and the
+   distance in errors.
+2. Celebrities (Rumelhart & Greeno 1971): log evidence and posterior probability of seven models,
+   CPU seconds.
+3. Repeats with seeds 0, 1, 2, ... of short runs on five exact problems: how many 90 % intervals
+   hold the value.
 4. Repeats on the celebrities, aspects learned: spread about their mean, in standard errors.
-5. Runs that are too short, which are to be called not usable: four temperatures; ten draws without tuning.
+5. Runs that are too short, which are to be called not usable: four temperatures; ten draws without
+   tuning.
 
 `--small` runs a part of each. Measured (numba 0.68, a busy machine; half an hour of CPU):
 
-    1. 28 problems, 2,000 draws of 12 chains: errors .003 to .015, largest distance 3.0 errors, all usable
+    1. 28 problems, 2,000 draws of 12 chains: errors .003 to .015, largest distance 3.0 errors, all
+       usable
     2. celebrities, 1,000 draws (the default)
                       log evidence   error   probability   CPU s   integral minus value
        BTL            -169.204       .027    5e-10         5       .038
@@ -21,9 +27,11 @@
        3 aspects      -159.166       .059    1e-5          14      .052
        12 aspects     -157.656       .051    5e-5          23      .041
        BASE           -632.356       exact
-    3. 200 repeats of 200 draws: 94.0 % of 90 % intervals hold the value; distances .05 (mean), .91 (sd); all usable.
-       The error is the larger one of that between chains and that within them, hence more than 90 %.
-    4. 30 repeats of 150 draws: sd .120, mean error .123, 93 % of 90 % intervals hold the mean of all, -156.956 (.022)
+    3. 200 repeats of 200 draws: 94.0 % of 90 % intervals hold the value; distances .05 (mean), .91
+       (sd); all usable. The error is the larger one of that between chains and that within them,
+       hence more than 90 %.
+    4. 30 repeats of 150 draws: sd .120, mean error .123, 93 % of 90 % intervals hold the mean of
+       all, -156.956 (.022)
     5. not usable: 30 of 30 with four temperatures, 30 of 30 with ten draws
 """
 
@@ -42,15 +50,23 @@ from thali._inference.threads import run_in_threads
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._posterior.evidence import along_temperatures
 
-GROUPS = {"politicians": ["LBJ", "HW", "CDG"], "athletes": ["JU", "CY", "AJF"], "film": ["BB", "ET", "SL"]}
+GROUPS = {
+    "politicians": ["LBJ", "HW", "CDG"],
+    "athletes": ["JU", "CY", "AJF"],
+    "film": ["BB", "ET", "SL"],
+}
 
 
-def pairs(entries: dict[tuple[int, int], int], n: int, ties: int | None = None) -> th.PairedComparisons:
+def pairs(
+    entries: dict[tuple[int, int], int], n: int, ties: int | None = None
+) -> th.PairedComparisons:
     counts = np.zeros((n, n), int)
     for at, count in entries.items():
         counts[at] = count
     return th.PairedComparisons(
-        counts, labels=list("123"[:n]), ties=None if ties is None else ties * (1 - np.eye(n, dtype=int))
+        counts,
+        labels=list("123"[:n]),
+        ties=None if ties is None else ties * (1 - np.eye(n, dtype=int)),
     )
 
 
@@ -61,7 +77,8 @@ def similarities(values: list[float], n: int) -> th.Similarities:
 
 
 def triplets(first: int, second: int, third: int) -> th.Triplets:
-    """Answers for the pairs 12, 13 and 23 of three objects: the third object of each is the odd one."""
+    """Answers for the pairs 12, 13 and 23 of three objects: the third object of each is the odd
+    one."""
     rows = [[0, 1, 2]] * first + [[0, 2, 1]] * second + [[1, 2, 0]] * third
     return th.Triplets(rows)
 
@@ -79,19 +96,38 @@ def exact_problems() -> dict[str, tuple[object, object, float, float]]:
     choices = {
         "3:1, alpha 1": (E(alpha=1.0), pairs({(0, 1): 3, (1, 0): 1}, 2), -2.97366757),
         "3:1, alpha 5": (E(alpha=5.0), pairs({(0, 1): 3, (1, 0): 1}, 2), -2.88270183),
-        "3:1, alpha 1, lapse 0": (E(alpha=1.0, lapse=0.0), pairs({(0, 1): 3, (1, 0): 1}, 2), -2.98284566),
-        "3:1, no unique, alpha 3": (E(alpha=3.0, unique=False), pairs({(0, 1): 3, (1, 0): 1}, 2), -3.3480585),
-        "3:1, one aspect, lapse 0": (E(1, alpha=1.0, lapse=0.0), pairs({(0, 1): 3, (1, 0): 1}, 2), np.log(1 / 20)),
+        "3:1, alpha 1, lapse 0": (
+            E(alpha=1.0, lapse=0.0),
+            pairs({(0, 1): 3, (1, 0): 1}, 2),
+            -2.98284566,
+        ),
+        "3:1, no unique, alpha 3": (
+            E(alpha=3.0, unique=False),
+            pairs({(0, 1): 3, (1, 0): 1}, 2),
+            -3.3480585,
+        ),
+        "3:1, one aspect, lapse 0": (
+            E(1, alpha=1.0, lapse=0.0),
+            pairs({(0, 1): 3, (1, 0): 1}, 2),
+            np.log(1 / 20),
+        ),
         "20:0, alpha 1": (E(alpha=1.0), pairs({(0, 1): 20}, 2), -3.21006903),
         "30:30, alpha 5": (E(alpha=5.0), pairs({(0, 1): 30, (1, 0): 30}, 2), -43.05217),
         "three options, alpha 2": (E(alpha=2.0), three, -12.877595),
         "three options": (E(), three, -13.007447),
         "three options, tree": (E(tree, alpha=2.0), three, -12.654423),
         "6:2, 4 ties": (E(alpha=1.0), pairs({(0, 1): 6, (1, 0): 2}, 2, 4), -13.89223954),
-        "6:2, no ties": (E(alpha=1.0, ties="davidson"), pairs({(0, 1): 6, (1, 0): 2}, 2, 0), -6.91448042),
+        "6:2, no ties": (
+            E(alpha=1.0, ties="davidson"),
+            pairs({(0, 1): 6, (1, 0): 2}, 2, 0),
+            -6.91448042,
+        ),
         "5 ties": (E(alpha=1.0), pairs({}, 2, 5), -4.66221649),
     }
-    found = {name: (m, data, value + coefficient(data), 0.0) for name, (m, data, value) in choices.items()}
+    found = {
+        name: (m, data, value + coefficient(data), 0.0)
+        for name, (m, data, value) in choices.items()
+    }
     for s, alpha, shape, rate, value in (
         (0.6, 1.0, 1, 1, -0.8187545),
         (0.6, 1.0, 2, 4, -0.2257309),
@@ -100,15 +136,35 @@ def exact_problems() -> dict[str, tuple[object, object, float, float]]:
         (-0.1, 1.0, 1, 1, -2.3673113),
     ):
         model = A(sigma=0.1, alpha=alpha, weight_prior=(shape, rate))
-        found[f"s {s}, alpha {alpha:g}, Gamma({shape}, {rate})"] = (model, similarities([s], 2), value, 0.0)
+        found[f"s {s}, alpha {alpha:g}, Gamma({shape}, {rate})"] = (
+            model,
+            similarities([s], 2),
+            value,
+            0.0,
+        )
     for shape, rate, value in ((1, 1, -2.645821), (2, 4, -1.400834), (1, 10, -3.453652)):
         model = A(sigma=0.1, alpha=1.0, weight_prior=(shape, rate))
         found[f"three objects, Gamma({shape}, {rate})"] = (model, s3, value, 0.0)
     given = {"0": ["pair", "all"], "1": ["pair", "all"], "2": ["all"]}
     labelled = th.Similarities(s3.matrix, labels=["0", "1", "2"])
-    found["three objects, given features"] = (A(given, sigma=0.1, weight_prior=(1, 1)), labelled, -1.3017473, 0.0)
-    found["four objects, Gamma(1, 1)"] = (A(sigma=0.1, alpha=1.0, weight_prior=(1, 1)), s4, -4.919540, 0.0)
-    found["four objects, Gamma(2, 4)"] = (A(sigma=0.2, alpha=2.0, weight_prior=(2, 4)), s4, -2.403529, 0.0)
+    found["three objects, given features"] = (
+        A(given, sigma=0.1, weight_prior=(1, 1)),
+        labelled,
+        -1.3017473,
+        0.0,
+    )
+    found["four objects, Gamma(1, 1)"] = (
+        A(sigma=0.1, alpha=1.0, weight_prior=(1, 1)),
+        s4,
+        -4.919540,
+        0.0,
+    )
+    found["four objects, Gamma(2, 4)"] = (
+        A(sigma=0.2, alpha=2.0, weight_prior=(2, 4)),
+        s4,
+        -2.403529,
+        0.0,
+    )
     for link, answers, alpha, value, error in (
         ("exp", (6, 2, 1), 1.0, -9.6914, 0.0003),
         ("exp", (10, 0, 0), 2.0, -4.0824, 0.001),
@@ -126,18 +182,26 @@ def evidence(model: object, data: object, seed: int, **run: int):
     """The log evidence of a model that need not be fitted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = th.compare({"it": model}, data, by="evidence", random_seed=seed, cores=1, progressbar=False, **run)
+        table = th.compare(
+            {"it": model}, data, by="evidence", random_seed=seed, cores=1, progressbar=False, **run
+        )
     return table.attrs["evidence"]["it"]
 
 
 def exact(small: bool) -> None:
-    print(f"{'1. exact problems':38} {'exact':>10} {'found':>10} {'error':>7} {'z':>6}  usable", flush=True)
+    print(
+        f"{'1. exact problems':38} {'exact':>10} {'found':>10} {'error':>7} {'z':>6}  usable",
+        flush=True,
+    )
     worst = 0.0
     for name, (model, data, value, error) in list(exact_problems().items())[: 1 if small else None]:
         found = evidence(model, data, 1, draws=100 if small else 2000)
         z = (found.value - value) / np.hypot(found.standard_error, error)
         worst = max(worst, abs(z))
-        print(f"   {name:35} {value:10.4f} {found.value:10.4f} {found.standard_error:7.4f} {z:6.2f}  {found.usable}")
+        print(
+            f"   {name:35} {value:10.4f} {found.value:10.4f} {found.standard_error:7.4f} {z:6.2f} "
+            f" {found.usable}"
+        )
     print(f"   largest distance: {worst:.1f} standard errors")
 
 
@@ -164,12 +228,15 @@ def celebrities(small: bool) -> None:
         seconds[name] = time.process_time() - begin
     values = np.array([each.value for each in rows.values()])
     share = np.exp(values - values.max()) / np.exp(values - values.max()).sum()
-    print(f"2. celebrities {'log evidence':>17} {'error':>7} {'probability':>12} {'CPU s':>6} {'integral':>9}  usable")
+    print(
+        f"2. celebrities {'log evidence':>17} {'error':>7} {'probability':>12} {'CPU s':>6}"
+        f" {'integral':>9}  usable"
+    )
     for (name, each), p in zip(rows.items(), share, strict=True):
         integral = each.thermodynamic.value - each.value
         print(
-            f"   {name:14} {each.value:14.3f} {each.standard_error:7.3f} {p:12.3g} {seconds[name]:6.0f} {integral:9.3f}"
-            f"  {each.usable}"
+            f"   {name:14} {each.value:14.3f} {each.standard_error:7.3f} {p:12.3g}"
+            f" {seconds[name]:6.0f} {integral:9.3f}  {each.usable}"
         )
 
 
@@ -190,8 +257,9 @@ def coverage(repeats: int, run: dict[str, int]) -> None:
         distance.append((found.value - value) / found.standard_error)
         unusable += not found.usable
     print(
-        f"3. {repeats} repeats: 90 % intervals hold the value in {np.mean(held):.1%} of cases; distances have a mean "
-        f"of {np.mean(distance):.2f} and a standard deviation of {np.std(distance):.2f} errors; {unusable} not usable"
+        f"3. {repeats} repeats: 90 % intervals hold the value in {np.mean(held):.1%} of cases;"
+        f" distances have a mean of {np.mean(distance):.2f} and a standard deviation of"
+        f" {np.std(distance):.2f} errors; {unusable} not usable"
     )
 
 
@@ -204,9 +272,10 @@ def spread(repeats: int, run: dict[str, int]) -> None:
     share = np.mean(np.abs(values - pooled) < stdtrit(df, 0.95) * errors)
     unusable = sum(not each.usable for each in found)
     print(
-        f"4. {repeats} repeats on celebrities: {pooled:.3f} ({values.std(ddof=1) / np.sqrt(repeats):.3f}); their "
-        f"standard deviation {values.std(ddof=1):.3f}, mean standard error {errors.mean():.3f}; 90 % intervals hold "
-        f"the pooled value in {share:.0%} of cases; {unusable} not usable"
+        f"4. {repeats} repeats on celebrities: {pooled:.3f}"
+        f" ({values.std(ddof=1) / np.sqrt(repeats):.3f}); their standard deviation"
+        f" {values.std(ddof=1):.3f}, mean standard error {errors.mean():.3f}; 90 % intervals hold"
+        f" the pooled value in {share:.0%} of cases; {unusable} not usable"
     )
 
 
@@ -216,12 +285,18 @@ def too_short(repeats: int) -> None:
     caught = {"four temperatures": 0, "ten draws": 0}
     for seed in range(repeats):
         how = checked_evidence_run(
-            **USUAL | {"draws": 200}, cores=1, random_seed=seed, progressbar=False, sensitivity=False
+            **USUAL | {"draws": 200},
+            cores=1,
+            random_seed=seed,
+            progressbar=False,
+            sensitivity=False,
         )
         task = replace(task_of(model._parts(data), data, how), thin=1)
         ladders = on_ladder(task, few, 12, seed)
         run_in_threads(ladders, 1, _Silent())
-        swaps = sum(each.ladder.accepted for each in ladders) / sum(each.ladder.tried for each in ladders)
+        swaps = sum(each.ladder.accepted for each in ladders) / sum(
+            each.ladder.tried for each in ladders
+        )
         found = along_temperatures(few, np.stack([each.energies for each in ladders]), swaps, 0.0)
         caught["four temperatures"] += not found.usable
         caught["ten draws"] += not evidence(model, data, seed, draws=10, tune=0, thin=1).usable
@@ -237,8 +312,13 @@ class _Silent:
 def main(small: bool = False) -> None:
     exact(small)
     celebrities(small)
-    coverage(1 if small else 200, {"draws": 50, "tune": 20} if small else {"draws": 200, "tune": 50})
-    spread(2 if small else 30, {"draws": 10, "tune": 0, "thin": 1} if small else {"draws": 150, "tune": 100})
+    coverage(
+        1 if small else 200, {"draws": 50, "tune": 20} if small else {"draws": 200, "tune": 50}
+    )
+    spread(
+        2 if small else 30,
+        {"draws": 10, "tune": 0, "thin": 1} if small else {"draws": 150, "tune": 100},
+    )
     too_short(1 if small else 30)
 
 

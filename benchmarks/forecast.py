@@ -2,12 +2,12 @@
 
     python benchmarks/forecast.py [--small] [--only TEXT ...] [--seconds 3]
 
-The problems are those of `defaults.py`. The first chain of the default fit tunes and draws for some CPU seconds; the
-table has the microseconds of a sweep that were forecast, those that it took in the second half of that time, and their
-ratio. The constants stand beside the forecasts: `samplers/work.py` of aspects, `arguments.py` of the sparse logit and
-of product classes, `engines.py` of Plackett-Luce regression, `hierarchical_fit.py`, and `logit.py` for the logits
-without chains, which `latent_class.py` times.
-"""
+The problems are those of `defaults.py`. The first chain of the default fit tunes and draws for some
+CPU seconds; the table has the microseconds of a sweep that were forecast, those that it took in the
+second half of that time, and their ratio. The constants stand beside the forecasts:
+`samplers/work.py` of aspects, `arguments.py` of the sparse logit and of product classes,
+`engines.py` of Plackett-Luce regression, `hierarchical_fit.py`, and `logit.py` for the logits
+without chains, which `latent_class.py` times."""
 
 import argparse
 import time
@@ -50,7 +50,8 @@ class Sweeps(NamedTuple):
 
 
 def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
-    """The second half of so many seconds of a chain, or all of its second half if that is over before."""
+    """The second half of so many seconds of a chain, or all of its second half if that is over
+    before."""
     problem = defaults.PROBLEMS[name]
     sampling, chain = chain_of(problem.make(), problem.data(problem.sizes[place]))
     if chain.in_pilot:
@@ -66,12 +67,14 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
         step = max(1, int(0.05 * (chain.sweeps - first) / max(time.process_time() - begin, 1e-9)))
     taken = (time.process_time() - half) / (chain.sweeps - sweep_of_half)
     forecast = sampling.forecast.sweep
-    if isinstance(chain, FeatureChain):  # of which levels that are still to come are forecast, and not there yet
+    # of which levels that are still to come are forecast, and not there yet
+    if isinstance(chain, FeatureChain):
         forecast *= len(chain.task.temperatures) / chain.task.levels()
     return Sweeps(forecast, taken)
 
 
-WITHOUT = ("latent-class", "multinomial", "smc", "sparse logit, rows")  # no sweeps, or a choice of methods
+# no sweeps, or a choice of methods
+WITHOUT = ("latent-class", "multinomial", "smc", "sparse logit, rows")
 
 
 def names() -> list[str]:

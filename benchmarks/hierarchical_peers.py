@@ -1,13 +1,17 @@
-"""The hierarchical logit beside mixed logits by simulated maximum likelihood: log score, hit rate, CPU seconds.
+"""The hierarchical logit beside mixed logits by simulated maximum likelihood: log score, hit rate,
+CPU seconds.
 
-    python benchmarks/hierarchical_peers.py [choices.csv] [--xlogit PYTHON] [--jaxlogit PYTHON] [--draws 500] [--small]
+    python benchmarks/hierarchical_peers.py [choices.csv] [--xlogit PYTHON] [--jaxlogit PYTHON]
+    [--draws 500] [--small]
 
-`choices.csv` is the camera data (brand with "none"); without it 100 simulated people. PYTHON is the interpreter of an
-environment that has the package (`pip install xlogit`, `pip install jaxlogit`). Everybody's last four tasks are
-predicted. A mixed logit has no tastes of persons: they are drawn from its estimated population, 20,000 for everybody,
-and weighted by the likelihood of a person's other choices. All have the same columns, price as a number.
+`choices.csv` is the camera data (brand with "none"); without it 100 simulated people. PYTHON is the
+interpreter of an environment that has the package (`pip install xlogit`, `pip install jaxlogit`).
+Everybody's last four tasks are predicted. A mixed logit has no tastes of persons: they are drawn
+from its estimated population, 20,000 for everybody, and weighted by the likelihood of a person's
+other choices. All have the same columns, price as a number.
 
-Measured (camera, 332 people, 12 tasks to learn from, 500 draws; xlogit 0.2.7, jaxlogit 1.0.0, no standard errors):
+Measured (camera, 332 people, 12 tasks to learn from, 500 draws; xlogit 0.2.7, jaxlogit 1.0.0, no
+standard errors):
 
                                           CPU s  log score         hit rate
     hierarchical logit, correlated           53    -.762 (.024)        .703
@@ -42,7 +46,12 @@ def rows_of(coding, data) -> dict[str, np.ndarray]:
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     chosen = np.arange(len(task)) - data.first_row[task] == data.chosen[task]
     x = coding.matrix(data.products)[data.row_product]
-    return {"x": x, "task": task, "person": data.respondent_of_task[task], "chosen": chosen.astype(int)}
+    return {
+        "x": x,
+        "task": task,
+        "person": data.respondent_of_task[task],
+        "chosen": chosen.astype(int),
+    }
 
 
 def scores(p: np.ndarray, test: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +59,11 @@ def scores(p: np.ndarray, test: dict[str, np.ndarray]) -> tuple[np.ndarray, np.n
     first = np.searchsorted(test["task"], np.arange(test["task"][-1] + 1))
     own = np.flatnonzero(test["chosen"])
     hit = p[own] >= np.maximum.reduceat(p, first) - 1e-12
-    table = pd.DataFrame({"log": np.log(p[own]), "hit": hit, "person": test["person"][own]}).groupby("person").mean()
+    table = (
+        pd.DataFrame({"log": np.log(p[own]), "hit": hit, "person": test["person"][own]})
+        .groupby("person")
+        .mean()
+    )
     return table["log"].to_numpy(), table["hit"].to_numpy()
 
 
@@ -70,11 +83,17 @@ def of_people(mean, covariance, train, test) -> np.ndarray:
     return found
 
 
-def line(label: str, cpu: float, wall: float, p: np.ndarray, test: dict[str, np.ndarray], more: str = "") -> None:
+def line(
+    label: str, cpu: float, wall: float, p: np.ndarray, test: dict[str, np.ndarray], more: str = ""
+) -> None:
     """One row of the table."""
     log, hit = scores(p, test)
     error = log.std(ddof=1) / np.sqrt(len(log))
-    print(f"  {label:34}{cpu:8.1f}{wall:8.1f}{log.mean():10.4f} ({error:.3f}){hit.mean():8.3f}  {more}", flush=True)
+    print(
+        f"  {label:34}{cpu:8.1f}{wall:8.1f}{log.mean():10.4f} ({error:.3f}){hit.mean():8.3f} "
+        f" {more}",
+        flush=True,
+    )
 
 
 def by_peer(package: str, python: str, draws: int, train, test) -> None:
@@ -83,13 +102,28 @@ def by_peer(package: str, python: str, draws: int, train, test) -> None:
         np.savez(Path(folder) / "problem.npz", **train)
         before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         script = Path(__file__).with_name("mixed_logit_peer.py")
-        subprocess.run([python, str(script), folder, package, str(draws)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [python, str(script), folder, package, str(draws)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - wall
         found = np.load(Path(folder) / "estimate.npz")
-        mean, covariance, log_likelihood = found["mean"], found["covariance"], float(found["log_likelihood"])
+        mean, covariance, log_likelihood = (
+            found["mean"],
+            found["covariance"],
+            float(found["log_likelihood"]),
+        )
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     label = f"{package}, {'correlated' if package == 'jaxlogit' else 'independent'}, {draws} draws"
-    line(label, cpu, wall, of_people(mean, covariance, train, test), test, f"log-likelihood {log_likelihood:.1f}")
+    line(
+        label,
+        cpu,
+        wall,
+        of_people(mean, covariance, train, test),
+        test,
+        f"log-likelihood {log_likelihood:.1f}",
+    )
 
 
 def main(path=None, small=False, xlogit=None, jaxlogit=None, draws=500) -> None:
@@ -106,7 +140,9 @@ def main(path=None, small=False, xlogit=None, jaxlogit=None, draws=500) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
         settings = {"draws": 20, "tune": 20} if small else {}
-        model = th.HierarchicalLogit(linear="price").fit(train, random_seed=1, progressbar=False, **settings)
+        model = th.HierarchicalLogit(linear="price").fit(
+            train, random_seed=1, progressbar=False, **settings
+        )
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     line("hierarchical logit, correlated", cpu, wall, model.predict_proba(test), asked)
     for package, python in {"xlogit": xlogit, "jaxlogit": jaxlogit}.items():

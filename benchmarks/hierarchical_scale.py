@@ -1,14 +1,15 @@
-"""The hierarchical logit of many respondents: CPU and wall time, memory, R-hat, and how near the truth.
+"""The hierarchical logit of many respondents: CPU and wall time, memory, R-hat, and how near the
+truth.
 
     python benchmarks/hierarchical_scale.py [--people 10000] [--tasks 10] [--small]
 
-Simulated: tasks of three alternatives with seven attributes of two levels and a price, tastes that are correlated among
-people. Four chains of 150 draws, 5 sweeps apart, after 400 sweeps.
+Simulated: tasks of three alternatives with seven attributes of two levels and a price, tastes that
+are correlated among people. Four chains of 150 draws, 5 sweeps apart, after 400 sweeps.
 
-Measured (10,000 people, 10 tasks, two cores): 309 CPU seconds, 161 seconds of wall time, 2.6 GB; of means in the
-population R-hat at most 1.016 and at least 469 effective draws, of all its parameters 1.025 and 232, of `summary()`
-1.010 and 450. By default a fit goes on until every row of `summary()` has an R-hat of at most 1.01.
-"""
+Measured (10,000 people, 10 tasks, two cores): 309 CPU seconds, 161 seconds of wall time, 2.6 GB; of
+means in the population R-hat at most 1.016 and at least 469 effective draws, of all its parameters
+1.025 and 232, of `summary()` 1.010 and 450. By default a fit goes on until every row of `summary()`
+has an R-hat of at most 1.01."""
 
 import argparse
 import resource
@@ -38,7 +39,9 @@ def simulated(people: int, tasks: int, seed: int = 0) -> "th.ChoiceExperiment":
     frame = pd.DataFrame({"respondent": person, "task": task, "alternative": alternative})
     frame["chosen"] = (chosen[..., None] == np.arange(3)).astype(int).ravel()
     names = [*(f"a{k}" for k in range(1, p)), "price"]
-    return th.ChoiceExperiment.from_frame(frame.join(pd.DataFrame(x.reshape(-1, p), columns=names)), attributes=names)
+    return th.ChoiceExperiment.from_frame(
+        frame.join(pd.DataFrame(x.reshape(-1, p), columns=names)), attributes=names
+    )
 
 
 def main(people: int = 10_000, tasks: int = 10, small: bool = False) -> None:
@@ -46,17 +49,27 @@ def main(people: int = 10_000, tasks: int = 10, small: bool = False) -> None:
     data = simulated(100 if small else people, tasks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
-        th.HierarchicalLogit(linear="price").fit(simulated(4, 2), draws=1, tune=1, progressbar=False)
+        th.HierarchicalLogit(linear="price").fit(
+            simulated(4, 2), draws=1, tune=1, progressbar=False
+        )
     cpu, wall = time.process_time(), time.perf_counter()
-    model = th.HierarchicalLogit(linear="price").fit(data, draws=150, tune=80, thin=5, random_seed=1)
+    model = th.HierarchicalLogit(linear="price").fit(
+        data, draws=150, tune=80, thin=5, random_seed=1
+    )
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     table, summary = model.population(), model.summary()
     means = table.loc[[name for name in table.index if name.startswith("mean[")]]
     sizes = model.posterior_["posterior"].sizes
     off = np.abs(means["mean"].to_numpy()[:-1] - MEANS[:-1]) / means["sd"].to_numpy()[:-1]
     print(f"{data}: {cpu:.0f} CPU s, {wall:.0f} s of wall time")
-    print(f"  {sizes['chain']} chains of {sizes['draw']} draws, each of {model.posterior_.attrs['thin']} sweeps")
-    print(f"  means: R-hat at most {means['r_hat'].max():.4f}, effective draws at least {means['ess_bulk'].min():.0f}")
+    print(
+        f"  {sizes['chain']} chains of {sizes['draw']} draws, each of"
+        f" {model.posterior_.attrs['thin']} sweeps"
+    )
+    print(
+        f"  means: R-hat at most {means['r_hat'].max():.4f}, effective draws at least"
+        f" {means['ess_bulk'].min():.0f}"
+    )
     print(f"  all of the population: {table['r_hat'].max():.4f}, {table['ess_bulk'].min():.0f}")
     print(f"  summary: {summary['r_hat'].max():.4f}, {summary['ess_bulk'].min():.0f}")
     print(f"  means less the truth, in posterior standard deviations: at most {off.max():.1f}")

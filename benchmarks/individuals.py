@@ -2,9 +2,9 @@
 
     python benchmarks/individuals.py [--small] [--studies 6]
 
-Forty people name the best and the worst of 12 sets of 4 of 8 options; everybody has worths of their own, Gamma about
-common ones (the model takes their logarithms for Normal), and chooses by maximum difference.
-"""
+Forty people name the best and the worst of 12 sets of 4 of 8 options; everybody has worths of their
+own, Gamma about common ones (the model takes their logarithms for Normal), and chooses by maximum
+difference."""
 
 import argparse
 import warnings
@@ -20,7 +20,9 @@ PEOPLE, SETS, SIZE, KAPPA, LAPSE = 40, 12, 4, 2.0, 0.01
 
 def study(rng: np.random.Generator) -> tuple[th.Choices, pd.DataFrame]:
     """The answers, and the true scores by person and option."""
-    worth = rng.gamma(1.0, 1.0, len(OPTIONS)) * rng.gamma(KAPPA, 1.0 / KAPPA, (PEOPLE, len(OPTIONS)))
+    worth = rng.gamma(1.0, 1.0, len(OPTIONS)) * rng.gamma(
+        KAPPA, 1.0 / KAPPA, (PEOPLE, len(OPTIONS))
+    )
     names, rows = [f"person {n:02}" for n in range(PEOPLE)], []
     for name, own in zip(names, worth, strict=True):
         for task in range(SETS):
@@ -56,9 +58,15 @@ def main(words: list[str] | None = None) -> None:
         true = truth.stack().loc[found.index]
         held.append(float(((found["low"] <= true) & (true <= found["high"])).mean()))
         logs = np.log(found["mean"].unstack("option")), np.log(truth[list(OPTIONS)])
-        each = [np.corrcoef(logs[0].loc[name, list(OPTIONS)], logs[1].loc[name])[0, 1] for name in truth.index]
+        each = [
+            np.corrcoef(logs[0].loc[name, list(OPTIONS)], logs[1].loc[name])[0, 1]
+            for name in truth.index
+        ]
         alike.append(float(np.mean(each)))
-    print(f"intervals that hold: {np.mean(held):.3f} of .89 ({min(held):.3f} to {max(held):.3f} by study)")
+    print(
+        f"intervals that hold: {np.mean(held):.3f} of .89 ({min(held):.3f} to {max(held):.3f} by"
+        " study)"
+    )
     print(f"correlation of log scores with the truth, within people: {np.mean(alike):.2f}")
 
 

@@ -1,19 +1,22 @@
-"""What compiled samplers cost: the first fit of every kind, and the size and load time of every entry of the store.
+"""What compiled samplers cost: the first fit of every kind, and the size and load time of every
+entry of the store.
 
-    python benchmarks/kernels.py [ROW ...]      (rows of `thali._testing.smallest.SMALLEST`; all without)
+    python benchmarks/kernels.py [ROW ...]      (rows of `thali._testing.smallest.SMALLEST`; all
+    without)
 
-Each row is fitted twice in a fresh process: the CPU seconds up to the end of the first fit, imports included, less
-those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first run of this command compiles, the
-second one loads; with a wheel that carries compiled samplers the first one loads as well.
+Each row is fitted twice in a fresh process: the CPU seconds up to the end of the first fit, imports
+included, less those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first
+run of this command compiles, the second one loads; with a wheel that carries compiled samplers the
+first one loads as well.
 
 Measured (Python 3.11, Numba 0.68, x86-64-v3): see `kernels.txt` beside this file.
 
-How much of a kernel another one could share, in CPU seconds of compiling: a tree with comparisons 25.6 by itself, 17.8
-in a process that has compiled the Indian buffet process with comparisons (the same likelihood); comparisons with ties
-20.6 by themselves, 16.0 after them (the same prior). Numba shares what two kernels of a process have in common, so
-parts kept on disk would save no more than that, 22 to 30 % of a second kernel, less what reading and linking them
-takes; a half was aimed at, and nothing was built.
-"""
+How much of a kernel another one could share, in CPU seconds of compiling: a tree with comparisons
+25.6 by itself, 17.8 in a process that has compiled the Indian buffet process with comparisons (the
+same likelihood); comparisons with ties 20.6 by themselves, 16.0 after them (the same prior). Numba
+shares what two kernels of a process have in common, so parts kept on disk would save no more than
+that, 22 to 30 % of a second kernel, less what reading and linking them takes; a half was aimed at,
+and nothing was built."""
 
 import os
 import subprocess
@@ -36,13 +39,16 @@ print(first, time.process_time() - first, ",".join(sorted(USED)) or "nothing com
 def first_fits(names):
     """CPU seconds of the first fit of each row, its process included, and of the second."""
     for name in names:
-        done = subprocess.run([sys.executable, "-c", CODE, name], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", CODE, name], capture_output=True, text=True, check=True
+        )
         first, second, target = done.stdout.split(maxsplit=2)
         yield name, float(first), float(second), target.strip()
 
 
 def entries():
-    """Of every entry that is used here: its size on disk, that of its machine code, and CPU milliseconds to load it."""
+    """Of every entry that is used here: its size on disk, that of its machine code, and CPU
+    milliseconds to load it."""
     from numba.core.compiler import CompileResult
     from numba.core.registry import cpu_target
 
@@ -61,7 +67,14 @@ def entries():
                 continue
             loaded = time.process_time() - began
             machine_code, stub = parts[0][2]
-            yield name, file.stat().st_size, len(machine_code), len(stub), 1000 * read, 1000 * loaded
+            yield (
+                name,
+                file.stat().st_size,
+                len(machine_code),
+                len(stub),
+                1000 * read,
+                1000 * loaded,
+            )
 
 
 def main(small=False, chosen=()):
@@ -73,9 +86,15 @@ def main(small=False, chosen=()):
         print(f"{name:40} {first:8.2f} {first - second:12.2f}    {target}")
     found = list(entries())
     print(f"\n{len(found)} entries, {sum(each[1] for each in found) / 1e6:.1f} MB on disk")
-    print("kB on disk, of machine code, of names in place of bitcode; CPU ms to read, to read and load")
+    print(
+        "kB on disk, of machine code, of names in place of bitcode; CPU ms to read, to read and"
+        " load"
+    )
     for name, size, code, stub, read, loaded in sorted(found, key=lambda each: -each[1]):
-        print(f"{size / 1e3:7.0f} {code / 1e3:7.0f} {stub / 1e3:6.1f} {read:6.1f} {loaded:6.1f}  {name.split('.')[0]}")
+        print(
+            f"{size / 1e3:7.0f} {code / 1e3:7.0f} {stub / 1e3:6.1f} {read:6.1f} {loaded:6.1f} "
+            f" {name.split('.')[0]}"
+        )
 
 
 if __name__ == "__main__":

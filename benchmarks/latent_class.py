@@ -2,10 +2,11 @@
 
     python benchmarks/latent_class.py [choices.csv] [--small] [--rscript Rscript]
 
-`choices.csv` is the camera data (id, task, choice, brand with "none", further columns of numbers); without it 150
-simulated people answer ten tasks. flexmix (Leisch 2004; Debian: r-cran-flexmix, r-cran-survival) maximises the same
-likelihood by EM, each M-step an exact conditional logistic regression, from three starts for each number of classes;
-without R thali stands alone. Figures of 332 people of camera, price as a number (thali 0.2, flexmix 2.3-18, R 4.2.2):
+`choices.csv` is the camera data (id, task, choice, brand with "none", further columns of numbers);
+without it 150 simulated people answer ten tasks. flexmix (Leisch 2004; Debian: r-cran-flexmix,
+r-cran-survival) maximises the same likelihood by EM, each M-step an exact conditional logistic
+regression, from three starts for each number of classes; without R thali stands alone. Figures of
+332 people of camera, price as a number (thali 0.2, flexmix 2.3-18, R 4.2.2):
 
     classes  thali      found by starts  flexmix (best of 3)
           1  -6503.747            1 of 1           -6503.747
@@ -15,10 +16,9 @@ without R thali stands alone. Figures of 332 people of camera, price as a number
 
 Sizes and tastes agree to four digits and more (their EM stops at a relative gain of 1e-10).
 
-Beside biogeme 3.3.2 (`biogeme_peer.py`: two classes of the 300 people of `amounts.py`): -2139.457963487 both, estimates
-equal to six digits; .59 CPU seconds here from eight starts, 30 there from one, with what it
-compiles.
-"""
+Beside biogeme 3.3.2 (`biogeme_peer.py`: two classes of the 300 people of `amounts.py`):
+-2139.457963487 both, estimates equal to six digits; .59 CPU seconds here from eight starts, 30
+there from one, with what it compiles."""
 
 import argparse
 import subprocess
@@ -54,10 +54,19 @@ def simulated(people: int) -> th.ChoiceExperiment:
     parts = []
     for person in range(people):
         part = design.loc[design["version"] == person % 2 + 1].drop(columns="version")
-        columns = [part["price"].astype(float), part["brand"] == "B", part["brand"] == "C", part["zoom"] == "yes"]
-        utility = np.column_stack(columns).astype(float) @ tastes[person % 3] + rng.gumbel(size=len(part))
+        columns = [
+            part["price"].astype(float),
+            part["brand"] == "B",
+            part["brand"] == "C",
+            part["zoom"] == "yes",
+        ]
+        utility = np.column_stack(columns).astype(float) @ tastes[person % 3] + rng.gumbel(
+            size=len(part)
+        )
         best = utility.reshape(-1, 3).argmax(axis=1)
-        parts.append(part.assign(id=person, choice=(np.arange(3) == best[:, None]).ravel().astype(int)))
+        parts.append(
+            part.assign(id=person, choice=(np.arange(3) == best[:, None]).ravel().astype(int))
+        )
     return th.ChoiceExperiment.from_frame(pd.concat(parts))
 
 
@@ -69,7 +78,9 @@ def by_flexmix(data: th.ChoiceExperiment, classes: int, rscript: str) -> list[li
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(matrix.shape[1])])
     chosen = np.arange(len(task)) - data.first_row[task] == data.chosen[task]
-    frame = frame.assign(person=data.respondent_of_task[task], stratum=task + 1, choice=chosen.astype(int))
+    frame = frame.assign(
+        person=data.respondent_of_task[task], stratum=task + 1, choice=chosen.astype(int)
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "choices.csv"
         frame.to_csv(path, index=False)
@@ -85,17 +96,24 @@ def main(choices: Path | None = None, small: bool = False, rscript: str | None =
     if choices is not None:
         data = th.ChoiceExperiment.from_frame(pd.read_csv(choices), none={"brand": "none"})
     began = time.process_time()
-    model = th.LatentClassLogit(range(1, classes + 1), "price").fit(data, random_seed=1, progressbar=False)
+    model = th.LatentClassLogit(range(1, classes + 1), "price").fit(
+        data, random_seed=1, progressbar=False
+    )
     print(f"{data}\nthali: {time.process_time() - began:.1f} CPU seconds")
     print(model.choice_[["log_likelihood", "bic", "starts", "times_found"]].to_string())
     if rscript is not None:
         for number, value, seconds in by_flexmix(data, classes, rscript):
             ours = model.choice_.loc[int(number), "log_likelihood"]
-            print(f"flexmix, {number:.0f}: {value:.3f} (thali {ours - value:+.4f}), {seconds:.1f} CPU seconds so far")
+            print(
+                f"flexmix, {number:.0f}: {value:.3f} (thali {ours - value:+.4f}), {seconds:.1f}"
+                " CPU seconds so far"
+            )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("choices", nargs="?", type=Path)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--rscript")

@@ -2,9 +2,9 @@
 
     python benchmarks/leaderboard.py [--small] [--options 200] [--battles 69000] [--thin N ...]
 
-Battles are simulated: worths with a standard deviation of 1 on the log scale, opponents drawn by a skewed popularity.
-`--thin` compares fixed numbers of sweeps for each draw with the one that is chosen while tuning.
-"""
+Battles are simulated: worths with a standard deviation of 1 on the log scale, opponents drawn by a
+skewed popularity. `--thin` compares fixed numbers of sweeps for each draw with the one that is
+chosen while tuning."""
 
 import argparse
 import time
@@ -29,9 +29,12 @@ def simulated(options: int, battles: int, seed: int = 1) -> th.PairedComparisons
 
 
 def measured(data: th.PairedComparisons, thin: int | None) -> tuple[float, float, int, float]:
-    """CPU seconds of a fit, its worst effective draws of a log worth, the thinning, the worst R-hat."""
+    """CPU seconds of a fit, its worst effective draws of a log worth, the thinning, the worst
+    R-hat."""
     begin = time.process_time()
-    model = th.EliminationByAspects("unique").fit(data, draws=1000, thin=thin, random_seed=1, progressbar=False)
+    model = th.EliminationByAspects("unique").fit(
+        data, draws=1000, thin=thin, random_seed=1, progressbar=False
+    )
     seconds = time.process_time() - begin
     weights = np.log(model.posterior_["posterior"]["unique_weights"].values)
     worths = np.moveaxis(weights - weights.mean(axis=2, keepdims=True), 2, 0)
@@ -39,17 +42,24 @@ def measured(data: th.PairedComparisons, thin: int | None) -> tuple[float, float
     return seconds, float(ess.min()), model.posterior_.attrs["thin"], float(r_hat.max())
 
 
-def main(small: bool = False, options: int = 200, battles: int = 69_000, thin: tuple[int, ...] = ()) -> None:
+def main(
+    small: bool = False, options: int = 200, battles: int = 69_000, thin: tuple[int, ...] = ()
+) -> None:
     """Print a line for the thinning that is chosen and for each that was asked for."""
     data = simulated(20, 2_000) if small else simulated(options, battles)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        th.EliminationByAspects("unique").fit(data, draws=1, tune=1, random_seed=1, progressbar=False)  # compiles
+        th.EliminationByAspects("unique").fit(
+            data, draws=1, tune=1, random_seed=1, progressbar=False
+        )  # compiles
         print(f"{data!r}")
         for each in (None, *thin):
             seconds, ess, used, r_hat = measured(data, each)
             how = "chosen" if each is None else "fixed"
-            figures = f"{seconds:.1f} CPU s, worst ESS {ess:,.0f}, {ess / seconds:,.0f} a CPU s, R-hat {r_hat:.3f}"
+            figures = (
+                f"{seconds:.1f} CPU s, worst ESS {ess:,.0f}, {ess / seconds:,.0f} a CPU s,"
+                f" R-hat {r_hat:.3f}"
+            )
             print(f"thin {used:2d} ({how}): {figures}")
 
 

@@ -1,14 +1,17 @@
-"""Which standard deviation of the similarities predicts similarities that are left out: fixed, learned, or chosen.
+"""Which standard deviation of the similarities predicts similarities that are left out: fixed,
+learned, or chosen.
 
     python benchmarks/learned_sigma.py [countries,phonemes,...]
 
-Real tables stand beside the project (`../shared/data`). Of each a fifth of the pairs is left out at a time (of the
-larger ones two such fifths), and additive clustering is fitted to the others: with sigma fixed at a share of the
-standard deviation of all similarities; learned under sigma^2 ~ InverseGamma(shape, (shape - 1) mean), the mean a share
-of their variance; and chosen by cross-validation among the pairs that are not left out, as the default does it. The
-score is the mean log predictive density of a similarity that was left out, to be compared within a column.
+Real tables stand beside the project (`../shared/data`). Of each a fifth of the pairs is left out at
+a time (of the larger ones two such fifths), and additive clustering is fitted to the others: with
+sigma fixed at a share of the standard deviation of all similarities; learned under sigma^2 ~
+InverseGamma(shape, (shape - 1) mean), the mean a share of their variance; and chosen by
+cross-validation among the pairs that are not left out, as the default does it. The score is the
+mean log predictive density of a similarity that was left out, to be compared within a column.
 
-Measured (short runs; standard error of a difference about .1 for countries and phonemes, .03 for faces):
+Measured (short runs; standard error of a difference about .1 for countries and phonemes, .03 for
+faces):
 
                             countries  phonemes  morse  faces  made .1  made .3
     sigma fixed at .1 sd        -1.03     -4.28     -    .20      .93     -.63
@@ -25,11 +28,11 @@ Measured (short runs; standard error of a difference about .1 for countries and 
              shape 2 + P/2, .1    .27      1.17    .86   1.21     .37     -.22
     sigma chosen                  .36      1.47   1.00   1.22      .72     -.20
 
-made: 16 objects, five features, noise of .1 and .3 standard deviations of the similarities; P is the number of pairs. A
-prior that suits one noise spoils the other, and one that leaves the noise open lets features explain it; so sigma is
-chosen. A tenth of the largest similarity is as good a mean of the weights as a fifth or two fifths, and better than a
-twentieth (countries .56, .60, .59, .47; phonemes 1.70, 1.67, 1.72, 1.45).
-"""
+made: 16 objects, five features, noise of .1 and .3 standard deviations of the similarities; P is
+the number of pairs. A prior that suits one noise spoils the other, and one that leaves the noise
+open lets features explain it; so sigma is chosen. A tenth of the largest similarity is as good a
+mean of the weights as a fifth or two fifths, and better than a twentieth (countries .56, .60, .59,
+.47; phonemes 1.70, 1.67, 1.72, 1.45)."""
 
 import sys
 import time
@@ -76,7 +79,14 @@ def score(data: th.Similarities, sigma: object, number: int, prior: tuple[float,
     for k in range(number):
         with without_warnings():
             model = th.AdditiveClustering(sigma=sigma)
-            run = {"draws": draws, "tune": draws, "thin": 10, "chains": chains, "cores": 1, "progressbar": False}
+            run = {
+                "draws": draws,
+                "tune": draws,
+                "thin": 10,
+                "chains": chains,
+                "cores": 1,
+                "progressbar": False,
+            }
             model.fit(data.take(part != k), random_seed=k + 1, **run)
         total += GaussianScorer().score(model, data.take(part == k))["log_score"]
     additive.VARIANCE_SHAPE, additive.VARIANCE_SHARE = usual
@@ -99,7 +109,10 @@ def main() -> None:
         for way, sigma, prior in settings(data):
             begin = time.process_time()
             found = score(data, sigma, 5 if data.n_options <= 16 else 2, prior)
-            print(f"{name:10} {way:28} {found:7.3f}   ({time.process_time() - begin:.0f} CPU s)", flush=True)
+            print(
+                f"{name:10} {way:28} {found:7.3f}   ({time.process_time() - begin:.0f} CPU s)",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Additive clustering of 16 to 150 objects: whether the chains agree, and what an annealed run finds.
+"""Additive clustering of 16 to 150 objects: whether the chains agree, and what an annealed run
+finds.
 
     python benchmarks/many_objects.py [countries,phonemes,morse,faces]
 
-1. `AdditiveClustering().fit`, sigma chosen by cross-validation unless it was measured (faces, .089): the largest R-hat
-   of the log-likelihood, of the similarity of any pair, and of the number of features that a pair shares (four chains).
-2. `AdditiveClustering(method="map").fit`: log p(F, S) of the ends of 20 annealed runs (best and median), with and
-   without memberships of an object drawn together (`moves/joint_rows.py`).
+1. `AdditiveClustering().fit`, sigma chosen by cross-validation unless it was measured (faces,
+   .089): the largest R-hat of the log-likelihood, of the similarity of any pair, and of the number
+   of features that a pair shares (four chains).
+2. `AdditiveClustering(method="map").fit`: log p(F, S) of the ends of 20 annealed runs (best and
+   median), with and without memberships of an object drawn together (`moves/joint_rows.py`).
 
 Measured (CPU seconds of a busy machine):
 
@@ -23,10 +25,11 @@ Measured (CPU seconds of a busy machine):
     one by one, 2,000 sweeps       1603    1569      4
     one by one, 20,000 sweeps      1605    1583     20
 
-    Drawing memberships together doubles the time of a sweep. In tempered chains it bought no more effective draws a
-    second (morse: similarity 10 instead of 9, shared features 13 instead of 17, log-likelihood 24 instead of 38; faces
-    1.48 instead of 1.34 after 85 instead of 38 seconds), so that only annealed runs do it. Ends of annealed runs of 60
-    faces differ by tens of nats, so that chains which start there would stay apart; they start from the prior.
+    Drawing memberships together doubles the time of a sweep. In tempered chains it bought no more
+    effective draws a second (morse: similarity 10 instead of 9, shared features 13 instead of 17,
+    log-likelihood 24 instead of 38; faces 1.48 instead of 1.34 after 85 instead of 38 seconds), so
+    that only annealed runs do it. Ends of annealed runs of 60 faces differ by tens of nats, so that
+    chains which start there would stay apart; they start from the prior.
 """
 
 import sys
@@ -50,14 +53,25 @@ TABLES = ("countries", "phonemes", "morse", "faces")
 
 
 def r_hats(model: Any) -> list[float]:
-    """The largest R-hat of the log-likelihood, of similarities, and of numbers of shared features."""
+    """The largest R-hat of the log-likelihood, of similarities, and of numbers of shared
+    features."""
     posterior = model.posterior_["posterior"].dataset
     shape = (-1, posterior.sizes["chain"], posterior.sizes["draw"])
     columns, pairs = columns_of(model._view), np.triu_indices(posterior.sizes["option"], 1)
-    constant = posterior["constant"].values.ravel() if "constant" in posterior else np.zeros(columns.n_draws)
+    constant = (
+        posterior["constant"].values.ravel()
+        if "constant" in posterior
+        else np.zeros(columns.n_draws)
+    )
     similarity = similarity_draws(columns, constant, *pairs)
-    shared = similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0 * constant, *pairs)
-    found = [posterior["log_likelihood"].values[None], similarity.T.reshape(shape), shared.T.reshape(shape)]
+    shared = similarity_draws(
+        replace(columns, weights=np.ones_like(columns.weights)), 0.0 * constant, *pairs
+    )
+    found = [
+        posterior["log_likelihood"].values[None],
+        similarity.T.reshape(shape),
+        shared.T.reshape(shape),
+    ]
     return [float(np.nanmax(convergence(draws)[1])) for draws in found]
 
 
@@ -65,9 +79,21 @@ def chains(name: str) -> None:
     begin = time.process_time()
     with without_warnings():
         model = th.AdditiveClustering(sigma=MEASURED.get(name))
-        model.fit(similarities(name), draws=200, tune=300, thin=20, cores=1, random_seed=1, progressbar=False)
+        model.fit(
+            similarities(name),
+            draws=200,
+            tune=300,
+            thin=20,
+            cores=1,
+            random_seed=1,
+            progressbar=False,
+        )
     found = "  ".join(f"{each:.3f}" for each in r_hats(model))
-    print(f"{name:10} sigma {model.sigma_:.3f}  R-hat {found}  ({time.process_time() - begin:.0f} CPU s)", flush=True)
+    print(
+        f"{name:10} sigma {model.sigma_:.3f}  R-hat {found}  ({time.process_time() - begin:.0f}"
+        " CPU s)",
+        flush=True,
+    )
 
 
 def annealed(name: str) -> None:
@@ -90,7 +116,11 @@ def annealed(name: str) -> None:
             model = th.AdditiveClustering(sigma=MEASURED.get(name), method="map")
             model.fit(similarities(name), cores=1, random_seed=1, progressbar=False)
         used = time.process_time() - begin
-        print(f"{name:10} {way}, {sweeps} sweeps: {max(ends):.1f} {np.median(ends):.1f} ({used:.0f} CPU s)", flush=True)
+        print(
+            f"{name:10} {way}, {sweeps} sweeps: {max(ends):.1f} {np.median(ends):.1f} ({used:.0f}"
+            " CPU s)",
+            flush=True,
+        )
     point.evidence_of, point.conjugate_together = evidence_of, together
 
 

@@ -1,14 +1,15 @@
-"""Five studies of choices by the multinomial logit: coefficients, willingness to pay, and another program's errors.
+"""Five studies of choices by the multinomial logit: coefficients, willingness to pay, and another
+program's errors.
 
     python benchmarks/market_studies.py [FOLDER]
 
-FOLDER holds dce_camera/choices.csv, dce_electricity/choices.csv, dce_swissroute/choices.csv, choice_yogurt/yogurt.csv
-and choice_travelmode/travelmode.csv. Without it a simulated study of cameras is analysed. Where statsmodels is
-installed, its conditional logit of the same columns says by how much amounts and standard errors differ.
+FOLDER holds dce_camera/choices.csv, dce_electricity/choices.csv, dce_swissroute/choices.csv,
+choice_yogurt/yogurt.csv and choice_travelmode/travelmode.csv. Without it a simulated study of
+cameras is analysed. Where statsmodels is installed, its conditional logit of the same columns says
+by how much amounts and standard errors differ.
 
-Measured: see docs/how_to/market_answers.md. Largest difference to statsmodels 0.15: amounts 3e-12, standard errors
-2e-7 of their size.
-"""
+Measured: see docs/how_to/market_answers.md. Largest difference to statsmodels 0.15: amounts 3e-12,
+standard errors 2e-7 of their size."""
 
 import argparse
 import warnings
@@ -35,7 +36,12 @@ class Study(NamedTuple):
 def travel(table: pd.DataFrame) -> th.ChoiceExperiment:
     """Four means of transport, of which a train, a bus and a plane have a waiting time."""
     named = table.assign(mode=table["mode"].map({1: "air", 2: "train", 3: "bus", 4: "car"}), task=1)
-    columns = {"respondent": "individual", "task": "task", "alternative": "mode", "chosen": "choice"}
+    columns = {
+        "respondent": "individual",
+        "task": "task",
+        "alternative": "mode",
+        "chosen": "choice",
+    }
     return th.ChoiceExperiment.from_frame(named, **columns, attributes=["ttme", "invc", "invt"])
 
 
@@ -45,7 +51,9 @@ def reader(**settings: Any) -> Callable[[pd.DataFrame], th.ChoiceExperiment]:
 
 
 STUDIES = {
-    "camera": Study("dce_camera/choices.csv", reader(none={"brand": "none"}), "price", {"linear": ["price"]}),
+    "camera": Study(
+        "dce_camera/choices.csv", reader(none={"brand": "none"}), "price", {"linear": ["price"]}
+    ),
     "electricity": Study(
         "dce_electricity/choices.csv",
         reader(attributes=["pf", "cl", "loc", "wk", "tod", "seas"]),
@@ -60,7 +68,10 @@ STUDIES = {
     ),
     "yogurt": Study("choice_yogurt/yogurt.csv", reader(), "price", {"linear": ["price"]}),
     "travel mode": Study(
-        "choice_travelmode/travelmode.csv", travel, "invc", {"linear": ["ttme", "invc", "invt"], "constants": True}
+        "choice_travelmode/travelmode.csv",
+        travel,
+        "invc",
+        {"linear": ["ttme", "invc", "invt"], "constants": True},
     ),
 }
 
@@ -80,7 +91,8 @@ def analysed(read: Callable[[], th.ChoiceExperiment], price: str, arguments: dic
 
 
 def compared(model: th.MultinomialLogit, price: str, amounts: pd.DataFrame) -> str:
-    """By how much amounts and standard errors differ from those of statsmodels' estimates, by the delta method."""
+    """By how much amounts and standard errors differ from those of statsmodels' estimates, by the
+    delta method."""
     try:
         from statsmodels.discrete.conditional_models import ConditionalLogit
     except ImportError:
@@ -90,7 +102,9 @@ def compared(model: th.MultinomialLogit, price: str, amounts: pd.DataFrame) -> s
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     chosen = np.zeros(len(task))
     chosen[data.first_row[:-1] + data.chosen] = 1
-    fit = ConditionalLogit(chosen, matrix, groups=task).fit(method="newton", disp=False, maxiter=100)
+    fit = ConditionalLogit(chosen, matrix, groups=task).fit(
+        method="newton", disp=False, maxiter=100
+    )
     beta, covariance = np.asarray(fit.params), np.asarray(fit.cov_params())
     names = list(model.coef_.index)
     worst = np.zeros(2)
@@ -100,8 +114,13 @@ def compared(model: th.MultinomialLogit, price: str, amounts: pd.DataFrame) -> s
         slope = np.zeros(len(beta))
         slope[k], slope[p] = -1.0 / beta[p], beta[k] / beta[p] ** 2
         error = np.sqrt(slope @ covariance @ slope)
-        worst = np.maximum(worst, [abs(row["wtp"] * beta[p] / beta[k] + 1.0), abs(row["wtp_se"] / error - 1.0)])
-    return f"  relative difference to statsmodels: amounts {worst[0]:.0e}, standard errors {worst[1]:.0e}"
+        worst = np.maximum(
+            worst, [abs(row["wtp"] * beta[p] / beta[k] + 1.0), abs(row["wtp_se"] / error - 1.0)]
+        )
+    return (
+        f"  relative difference to statsmodels: amounts {worst[0]:.0e}, standard errors"
+        f" {worst[1]:.0e}"
+    )
 
 
 def main(folder: Path | None = None, small: bool = False) -> None:

@@ -1,15 +1,17 @@
-"""MaxDiff of many people: everybody with own worths, beside everybody alike, a hierarchical logit and the truth.
+"""MaxDiff of many people: everybody with own worths, beside everybody alike, a hierarchical logit
+and the truth.
 
     python benchmarks/maxdiff.py [--people 500] [--seed 0] [--small]
 
-People name the best and the worst of 12 sets of five out of 20 options, and of three more sets, which are left out.
-Their weights are Gamma(2, 2) times common ones ("gamma"), or log-normal about them, with correlations of neighbouring
-options ("normal", which is what the hierarchical logit takes them for). The logit is bayesm's `rhierMnlRwMixture` with
-one component and its default prior (R; it is left out where Rscript is not here), 10,000 sweeps, of which every tenth
-is kept and the first quarter dropped: the best and the worst are two choices, by exp(utility) and by exp(-utility) out
-of all five; predictions have the worst out of the rest. "log score" is that of the best and the worst of a set left out
-(out of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log
-weights with the truth, mean over people.
+People name the best and the worst of 12 sets of five out of 20 options, and of three more sets,
+which are left out. Their weights are Gamma(2, 2) times common ones ("gamma"), or log-normal about
+them, with correlations of neighbouring options ("normal", which is what the hierarchical logit
+takes them for). The logit is bayesm's `rhierMnlRwMixture` with one component and its default prior
+(R; it is left out where Rscript is not here), 10,000 sweeps, of which every tenth is kept and the
+first quarter dropped: the best and the worst are two choices, by exp(utility) and by exp(-utility)
+out of all five; predictions have the worst out of the rest. "log score" is that of the best and the
+worst of a set left out (out of 20 answers: -2.996 by chance), with its standard error over people;
+"correlation" that of everybody's log weights with the truth, mean over people.
 
 Measured (500 people; bayesm's rows are of an earlier day):
 
@@ -25,9 +27,8 @@ Measured (500 people; bayesm's rows are of an earlier day):
     bayesm 3.1                             67   -2.375 (.029)    .874
     the truth                                   -2.157 (.029)
 
-Elimination's individual Gamma weights, which these worths replaced: -2.390 (.023) in 45 CPU seconds, and -2.369 (.025)
-in 39.
-"""
+Elimination's individual Gamma weights, which these worths replaced: -2.390 (.023) in 45 CPU
+seconds, and -2.369 (.025) in 39."""
 
 import argparse
 import time
@@ -46,7 +47,8 @@ LABELS = [f"o{i}" for i in range(OPTIONS)]
 
 
 class Study(NamedTuple):
-    """What people answered, by person and set: sets (people, sets, 5); the best and the worst as places in these."""
+    """What people answered, by person and set: sets (people, sets, 5); the best and the worst as
+    places in these."""
 
     weights: np.ndarray  # (people, options), the truth
     sets: np.ndarray
@@ -60,7 +62,9 @@ class Study(NamedTuple):
         people, sets = self.best.shape
         rows, at = self.sets.reshape(-1, SIZE), np.arange(people * sets)
         frame = pd.DataFrame({f"item{k}": [f"o{i}" for i in rows[:, k]] for k in range(SIZE)})
-        frame["best"], frame["worst"] = ([f"o{i}" for i in rows[at, each.ravel()]] for each in (self.best, self.worst))
+        frame["best"], frame["worst"] = (
+            [f"o{i}" for i in rows[at, each.ravel()]] for each in (self.best, self.worst)
+        )
         frame["person"] = np.repeat([f"p{n}" for n in range(people)], sets)
         return th.Choices.from_best_worst(frame, respondent="person", labels=LABELS)
 
@@ -93,7 +97,9 @@ def of_two_choices(v: np.ndarray) -> np.ndarray:
     """P(best, worst) of the best out of all, then the worst out of the rest."""
     inverse = 1.0 / v
     rest = inverse.sum(axis=-1, keepdims=True) - inverse
-    p = (v / v.sum(axis=-1, keepdims=True))[..., :, None] * (inverse[..., None, :] / rest[..., :, None])
+    p = (v / v.sum(axis=-1, keepdims=True))[..., :, None] * (
+        inverse[..., None, :] / rest[..., :, None]
+    )
     p[..., range(SIZE), range(SIZE)] = 0.0
     return p
 
@@ -117,10 +123,17 @@ class Score:
     def row(self, name: str, seconds: float, more: str = "") -> None:
         """Print the log score and the correlation with the truth."""
         logs = np.log(self.p / self.draws).mean(axis=1)
-        found, true = (each - each.mean(axis=1, keepdims=True) for each in (self.log, np.log(self.study.weights)))
+        found, true = (
+            each - each.mean(axis=1, keepdims=True)
+            for each in (self.log, np.log(self.study.weights))
+        )
         r = (found * true).sum(axis=1) / np.sqrt((found**2).sum(axis=1) * (true**2).sum(axis=1))
         error = logs.std(ddof=1) / np.sqrt(len(logs))
-        print(f"{name:34s} {seconds:6.0f}   {logs.mean():.3f} ({error:.3f})   {r.mean():.3f}   {more}", flush=True)
+        print(
+            f"{name:34s} {seconds:6.0f}   {logs.mean():.3f} ({error:.3f})   {r.mean():.3f}  "
+            f" {more}",
+            flush=True,
+        )
 
 
 def of_thali(known: Study, left_out: Study, people: Any) -> None:
@@ -143,7 +156,8 @@ def of_thali(known: Study, left_out: Study, people: Any) -> None:
 
 
 def of_bayesm(known: Study, left_out: Study, sweeps: int) -> None:
-    """The best is chosen by exp(utility), the worst by exp(-utility), each out of all; the utility of the last is 0."""
+    """The best is chosen by exp(utility), the worst by exp(-utility), each out of all; the utility
+    of the last is 0."""
     people, sets = known.best.shape
     x = np.eye(OPTIONS)[known.sets][..., :-1]  # (people, sets, 5, columns)
     both = np.stack([x, -x], axis=2).reshape(-1, OPTIONS - 1)
@@ -158,7 +172,9 @@ def of_bayesm(known: Study, left_out: Study, sweeps: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--people", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--small", action="store_true")

@@ -2,10 +2,9 @@
 
     python mixed_logit_peer.py FOLDER xlogit|jaxlogit DRAWS
 
-FOLDER holds problem.npz: x (rows, p), task, person, chosen (rows,), in tasks of equally many alternatives. All
-coefficients are normal; jaxlogit's are correlated, xlogit has independent ones only. Writes estimate.npz: mean (p,),
-covariance (p, p), log_likelihood.
-"""
+FOLDER holds problem.npz: x (rows, p), task, person, chosen (rows,), in tasks of equally many
+alternatives. All coefficients are normal; jaxlogit's are correlated, xlogit has independent ones
+only. Writes estimate.npz: mean (p,), covariance (p, p), log_likelihood."""
 
 import sys
 from pathlib import Path
@@ -40,7 +39,8 @@ def by_jaxlogit(x, names, y, alternative, task, person, draws):
     config = ConfigData(panels=person, n_draws=draws, include_correlations=True, skip_std_errs=True)
     found = model.fit(x, y, names, alternative, task, dict.fromkeys(names, "n"), config, verbose=0)
     value = dict(zip(map(str, model.coeff_names), np.asarray(found.x), strict=True))
-    factor = np.diag(np.logaddexp(0.0, [value[f"sd.{name}"] for name in names]))  # softplus, as they parametrise it
+    # softplus, as they parametrise it
+    factor = np.diag(np.logaddexp(0.0, [value[f"sd.{name}"] for name in names]))
     for row, one in enumerate(names):
         for column, other in enumerate(names[:row]):
             factor[row, column] = value[f"chol.{other}.{one}"]
@@ -55,5 +55,9 @@ if __name__ == "__main__":
     names = [f"x{k:02d}" for k in range(x.shape[1])]
     alternative = np.tile(np.arange(alternatives), len(task) // alternatives)
     run = {"xlogit": by_xlogit, "jaxlogit": by_jaxlogit}[package]
-    mean, covariance, log_likelihood = run(x, names, problem["chosen"], alternative, task, problem["person"], draws)
-    np.savez(folder / "estimate.npz", mean=mean, covariance=covariance, log_likelihood=log_likelihood)
+    mean, covariance, log_likelihood = run(
+        x, names, problem["chosen"], alternative, task, problem["person"], draws
+    )
+    np.savez(
+        folder / "estimate.npz", mean=mean, covariance=covariance, log_likelihood=log_likelihood
+    )

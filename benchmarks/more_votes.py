@@ -1,11 +1,11 @@
-"""Are there enough votes? Whether boards of more votes tell the first three apart as often as is forecast.
+"""Are there enough votes? Whether boards of more votes tell the first three apart as often as is
+forecast.
 
     python benchmarks/more_votes.py [--repeats 300] [--small]
 
-Six options, 600 votes with ties. A truth is drawn from the posterior, further votes from it, on all pairs or on those
-of the first three, and a leaderboard is made of all of them; printed is how often it tells the three apart, beside
-`more_votes()` of the board of the first 600.
-"""
+Six options, 600 votes with ties. A truth is drawn from the posterior, further votes from it, on all
+pairs or on those of the first three, and a leaderboard is made of all of them; printed is how often
+it tells the three apart, beside `more_votes()` of the board of the first 600."""
 
 import argparse
 from itertools import combinations
@@ -23,11 +23,17 @@ LABELS = list("ABCDEF")
 PAIRS = list(combinations(range(6), 2))
 
 
-def counts(rng: np.random.Generator, worths: np.ndarray, nu: float, votes: int, pairs: list) -> np.ndarray:
+def counts(
+    rng: np.random.Generator, worths: np.ndarray, nu: float, votes: int, pairs: list
+) -> np.ndarray:
     """Choices, row over column, and ties, of votes on these pairs."""
     found = np.zeros((2, 6, 6))
-    for (i, j), number in zip(pairs, rng.multinomial(votes, np.full(len(pairs), 1 / len(pairs))), strict=True):
-        odds = np.array([np.exp((worths[i] - worths[j]) / 2), np.exp((worths[j] - worths[i]) / 2), nu])
+    for (i, j), number in zip(
+        pairs, rng.multinomial(votes, np.full(len(pairs), 1 / len(pairs))), strict=True
+    ):
+        odds = np.array(
+            [np.exp((worths[i] - worths[j]) / 2), np.exp((worths[j] - worths[i]) / 2), nu]
+        )
         won, lost, tied = rng.multinomial(number, odds / odds.sum())
         found[0, i, j], found[0, j, i], found[1, i, j], found[1, j, i] = won, lost, tied, tied
     return found
@@ -50,11 +56,16 @@ def main(small: bool = False, repeats: int = 300) -> None:
             told = 0
             for _ in range(repeats):
                 k = rng.integers(len(drawn.nu))
-                order = board_of(begun + counts(rng, drawn.log_worths[k], drawn.nu[k], number, pairs)).order
+                order = board_of(
+                    begun + counts(rng, drawn.log_worths[k], drawn.nu[k], number, pairs)
+                ).order
                 order = order.loc[LABELS, LABELS].to_numpy()[np.ix_(first, first)]
                 told += bool((np.maximum(order, order.T)[np.triu_indices(3, 1)] >= CERTAIN).all())
             forecast = board.more_votes().loc[number, way]
-            print(f"{way}, {number:,} more: told apart {told / repeats:.3f}, forecast {forecast:.3f}", flush=True)
+            print(
+                f"{way}, {number:,} more: told apart {told / repeats:.3f}, forecast {forecast:.3f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

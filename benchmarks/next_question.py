@@ -1,29 +1,31 @@
-"""How many answers adaptive questions need, beside questions at random, in a balanced order, and about the closest two.
+"""How many answers adaptive questions need, beside questions at random, in a balanced order, and
+about the closest two.
 
-    python benchmarks/next_question.py [--options 6,10,20] [--truths 10] [--models BTL,elimination] [--small]
+    python benchmarks/next_question.py [--options 6,10,20] [--truths 10] [--models BTL,elimination]
+    [--small]
         [--strategies random,adaptive] [--best ""] [--at-once 5] [--draws 1000] [--anew] [--seed 1]
 
-Truths are drawn from the prior of the model. A strategy asks m = 10 x options questions; after .75 m and m answers the
-mean absolute error of the posterior mean of all pairs' probabilities is noted.
+Truths are drawn from the prior of the model. A strategy asks m = 10 x options questions; after .75
+m and m answers the mean absolute error of the posterior mean of all pairs' probabilities is noted.
 
-    random     a pair at random
-    balanced   all pairs in random order, then again
-    closest    the pair whose probability is nearest to 1/2
-    variance   the pair whose answer is expected to lessen the variance of all pairs' probabilities most
-    adaptive   `next_pairs`, goal "everything"
+    random     a pair at random balanced   all pairs in random order, then again closest    the pair
+    whose probability is nearest to 1/2 variance   the pair whose answer is expected to lessen the
+    variance of all pairs' probabilities most adaptive   `next_pairs`, goal "everything"
 
-With the goal "best" answers end when one option is the best with probability .95, or after 2 m of them; of random
-questions that is looked at after every fifth. Beside them:
+With the goal "best" answers end when one option is the best with probability .95, or after 2 m of
+them; of random questions that is looked at after every fifth. Beside them:
 
-    racing     balanced questions among the options that are left; one leaves when the 95 % interval (Wilson) of its
+    racing     balanced questions among the options that are left; one leaves when the 95 % interval
+    (Wilson) of its
                chosen share against another lies below 1/2, and the last is the best
 
-For the Bradley-Terry-Luce model the share of answers is noted that the best possible plan, made with the truth known,
-would save: the plan that minimises the expected squared error of all pairs' probabilities, by their Fisher information
-and the curvature of the prior, against all pairs equally often.
+For the Bradley-Terry-Luce model the share of answers is noted that the best possible plan, made
+with the truth known, would save: the plan that minimises the expected squared error of all pairs'
+probabilities, by their Fisher information and the curvature of the prior, against all pairs equally
+often.
 
-`--small` runs a part. Measured (numba 0.68, a busy machine; 1,000 draws; four to ten minutes of CPU a table), mean
-absolute error (standard error over ten truths):
+`--small` runs a part. Measured (numba 0.68, a busy machine; 1,000 draws; four to ten minutes of CPU
+a table), mean absolute error (standard error over ten truths):
 
     BTL, 10 options, m = 100           .75 m           m             .75 m less random at m
     random                             .107 (.006)     .092 (.007)   +.015 (.004)
@@ -73,12 +75,12 @@ absolute error (standard error over ten truths):
     elimination, 6: likewise           111, 98, 76     2, 4, 7               0, 0, 0
     elimination, 10: likewise          196, 200, 138   1, 0, 8               0, 0, 0
 
-    share that the best plan saves, BTL, 6, 10, 20, 60 options: .16 (.03), .19 (.02), .26 (.01), .31 (.03)
+    share that the best plan saves, BTL, 6, 10, 20, 60 options: .16 (.03), .19 (.02), .26 (.01), .31
+    (.03)
 
-One series of answers tells little: with 20 options, m random questions about the same ten truths end at errors of .084,
-.102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average; .75 m adaptive ones end at .098, .087 and .094 (--seed
-0 to 2), .093 on average.
-"""
+One series of answers tells little: with 20 options, m random questions about the same ten truths
+end at errors of .084, .102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average; .75 m
+adaptive ones end at .098, .087 and .094 (--seed 0 to 2), .093 on average."""
 
 import argparse
 import itertools
@@ -116,7 +118,10 @@ def truth_of(model: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
     owners, weights = np.eye(n), rng.exponential(size=n)
     if model == "elimination":
         shared = th.priors.IndianBuffet().sample(n, rng.exponential(), rng).T.astype(float)
-        owners, weights = np.vstack([owners, shared]), np.append(weights, rng.exponential(size=len(shared)))
+        owners, weights = (
+            np.vstack([owners, shared]),
+            np.append(weights, rng.exponential(size=len(shared))),
+        )
     more = (weights[:, None] * owners).T @ (1.0 - owners)
     p = (1.0 - LAPSE) * more / np.maximum(more + more.T, 1e-300) + LAPSE / 2.0
     return p, weights @ owners
@@ -124,11 +129,18 @@ def truth_of(model: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 def data_of(answers: list[tuple[int, int]], n: int) -> th.PairedComparisons:
     """The comparisons; a row is a winner and a loser."""
-    return th.PairedComparisons.from_pairs([(str(a), str(b)) for a, b in answers], labels=[str(i) for i in range(n)])
+    return th.PairedComparisons.from_pairs(
+        [(str(a), str(b)) for a, b in answers], labels=[str(i) for i in range(n)]
+    )
 
 
 def next_questions(
-    strategy: str, goal: str, model, plan: list[tuple[int, int]], rng: np.random.Generator, at_once: int
+    strategy: str,
+    goal: str,
+    model,
+    plan: list[tuple[int, int]],
+    rng: np.random.Generator,
+    at_once: int,
 ) -> list[tuple[int, int]]:
     """The pairs that are asked next; adaptive ones so many at once."""
     if strategy in ("random", "balanced") or model is None:
@@ -142,11 +154,14 @@ def next_questions(
     mean = p.mean(axis=0)
     if strategy == "closest":
         return [pairs[int(np.abs(mean - 0.5).argmin())]]
-    covariance = np.cov(p, rowvar=False)  # the answer to q lessens the variance of r by cov(q, r)^2 / (p (1 - p))
+    # the answer to q lessens the variance of r by cov(q, r)^2 / (p (1 - p))
+    covariance = np.cov(p, rowvar=False)
     return [pairs[int(((covariance**2).sum(axis=1) / (mean * (1.0 - mean))).argmax())]]
 
 
-def errors_of(strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How) -> list[float]:
+def errors_of(
+    strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How
+) -> list[float]:
     """Mean absolute errors after .75 m and m answers."""
     n, rng = len(p), np.random.default_rng(seed)
     pairs = list(itertools.combinations(range(n), 2))
@@ -157,7 +172,9 @@ def errors_of(strategy: str, name: str, p: np.ndarray, most: int, seed: int, how
     noted, answers, model, seen, errors = (3 * most // 4, most), [], None, 0, []
     while len(answers) < most:
         left = next(each for each in noted if each > len(answers)) - len(answers)
-        for a, b in next_questions(strategy, "everything", model, plan, rng, min(how.at_once, left)):
+        for a, b in next_questions(
+            strategy, "everything", model, plan, rng, min(how.at_once, left)
+        ):
             answers.append((a, b) if rng.random() < p[a, b] else (b, a))
         if strategy in ("random", "balanced") and len(answers) not in noted:
             continue
@@ -168,18 +185,25 @@ def errors_of(strategy: str, name: str, p: np.ndarray, most: int, seed: int, how
     return errors
 
 
-def brought_up(model, name: str, answers: list[tuple[int, int]], seen: int, n: int, seed: int, how: How):
+def brought_up(
+    model, name: str, answers: list[tuple[int, int]], seen: int, n: int, seed: int, how: How
+):
     """The model with all answers, and their number."""
     if model is None or how.anew:
         run = RUN | {"draws": how.draws}
-        model = th.EliminationByAspects(MODELS[name]).fit(data_of(answers, n), **run, random_seed=seed)
+        model = th.EliminationByAspects(MODELS[name]).fit(
+            data_of(answers, n), **run, random_seed=seed
+        )
     else:
         model.update(data_of(answers[seen:], n))
     return model, len(answers)
 
 
-def best_by_model(strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How) -> tuple[int, int | None]:
-    """After how many answers the best is known with probability .95, and which it is; None if it is not known."""
+def best_by_model(
+    strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How
+) -> tuple[int, int | None]:
+    """After how many answers the best is known with probability .95, and which it is; None if it is
+    not known."""
     n, rng = len(p), np.random.default_rng(seed)
     pairs = list(itertools.combinations(range(n), 2))
     plan = [pairs[k] for k in rng.integers(len(pairs), size=most)]
@@ -211,7 +235,10 @@ def best_by_racing(p: np.ndarray, most: int, seed: int) -> tuple[int, int | None
             winner, loser = (a, b) if rng.random() < p[a, b] else (b, a)
             wins[winner, loser] += 1
             for one, other in ((a, b), (b, a)):
-                if one in left and upper_share(wins[one, other], wins[one, other] + wins[other, one]) < 0.5:
+                if (
+                    one in left
+                    and upper_share(wins[one, other], wins[one, other] + wins[other, one]) < 0.5
+                ):
                     left.remove(one)
             if len(left) == 1:
                 return asked, int(left[0])
@@ -225,13 +252,17 @@ def upper_share(chosen: float, of: float) -> float:
 
 
 def most_to_save(p: np.ndarray, worth: np.ndarray, most: int) -> float:
-    """Share of the answers that the plan with the least expected squared error saves (Bradley-Terry-Luce)."""
+    """Share of the answers that the plan with the least expected squared error saves
+    (Bradley-Terry-Luce)."""
     n = len(p)
     first, second = np.triu_indices(n, 1)
     r = worth[first] / (worth[first] + worth[second])
     slopes = np.zeros((len(first), n))  # of the probabilities, by log worths
     at = np.arange(len(first))
-    slopes[at, first], slopes[at, second] = (1.0 - LAPSE) * r * (1.0 - r), -(1.0 - LAPSE) * r * (1.0 - r)
+    slopes[at, first], slopes[at, second] = (
+        (1.0 - LAPSE) * r * (1.0 - r),
+        -(1.0 - LAPSE) * r * (1.0 - r),
+    )
     variance = p[first, second] * (1.0 - p[first, second])
 
     def squared_error(plan: np.ndarray, answers: float) -> tuple[float, np.ndarray]:
@@ -256,23 +287,25 @@ def mean_se(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def report(name: str, n: int, most: int, found: dict, known: dict, saved: list[float], seconds: float) -> None:
+def report(
+    name: str, n: int, most: int, found: dict, known: dict, saved: list[float], seconds: float
+) -> None:
     truths = len(next(iter((found | known).values())))
     print(
-        f"{name}, {n} options, m = {most}, {truths} truths, {seconds:.0f} CPU s: mean absolute error (standard error)"
+        f"{name}, {n} options, m = {most}, {truths} truths, {seconds:.0f} CPU s: mean absolute"
+        " error (standard error)"
     )
     for strategy, errors in found.items():
         (early, early_se), (late, late_se) = mean_se(errors[:, 0]), mean_se(errors[:, 1])
         gain, gain_se = mean_se(errors[:, 0] - found["random"][:, 1])
         print(
-            f"  {strategy:9} .75 m {early:.4f} ({early_se:.4f})   m {late:.4f} ({late_se:.4f})   .75 m less random at m"
-            f" {gain:+.4f} ({gain_se:.4f})"
+            f"  {strategy:9} .75 m {early:.4f} ({early_se:.4f})   m {late:.4f} ({late_se:.4f})  "
+            f" .75 m less random at m {gain:+.4f} ({gain_se:.4f})"
         )
     if saved:
         print(
-            "  the best plan, made with the truth known, saves {:.0%} of the answers ({:.0%})".format(
-                *mean_se(np.array(saved))
-            )
+            "  the best plan, made with the truth known, saves {:.0%} of the answers"
+            " ({:.0%})".format(*mean_se(np.array(saved)))
         )
     for strategy, table in known.items():
         answers, answers_se = mean_se(table[:, 0])
@@ -283,7 +316,10 @@ def report(name: str, n: int, most: int, found: dict, known: dict, saved: list[f
     for other in sorted({"random", "racing"} & known.keys()):
         both = (known["adaptive"][:, 1] > 0) & (known[other][:, 1] > 0)
         share = known["adaptive"][both, 0].sum() / max(known[other][both, 0].sum(), 1.0)
-        print(f"  best: adaptive / {other}, of the {both.sum()} truths known to both: {share:.2f} of the answers")
+        print(
+            f"  best: adaptive / {other}, of the {both.sum()} truths known to both: {share:.2f} of"
+            " the answers"
+        )
     print(flush=True)
 
 
@@ -298,12 +334,16 @@ def main(
     small: bool = False,
 ) -> None:
     """Everything, a table as soon as it is known."""
-    sizes, truths, per = ([4], 2, 3) if small else ([int(each) for each in options.split(",")], truths, 10)
+    sizes, truths, per = (
+        ([4], 2, 3) if small else ([int(each) for each in options.split(",")], truths, 10)
+    )
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
     with without_warnings():
         for name, n in itertools.product(models.split(","), sizes):
             begin, most, saved = time.process_time(), per * n, []
-            found = {strategy: np.zeros((truths, 2)) for strategy in strategies.split(",") if strategy}
+            found = {
+                strategy: np.zeros((truths, 2)) for strategy in strategies.split(",") if strategy
+            }
             known = {strategy: np.zeros((truths, 3)) for strategy in best.split(",") if strategy}
             for k in range(truths):
                 p, utility = truth_of(name, n, np.random.default_rng([n, k]))
@@ -326,9 +366,15 @@ if __name__ == "__main__":
     parser.add_argument("--options", default="6,10,20")
     parser.add_argument("--truths", type=int, default=10)
     parser.add_argument("--models", default="BTL,elimination")
-    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="random among them, or none")
-    parser.add_argument("--best", default=",".join(BEST), help="strategies for the goal best, or none")
-    parser.add_argument("--at-once", type=int, default=USUAL.at_once, help="adaptive questions before an update")
+    parser.add_argument(
+        "--strategies", default=",".join(STRATEGIES), help="random among them, or none"
+    )
+    parser.add_argument(
+        "--best", default=",".join(BEST), help="strategies for the goal best, or none"
+    )
+    parser.add_argument(
+        "--at-once", type=int, default=USUAL.at_once, help="adaptive questions before an update"
+    )
     parser.add_argument("--draws", type=int, default=USUAL.draws, help="of each of four chains")
     parser.add_argument("--anew", action="store_true", help="a new fit in place of each update")
     parser.add_argument("--seed", type=int, default=0, help="of the answers; the truths stay")

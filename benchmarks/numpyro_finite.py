@@ -3,11 +3,11 @@
     pip install -r benchmarks/numpyro-requirements.txt
     python benchmarks/numpyro_finite.py
 
-Celebrities, nine unique and six free aspects, alpha learned. The worst of log-likelihood and the 36 choice
-probabilities counts. One core (the script pins itself to one), double precision, compiled; compiling, tuning and
-warm-up are not counted. NumPyro runs DiscreteHMCGibbs with modified Gibbs steps: with HMC and 32 chains at once
-(`jax.vmap`), the best of the few settings that were tried; with the same, one chain after the other; and with NUTS, one
-chain after the other.
+Celebrities, nine unique and six free aspects, alpha learned. The worst of log-likelihood and the 36
+choice probabilities counts. One core (the script pins itself to one), double precision, compiled;
+compiling, tuning and warm-up are not counted. NumPyro runs DiscreteHMCGibbs with modified Gibbs
+steps: with HMC and 32 chains at once (`jax.vmap`), the best of the few settings that were tried;
+with the same, one chain after the other; and with NUTS, one chain after the other.
 
 Measured (NumPyro 0.22, JAX 0.10, numba 0.68, a busy machine):
 
@@ -16,20 +16,22 @@ Measured (NumPyro 0.22, JAX 0.10, numba 0.68, a busy machine):
     HMC, one after the other                                94
     NUTS, one after the other     390         1.010         153
 
-This is short of the 500 that was aimed at. For an effective draw of the worst probability (LBJ over BB) thali needs 260
-sweeps of its sampler for a fixed number of aspects, NumPyro 600 to 700 iterations with HMC and 500 with NUTS: sweep by
-sweep it gains a factor of two or three, and the rest is the time of a sweep (8 us against some 140 with chains at
-once). The halves of NUTS's chains differ by a factor of 1.7, so its ratio is no surer than that.
+This is short of the 500 that was aimed at. For an effective draw of the worst probability (LBJ over
+BB) thali needs 260 sweeps of its sampler for a fixed number of aspects, NumPyro 600 to 700
+iterations with HMC and 500 with NUTS: sweep by sweep it gains a factor of two or three, and the
+rest is the time of a sweep (8 us against some 140 with chains at once). The halves of NUTS's chains
+differ by a factor of 1.7, so its ratio is no surer than that.
 
-Posterior means agree: of 37 differences the largest is 1.8 standard errors with HMC and 2.7 with NUTS. NumPyro's R-hat
-says that its standard errors are somewhat too small.
-"""
+Posterior means agree: of 37 differences the largest is 1.8 standard errors with HMC and 2.7 with
+NUTS. NumPyro's R-hat says that its standard errors are somewhat too small."""
 
 import os
 import sys
 import time
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +54,8 @@ numpyro.enable_x64()
 
 
 def model(data, aspects):
-    """Unique weights, and columns with the beta-Bernoulli prior of their owners, its probabilities integrated out.
+    """Unique weights, and columns with the beta-Bernoulli prior of their owners, its probabilities
+    integrated out.
 
     Explicit probabilities took longer an iteration in a short trial, and mixed no better.
     """
@@ -61,7 +64,9 @@ def model(data, aspects):
     with numpyro.plate("option", n, dim=-2), numpyro.plate("aspect", aspects, dim=-1):
         owns = numpyro.sample("owns", dist.Bernoulli(0.5))
     m = owns.sum(0)
-    numpyro.factor("owners", jnp.sum(jnp.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)))
+    numpyro.factor(
+        "owners", jnp.sum(jnp.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a))
+    )
     w = numpyro.sample("w", dist.Gamma(jnp.ones(aspects), 1.0).to_event(1))
     u = numpyro.sample("u", dist.Gamma(jnp.ones(n), 1.0).to_event(1))
     advantage = u[:, None] + (owns * w) @ (1.0 - owns).T
@@ -71,7 +76,8 @@ def model(data, aspects):
 
 
 def quantities(data, draws):
-    """Log-likelihood (without binomial coefficients) and choice probabilities of NumPyro's draws; not timed."""
+    """Log-likelihood (without binomial coefficients) and choice probabilities of NumPyro's draws;
+    not timed."""
     owns, w, u = (np.asarray(draws[name], float) for name in ("owns", "w", "u"))
     advantage = u[..., None] + (owns * w[..., None, :]) @ (1.0 - owns).swapaxes(-1, -2)
     there, back = advantage[..., data.first, data.second], advantage[..., data.second, data.first]
@@ -108,15 +114,24 @@ def run_numpyro(data, aspects, inner, at_once, chains, warm_up, draws, thin, see
 
 def run_thali(data, aspects, chains, tune, draws, thin, seed=0):
     likelihood = Elimination(LAPSE)
-    posterior, spent = run(FiniteFeatures(aspects), likelihood, data, None, draws, tune, thin, chains, seed)
+    posterior, spent = run(
+        FiniteFeatures(aspects), likelihood, data, None, draws, tune, thin, chains, seed
+    )
     coefficients = float(np.sum(log_coefficients(data)))
-    return [np.asarray(posterior["log_likelihood"]) - coefficients, *columns(posterior["choice_probability"])], spent
+    return [
+        np.asarray(posterior["log_likelihood"]) - coefficients,
+        *columns(posterior["choice_probability"]),
+    ], spent
 
 
 def log_coefficients(data):
     from scipy.special import gammaln
 
-    return gammaln(data.wins + data.losses + 1.0) - gammaln(data.wins + 1.0) - gammaln(data.losses + 1.0)
+    return (
+        gammaln(data.wins + data.losses + 1.0)
+        - gammaln(data.wins + 1.0)
+        - gammaln(data.losses + 1.0)
+    )
 
 
 def worst_difference(ours, theirs):
@@ -129,13 +144,18 @@ def worst_difference(ours, theirs):
 
 
 def report(name, draws, seconds):
-    """Print and return worst effective draws per CPU second; the two halves of the chains show the uncertainty."""
+    """Print and return worst effective draws per CPU second; the two halves of the chains show the
+    uncertainty."""
     half = len(draws[0]) // 2
-    halves = [worst_ess([x[part] for x in draws]) / (seconds / 2) for part in (slice(half), slice(half, None))]
+    halves = [
+        worst_ess([x[part] for x in draws]) / (seconds / 2)
+        for part in (slice(half), slice(half, None))
+    ]
     result = worst_ess(draws) / seconds
     print(
-        f"{name}: worst ESS {worst_ess(draws):.0f} in {seconds:.0f} CPU s, {result:.3g} a second "
-        f"(halves of the chains {halves[0]:.3g} and {halves[1]:.3g}), worst R-hat {worst_rhat(draws):.3f}",
+        f"{name}: worst ESS {worst_ess(draws):.0f} in {seconds:.0f} CPU s, {result:.3g} a second"
+        f" (halves of the chains {halves[0]:.3g} and {halves[1]:.3g}), worst R-hat"
+        f" {worst_rhat(draws):.3f}",
         flush=True,
     )
     return result
@@ -145,25 +165,36 @@ def main(small=False):
     data = th.datasets.celebrities()
     hmc, nuts = HMC(model, trajectory_length=TRAJECTORY), NUTS(model)
     # chains, tuning or warm-up sweeps, draws, thinning
-    ours, at_once = ((2, 50, 200, 1), (2, 20, 40, 1)) if small else ((4, 20_000, 100_000, 10), (32, 10_000, 3_200, 10))
+    ours, at_once = (
+        ((2, 50, 200, 1), (2, 20, 40, 1))
+        if small
+        else ((4, 20_000, 100_000, 10), (32, 10_000, 3_200, 10))
+    )
     found, seconds = run_thali(data, ASPECTS, *ours)
     best = report("thali", found, seconds)
 
     theirs, seconds = run_numpyro(data, ASPECTS, hmc, True, *at_once)
     ratio = best / report("NumPyro, HMC, chains at once", theirs, seconds)
-    print(f"  {len(found)} posterior means differ by {worst_difference(found, theirs):.1f} standard errors at most")
+    print(
+        f"  {len(found)} posterior means differ by {worst_difference(found, theirs):.1f} standard"
+        " errors at most"
+    )
     print(f"  thali / NumPyro: {ratio:.0f}")
     if small:
         return
     each = seconds / (at_once[0] * at_once[2] * at_once[3])
     chains, draws = 4, 2_000
     _, seconds = run_numpyro(data, ASPECTS, hmc, False, chains, 1_000, draws, 1)
-    slower = seconds / (chains * draws) / each  # an iteration is worth the same, whether chains run at once or in turn
+    # an iteration is worth the same, whether chains run at once or in turn
+    slower = seconds / (chains * draws) / each
     print(f"  thali / NumPyro with one chain after the other: {ratio * slower:.0f}", flush=True)
 
     theirs, seconds = run_numpyro(data, ASPECTS, nuts, False, 4, 10_000, 5_000, 10)
     ratio = best / report("NumPyro, NUTS, one chain after the other", theirs, seconds)
-    print(f"  {len(found)} posterior means differ by {worst_difference(found, theirs):.1f} standard errors at most")
+    print(
+        f"  {len(found)} posterior means differ by {worst_difference(found, theirs):.1f} standard"
+        " errors at most"
+    )
     print(f"  thali / NumPyro: {ratio:.0f}")
 
 

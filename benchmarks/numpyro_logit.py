@@ -1,33 +1,38 @@
-"""Effective draws per CPU second on the sparse multinomial logit, thali's divided by NumPyro's NUTS.
+"""Effective draws per CPU second on the sparse multinomial logit, thali's divided by NumPyro's
+NUTS.
 
     pip install -r benchmarks/numpyro-requirements.txt
     python benchmarks/numpyro_logit.py [FOLDER]
 
-The worst of log-likelihood, ln eta and all coefficients counts. One core (the script pins itself to one), double
-precision, compiled; compiling, tuning and warm-up are not counted. NumPyro sees the Laplace prior itself, without its
-scales, and coefficients that are multiplied by the square root of eta; its chains run one after the other, since in a
-batch every chain waits for the longest tree. Besides wine, breast cancer (scikit-learn's) and simulated
-data it takes iris.csv and heart.csv out of FOLDER (UCI; the class in the last column).
+The worst of log-likelihood, ln eta and all coefficients counts. One core (the script pins itself to
+one), double precision, compiled; compiling, tuning and warm-up are not counted. NumPyro sees the
+Laplace prior itself, without its scales, and coefficients that are multiplied by the square root of
+eta; its chains run one after the other, since in a batch every chain waits for the longest tree.
+Besides wine, breast cancer (scikit-learn's) and simulated data it takes iris.csv and heart.csv out
+of FOLDER (UCI; the class in the last column).
 
-Measured (NumPyro 0.22, a busy machine; four chains of 2,000 sweeps and of 2,000 trajectories after 1,000):
+Measured (NumPyro 0.22, a busy machine; four chains of 2,000 sweeps and of 2,000 trajectories after
+1,000):
 
-                     effective draws a CPU second    R-hat            thali / NumPyro   thali without trajectories
-                     thali      NumPyro
+                     effective draws a CPU second    R-hat            thali / NumPyro   thali
+                     without trajectories thali      NumPyro
     wine             1,057      203                  1.008, 1.002     5.2                144
     breast cancer    2,090      311                  1.002, 1.002     6.7                452
     250 x 50         3,833      1,117                1.001, 1.003     3.4                1,727
     simulated        4,633      1,178                1.001, 1.005     3.9                1,635
 
-Of 126 differences of posterior means the largest is 3.9 standard errors (wine, where two of NumPyro's
-trajectories diverge); with and without trajectories thali's own 28 means on wine differ by 2.1 errors at most.
-"""
+Of 126 differences of posterior means the largest is 3.9 standard errors (wine, where two of
+NumPyro's trajectories diverge); with and without trajectories thali's own 28 means on wine differ
+by 2.1 errors at most."""
 
 import os
 import sys
 import time
 from pathlib import Path
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +51,9 @@ def simulated(n: int = 200, d: int = 6):
     """Covariates and three classes that two of the covariates distinguish."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
-    scores = np.column_stack([np.zeros(n), 2.0 * X[:, 0], X[:, 1] - X[:, 0]]) + rng.gumbel(size=(n, 3))
+    scores = np.column_stack([np.zeros(n), 2.0 * X[:, 0], X[:, 1] - X[:, 0]]) + rng.gumbel(
+        size=(n, 3)
+    )
     return X, scores.argmax(axis=1)
 
 
@@ -59,7 +66,10 @@ def problems(folder, small=False):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(250, 50))
     linear = X[:, :4] @ [2.0, -2.0, 1.5, 1.0]
-    tables = {"wine": load_wine(return_X_y=True), "breast cancer": load_breast_cancer(return_X_y=True)}
+    tables = {
+        "wine": load_wine(return_X_y=True),
+        "breast cancer": load_breast_cancer(return_X_y=True),
+    }
     tables["250 x 50"] = X, (linear + rng.logistic(size=250) > 0).astype(int)
     found = {name: ((X - X.mean(0)) / X.std(0), codes) for name, (X, codes) in tables.items()}
     found["simulated"] = simulated()
@@ -68,7 +78,10 @@ def problems(folder, small=False):
     for name in ("iris", "heart"):
         table = pd.read_csv(Path(folder) / f"{name}.csv")
         X = table.iloc[:, :-1].to_numpy(float)
-        found[name] = (X - X.mean(0)) / X.std(0), np.unique(table.iloc[:, -1], return_inverse=True)[1]
+        found[name] = (
+            (X - X.mean(0)) / X.std(0),
+            np.unique(table.iloc[:, -1], return_inverse=True)[1],
+        )
     return found
 
 
@@ -106,12 +119,20 @@ def run_numpyro(X, codes, classes, chains, warm_up, draws):
         _, (drawn, apart) = jax.block_until_ready(sample(state))
         spent += time.process_time() - begin
         divergent += int(apart.sum())
-        found.append((drawn["log_likelihood"], np.log(drawn["eta"]), np.asarray(drawn["coef"]).reshape(draws, -1)))
+        found.append(
+            (
+                drawn["log_likelihood"],
+                np.log(drawn["eta"]),
+                np.asarray(drawn["coef"]).reshape(draws, -1),
+            )
+        )
     return quantities(found), spent, divergent
 
 
 def run_thali(X, codes, classes, chains, tune, draws, thin):
-    problem = problem_of(X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), trajectories=2)
+    problem = problem_of(
+        X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), trajectories=2
+    )
     CoefficientChain(problem, None, np.random.default_rng(0), 1, 1, 1).run_to(1)  # compiles
     found, spent = [], 0.0
     for seed in range(chains):
@@ -147,10 +168,14 @@ def main(small: bool = False, folder=None) -> None:
         theirs, their_seconds, divergent = run_numpyro(X, codes, classes, chains, tune, draws)
         here, there = worst_ess(ours) / seconds, worst_ess(theirs) / their_seconds
         print(
-            f"{name}: worst effective draws a CPU second, thali {here:,.0f} (R-hat {worst_rhat(ours):.3f}), NumPyro "
-            f"{there:,.0f} (R-hat {worst_rhat(theirs):.3f}, {divergent} divergent); thali / NumPyro {here / there:.1f}"
+            f"{name}: worst effective draws a CPU second, thali {here:,.0f} (R-hat"
+            f" {worst_rhat(ours):.3f}), NumPyro {there:,.0f} (R-hat {worst_rhat(theirs):.3f},"
+            f" {divergent} divergent); thali / NumPyro {here / there:.1f}"
         )
-        print(f"  {len(ours)} posterior means differ by {worst_difference(ours, theirs):.1f} standard errors at most")
+        print(
+            f"  {len(ours)} posterior means differ by {worst_difference(ours, theirs):.1f}"
+            " standard errors at most"
+        )
 
 
 if __name__ == "__main__":

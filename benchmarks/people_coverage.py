@@ -1,15 +1,15 @@
-"""How often 89 % intervals hold what a fit to infinitely many people says, over new samples of people.
+"""How often 89 % intervals hold what a fit to infinitely many people says, over new samples of
+people.
 
     python benchmarks/people_coverage.py [--small] [--samples 200] [--only TEXT] [--mcmc] [--random]
 
-Every person has worths of their own, Gamma about common ones, and answers pairs. The truth is the fit to 20,000 people.
-Studies of objects ask the odd one out, or how similar pairs are, of people who weigh features differently; the truth is
-the fit to 20,000 people, and intervals are of weights and of similarities of pairs.
-"adjusted" is what a fit takes, which spreads draws by the variance of people's scores; "power" raises the likelihood to
-one over the design effect, as chains do. `--mcmc` also runs chains, a second each, and
-`--random` those in which everybody has worths of their own, several seconds each; the truth then is the mean of
-the log worths of 20,000 people.
-"""
+Every person has worths of their own, Gamma about common ones, and answers pairs. The truth is the
+fit to 20,000 people. Studies of objects ask the odd one out, or how similar pairs are, of people
+who weigh features differently; the truth is the fit to 20,000 people, and intervals are of weights
+and of similarities of pairs. "adjusted" is what a fit takes, which spreads draws by the variance of
+people's scores; "power" raises the likelihood to one over the design effect, as chains do. `--mcmc`
+also runs chains, a second each, and `--random` those in which everybody has worths of their own,
+several seconds each; the truth then is the mean of the log worths of 20,000 people."""
 
 import argparse
 import warnings
@@ -42,10 +42,12 @@ class Study:
     people: int
     options: int
     share: float  # of the pairs, which each person answers, drawn anew for everybody
-    shape: float  # of the Gamma variables about one that everybody's worths are multiplied by; inf: none
+    # of the Gamma variables about one that everybody's worths are multiplied by; inf: none
+    shape: float
     times: int = 1  # that each pair is answered
     quarrel: bool = False  # whether people differ about a single option
-    answers: Callable[[np.random.Generator], np.ndarray] | None = None  # of each, on random pairs, in place of `share`
+    # of each, on random pairs, in place of `share`
+    answers: Callable[[np.random.Generator], np.ndarray] | None = None
 
     def worths(self, rng: np.random.Generator, people: int) -> np.ndarray:
         """Of each person and option."""
@@ -62,8 +64,13 @@ class Study:
         first, second = np.triu_indices(self.options, 1)
         worth = self.worths(rng, self.people)
         asked = max(1, round(self.share * len(first)))
-        pair = np.concatenate([rng.choice(len(first), asked, replace=False) for _ in range(self.people)])
-        who, times = np.repeat(np.arange(self.people), asked), np.full(self.people * asked, self.times)
+        pair = np.concatenate(
+            [rng.choice(len(first), asked, replace=False) for _ in range(self.people)]
+        )
+        who, times = (
+            np.repeat(np.arange(self.people), asked),
+            np.full(self.people * asked, self.times),
+        )
         if self.answers is not None:
             who = np.repeat(np.arange(self.people), self.answers(rng))
             pair = rng.integers(len(first), size=len(who))
@@ -71,13 +78,20 @@ class Study:
         p = worth[who, first[pair]] / (worth[who, first[pair]] + worth[who, second[pair]])
         wins = rng.binomial(times, p).astype(float)
         compared, place = np.unique(pair, return_inverse=True)
-        sums = [np.bincount(place, each, len(compared)) for each in (wins, times - wins, 0.0 * wins)]
+        sums = [
+            np.bincount(place, each, len(compared)) for each in (wins, times - wins, 0.0 * wins)
+        ]
         order = np.lexsort((place, who))
-        each = [array[order] for array in (who.astype(np.int32), place.astype(np.int32), wins, times - wins)]
+        each = [
+            array[order]
+            for array in (who.astype(np.int32), place.astype(np.int32), wins, times - wins)
+        ]
         names = tuple(f"p{number}" for number in range(self.people))
         answers = Answers._made_of(names, None, *each, 0.0 * wins)
         labels = tuple(f"o{number}" for number in range(self.options))
-        return th.PairedComparisons._made_of(labels, first[compared], second[compared], *sums, None, answers, None)
+        return th.PairedComparisons._made_of(
+            labels, first[compared], second[compared], *sums, None, answers, None
+        )
 
     def truth_of_random(self) -> np.ndarray:
         """The mean log worths of people, with a mean of 0."""
@@ -90,7 +104,9 @@ class Study:
         worth = self.worths(np.random.default_rng(0), 20_000)
         p = (worth[:, first] / (worth[:, first] + worth[:, second])).mean(axis=0)
         labels, none = tuple(f"o{number}" for number in range(self.options)), np.zeros(len(first))
-        data = th.PairedComparisons._made_of(labels, first, second, 1e6 * p, 1e6 * (1 - p), none, None, None, None)
+        data = th.PairedComparisons._made_of(
+            labels, first, second, 1e6 * p, 1e6 * (1 - p), none, None, None, None
+        )
         return th.BradleyTerryLuce("maximum-likelihood").fit(data).summary()["estimate"].to_numpy()
 
 
@@ -101,10 +117,33 @@ STUDIES = (
     Study("36 people who differ about one option", 36, 12, 1.0, 1.0, quarrel=True),
     Study("5 judges, 20 options, all pairs, twice", 5, 20, 1.0, 2.0, 2),
     Study("60 people, 40 options, 2 % of the pairs each", 60, 40, 0.02, 2.0),
-    Study("2 people, 6 options, 60 answers each", 2, 6, 1.0, 2.0, answers=lambda rng: np.full(2, 60)),
-    Study("15 people, 6 options, 60 answers each", 15, 6, 1.0, 2.0, answers=lambda rng: np.full(15, 60)),
-    Study("15 people, 6 options, skewed numbers of answers", 15, 6, 1.0, 2.0, answers=lambda rng: skewed(rng, 15)),
-    Study("15 people, 6 options, one with 78 % of the answers", 15, 6, 1.0, 2.0, answers=lambda rng: dominated(15)),
+    Study(
+        "2 people, 6 options, 60 answers each", 2, 6, 1.0, 2.0, answers=lambda rng: np.full(2, 60)
+    ),
+    Study(
+        "15 people, 6 options, 60 answers each",
+        15,
+        6,
+        1.0,
+        2.0,
+        answers=lambda rng: np.full(15, 60),
+    ),
+    Study(
+        "15 people, 6 options, skewed numbers of answers",
+        15,
+        6,
+        1.0,
+        2.0,
+        answers=lambda rng: skewed(rng, 15),
+    ),
+    Study(
+        "15 people, 6 options, one with 78 % of the answers",
+        15,
+        6,
+        1.0,
+        2.0,
+        answers=lambda rng: dominated(15),
+    ),
 )
 
 
@@ -126,17 +165,24 @@ def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, 
         return model._draws.log_worths, made.by, made.effect
     run = {"draws": DRAWS // 4, "random_seed": seed, "progressbar": False}
     if how == "chains":
-        model = th.EliminationByAspects("unique", lapse=0.0, people="adjusted").fit(data, tune=300, **run)
-        points = np.log(model.posterior_["posterior"]["unique_weights"].values.reshape(-1, data.n_options))
+        model = th.EliminationByAspects("unique", lapse=0.0, people="adjusted").fit(
+            data, tune=300, **run
+        )
+        points = np.log(
+            model.posterior_["posterior"]["unique_weights"].values.reshape(-1, data.n_options)
+        )
         return points - points.mean(axis=1, keepdims=True), POWER, model._view.dependence.effect
     people = "independent" if how == "independent" else "adjusted"
-    model = th.BradleyTerryLuce("mcmc" if how == POWER else "laplace", people=people).fit(data, **run)
+    model = th.BradleyTerryLuce("mcmc" if how == POWER else "laplace", people=people).fit(
+        data, **run
+    )
     made = model._view.dependence
     return model._draws.log_worths, made.by, made.effect
 
 
 def holds(points: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
-    """Whether intervals hold the truth: of worths, of the first of them, and of choice probabilities."""
+    """Whether intervals hold the truth: of worths, of the first of them, and of choice
+    probabilities."""
     first, second = np.triu_indices(len(truth), 1)
 
     def inside(values: np.ndarray, true: np.ndarray) -> np.ndarray:
@@ -148,7 +194,8 @@ def holds(points: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
         return worth / worth.sum(axis=-1, keepdims=True)
 
     of_worths = inside(shares(points), shares(truth))
-    odds = inside(points[:, first] - points[:, second], truth[first] - truth[second])  # as probabilities: monotone
+    # as probabilities: monotone
+    odds = inside(points[:, first] - points[:, second], truth[first] - truth[second])
     return of_worths.mean(), of_worths[0], odds.mean()
 
 
@@ -181,21 +228,25 @@ def table(study: Study, samples: int, ways: tuple[str, ...]) -> Iterator[str]:
         worths, first, pairs = 100.0 * np.mean(found[how], axis=0)
         error = 100.0 * np.std([each[0] for each in found[how]]) / np.sqrt(samples)
         what = f"{how} ({', '.join(sorted(used[how]))})" if used[how] - {""} else how
-        shown = f"worths {worths:5.1f} ± {error:.1f}   first {first:5.1f}   probabilities {pairs:5.1f}"
+        shown = (
+            f"worths {worths:5.1f} ± {error:.1f}   first {first:5.1f}   probabilities {pairs:5.1f}"
+        )
         yield f"  {what:32s} nominal 89   {shown}"
 
 
-# People who judge pairs of objects -----------------------------------------------------------------------------------
+# People who judge pairs of objects ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class StudyOfObjects:
-    """People who weigh features differently, and name the odd one out of three objects, or rate all pairs."""
+    """People who weigh features differently, and name the odd one out of three objects, or rate all
+    pairs."""
 
     name: str
     people: int
     answers: int  # of each, triplets; 0: everybody rates every pair
-    shape: float  # of the Gamma variables about one that everybody's weights are multiplied by; inf: none
+    # of the Gamma variables about one that everybody's weights are multiplied by; inf: none
+    shape: float
     is_learned: bool = False  # the features
     prior: tuple[float, float] | None = None  # of weights; None: the usual one
 
@@ -213,7 +264,11 @@ class StudyOfObjects:
     def weights(self, rng: np.random.Generator, people: int) -> np.ndarray:
         """Of each person and feature."""
         common = np.array([1.5, 1.2, 1.0, 0.8] if self.answers else [0.5, 0.4, 0.35, 0.3])
-        own = rng.gamma(self.shape, 1 / self.shape, (people, 4)) if np.isfinite(self.shape) else np.ones((people, 4))
+        own = (
+            rng.gamma(self.shape, 1 / self.shape, (people, 4))
+            if np.isfinite(self.shape)
+            else np.ones((people, 4))
+        )
         return common * own
 
     def sets(self) -> np.ndarray:
@@ -224,7 +279,11 @@ class StudyOfObjects:
         """The probability that each member of a set is the odd one (rows, 3)."""
         owners = self.owners[sets]
         value = np.stack(
-            [np.einsum("rk,rk,rk->r", weights, owners[:, a], owners[:, b]) for a, b in ((1, 2), (0, 2), (0, 1))], axis=1
+            [
+                np.einsum("rk,rk,rk->r", weights, owners[:, a], owners[:, b])
+                for a, b in ((1, 2), (0, 2), (0, 1))
+            ],
+            axis=1,
         )
         p = np.exp(value)
         return 0.99 * p / p.sum(axis=1, keepdims=True) + 0.01 / 3
@@ -236,14 +295,20 @@ class StudyOfObjects:
             first, second = np.triu_indices(self.objects, 1)
             tables = np.full((self.people, self.objects, self.objects), np.nan)
             shared = self.owners[first] * self.owners[second]
-            tables[:, first, second] = 0.1 + weights @ shared.T + 0.3 * rng.normal(size=(self.people, len(first)))
+            tables[:, first, second] = (
+                0.1 + weights @ shared.T + 0.3 * rng.normal(size=(self.people, len(first)))
+            )
             return th.Similarities.from_respondents(tables, self.labels)
         who = np.repeat(np.arange(self.people), self.answers)
         sets = self.sets()[rng.integers(0, len(self.sets()), len(who))]
-        place = (rng.random(len(who))[:, None] > self.odd(weights[who], sets).cumsum(axis=1)).sum(axis=1)
+        place = (rng.random(len(who))[:, None] > self.odd(weights[who], sets).cumsum(axis=1)).sum(
+            axis=1
+        )
         names = np.array(self.labels)
         frame = pd.DataFrame(names[sets], columns=["object1", "object2", "object3"])
-        frame = frame.assign(odd=names[sets[np.arange(len(who)), np.minimum(place, 2)]], respondent=who)
+        frame = frame.assign(
+            odd=names[sets[np.arange(len(who)), np.minimum(place, 2)]], respondent=who
+        )
         return th.Triplets.from_frame(frame, respondent="respondent", labels=self.labels)
 
     def truth(self) -> np.ndarray:
@@ -254,8 +319,13 @@ class StudyOfObjects:
         rows, counts = [], []
         for each in self.sets():
             rows += [np.roll(each, -1 - k) for k in range(3)]  # the last is the odd one
-            counts += [1e6 * p for p in self.odd(weights, np.broadcast_to(each, (len(weights), 3))).mean(axis=0)]
-        frame = pd.DataFrame(np.array(self.labels)[np.array(rows)], columns=["object1", "object2", "object3"])
+            counts += [
+                1e6 * p
+                for p in self.odd(weights, np.broadcast_to(each, (len(weights), 3))).mean(axis=0)
+            ]
+        frame = pd.DataFrame(
+            np.array(self.labels)[np.array(rows)], columns=["object1", "object2", "object3"]
+        )
         frame = frame.assign(odd=frame["object3"], count=counts)
         data = th.Triplets.from_frame(frame, count="count", labels=self.labels, weights=True)
         pose = feature_problem(data, self.owners.T.astype(bool), MostSimilarPair())
@@ -265,12 +335,17 @@ class StudyOfObjects:
         )
         return found[np.argsort(order)]
 
-    def holds(self, data: th.Triplets | th.Similarities, how: str, truth: np.ndarray, seed: int) -> tuple[float, ...]:
+    def holds(
+        self, data: th.Triplets | th.Similarities, how: str, truth: np.ndarray, seed: int
+    ) -> tuple[float, ...]:
         """The share of weights and of similarities in their intervals, and the design effect."""
         features = "ibp" if self.is_learned else self.owners
         model = th.AdditiveClustering(features, people=how, weight_prior=self.prior)
         model.fit(data, draws=250, tune=300, random_seed=seed, progressbar=False)
-        posterior, latent = model.posterior_["posterior"].dataset, model.posterior_["latent_features"].dataset
+        posterior, latent = (
+            model.posterior_["posterior"].dataset,
+            model.posterior_["latent_features"].dataset,
+        )
         pairs = np.triu_indices(self.objects, 1)
 
         def inside(values: np.ndarray, true: np.ndarray) -> float:
@@ -278,8 +353,12 @@ class StudyOfObjects:
             return float(((low <= true) & (true <= high)).mean())
 
         shared = self.owners[pairs[0]] * self.owners[pairs[1]]
-        of_pairs = inside(posterior["similarity"].values, (0.0 if self.answers else 0.1) + shared @ truth)
-        of_weights = np.nan if self.is_learned else inside(_known_weights(latent, self.owners), truth)
+        of_pairs = inside(
+            posterior["similarity"].values, (0.0 if self.answers else 0.1) + shared @ truth
+        )
+        of_weights = (
+            np.nan if self.is_learned else inside(_known_weights(latent, self.owners), truth)
+        )
         return of_weights, of_pairs, float(model.posterior_.attrs["people_effect"])
 
 
@@ -291,10 +370,14 @@ def _known_weights(posterior: "xarray.Dataset", owners: np.ndarray) -> np.ndarra
 
 STUDIES_OF_OBJECTS = (
     StudyOfObjects("40 people, 60 triplets of 10 objects each, features known", 40, 60, 1.5),
-    StudyOfObjects("40 people, 60 triplets each, who do not differ, features known", 40, 60, np.inf),
+    StudyOfObjects(
+        "40 people, 60 triplets each, who do not differ, features known", 40, 60, np.inf
+    ),
     StudyOfObjects("40 people, 60 triplets each, features learned", 40, 60, 1.5, True),
     StudyOfObjects("30 judges of all pairs of 10 objects, features known", 30, 0, 2.0),
-    StudyOfObjects("30 judges of all pairs, features known, a prior of mean .5", 30, 0, 2.0, prior=(1.0, 2.0)),
+    StudyOfObjects(
+        "30 judges of all pairs, features known, a prior of mean .5", 30, 0, 2.0, prior=(1.0, 2.0)
+    ),
     StudyOfObjects("9 judges of all pairs, who do not differ, features known", 9, 0, np.inf),
     StudyOfObjects("30 judges of all pairs, who do not differ, features known", 30, 0, np.inf),
     StudyOfObjects("30 judges of all pairs, features learned", 30, 0, 2.0, True),
@@ -306,7 +389,9 @@ def table_of_objects(study: StudyOfObjects, samples: int) -> Iterator[str]:
     truth = study.truth()
     data = [study.sample(np.random.default_rng([number, 2])) for number in range(samples)]
     for how in ("independent", "adjusted"):
-        found = np.array([study.holds(each, how, truth, number) for number, each in enumerate(data)])
+        found = np.array(
+            [study.holds(each, how, truth, number) for number, each in enumerate(data)]
+        )
         weights, pairs, effect = found.mean(axis=0)
         error = 100.0 * found[:, 1].std() / np.sqrt(samples)
         if how == "independent":
@@ -315,9 +400,22 @@ def table_of_objects(study: StudyOfObjects, samples: int) -> Iterator[str]:
         yield f"  {how:32s} nominal 89   {of_weights}similarities {100 * pairs:5.1f} ± {error:.1f}"
 
 
-def main(small: bool = False, samples: int = 200, only: str = "", mcmc: bool = False, random: bool = False) -> None:
+def main(
+    small: bool = False,
+    samples: int = 200,
+    only: str = "",
+    mcmc: bool = False,
+    random: bool = False,
+) -> None:
     """Print the coverage of every study and way."""
-    ways = ("independent", "adjusted", POWER, "maximum likelihood", *(("chains",) * mcmc), *(("random",) * random))
+    ways = (
+        "independent",
+        "adjusted",
+        POWER,
+        "maximum likelihood",
+        *(("chains",) * mcmc),
+        *(("random",) * random),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for study in STUDIES[: 1 if small else None]:

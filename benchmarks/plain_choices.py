@@ -1,4 +1,5 @@
-"""The likelihood of a person's features, written plainly; the part of `plain_visits.py` below the moves."""
+"""The likelihood of a person's features, written plainly; the part of `plain_visits.py` below the
+moves."""
 
 import math
 
@@ -31,8 +32,8 @@ def membership(problem, levels, state, k, r):
 
 @part
 def compare(problem, levels, state, work, kept, n, k, f, row):
-    """Chosen minus other memberships in class k into a row of work.difference, from feature f if they are kept there;
-    whether tasks are separated into work.separates, and how many."""
+    """Chosen minus other memberships in class k into a row of work.difference, from feature f if
+    they are kept there; whether tasks are separated into work.separates, and how many."""
     tasks, count, c = problem.tasks, 0, 0
     first = tasks.first_task[n]
     for t in range(first, tasks.first_task[n + 1]):
@@ -54,7 +55,8 @@ def compare(problem, levels, state, work, kept, n, k, f, row):
 
 @part
 def sum_utilities(problem, levels, state, work, kept, n, row):
-    """D of the algorithm and the number of classes that separate the products, over all features that are not mute."""
+    """D of the algorithm and the number of classes that separate the products, over all features
+    that are not mute."""
     tasks, sums, features = problem.tasks, work.sums, state.features
     first, end = tasks.first_task[n], tasks.first_task[n + 1]
     for c in range(tasks.first_row[end] - tasks.first_row[first] - (end - first)):
@@ -70,7 +72,9 @@ def sum_utilities(problem, levels, state, work, kept, n, row):
                 if work.separates[1, tau] == 0:
                     c += tasks.first_row[t + 1] - tasks.first_row[t] - 1
                     continue
-                value = features.value[f, tau] if kept else theta + math.exp(features.log_eps[f, tau])
+                value = (
+                    features.value[f, tau] if kept else theta + math.exp(features.log_eps[f, tau])
+                )
                 for _ in range(tasks.first_row[t + 1] - tasks.first_row[t] - 1):
                     d = work.difference[1, c]
                     if d != 0:
@@ -138,8 +142,9 @@ def tails(h, x):
 
 @part
 def fill_bounds(problem, state, work, n, sign, row):
-    """Between what the value of a feature must lie in every task, given the differences without it in `row`; its class
-    is row 0 of work.difference. Returns ln of the likelihood but for the probabilities of ε."""
+    """Between what the value of a feature must lie in every task, given the differences without it
+    in `row`; its class is row 0 of work.difference. Returns ln of the likelihood but for the
+    probabilities of ε."""
     tasks, total, c = problem.tasks, 0.0, 0
     first = tasks.first_task[n]
     for t in range(first, tasks.first_task[n + 1]):
@@ -188,14 +193,18 @@ def log_fit(problem, state, work, n, log_theta):
 
 @part
 def draw_eps(rng, problem, state, work, kept, n, f):
-    """ε of feature f between its bounds, where its class, row 0 of work.separates, separates products."""
+    """ε of feature f between its bounds, where its class, row 0 of work.separates, separates
+    products."""
     features, h = state.features, (1.0 - state.real[SIGMA]) * state.real[A]
     theta = math.exp(features.log_theta[f])
     for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
         if work.separates[0, tau] != 0:
             low, high = work.bounds.low[tau] - theta, work.bounds.high[tau] - theta
             features.log_eps[f, tau] = log_gamma_between(
-                rng, h, math.log(low) if low > 0.0 else -math.inf, math.log(high) if high < math.inf else math.inf
+                rng,
+                h,
+                math.log(low) if low > 0.0 else -math.inf,
+                math.log(high) if high < math.inf else math.inf,
             )
         if kept and work.separates[0, tau] != 0:
             features.value[f, tau] = theta + math.exp(features.log_eps[f, tau])

@@ -1,8 +1,8 @@
-"""Elimination on pairs in plain arithmetic: the library's operations with `math.log` and without vector instructions.
+"""Elimination on pairs in plain arithmetic: the library's operations with `math.log` and without
+vector instructions.
 
-A straightforward implementation of the same caches, which separates the gain of the algorithm from that of the
-arithmetic.
-"""
+A straightforward implementation of the same caches, which separates the gain of the algorithm from
+that of the arithmetic."""
 
 import math
 from typing import NamedTuple
@@ -99,10 +99,18 @@ operations.cache_at.register(PlainPairs)(
     lambda p, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t])
 )
 operations.is_scale_free.register(PlainPairs)(lambda pairs: True)
-operations.delta_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
-operations.apply_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))
-operations.delta_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False))
-operations.apply_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True))
+operations.delta_own.register(PlainPairs)(
+    lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False)
+)
+operations.apply_own.register(PlainPairs)(
+    lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True)
+)
+operations.delta_member.register(PlainPairs)(
+    lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False)
+)
+operations.apply_member.register(PlainPairs)(
+    lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True)
+)
 operations.delta_compensated_member.register(PlainPairs)(
     lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, False)
 )
@@ -111,8 +119,12 @@ operations.apply_compensated_member.register(PlainPairs)(
 )
 operations.delta_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, False))
 operations.apply_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, True))
-operations.delta_compensated_weight.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, False))
-operations.apply_compensated_weight.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, True))
+operations.delta_compensated_weight.register(PlainPairs)(
+    lambda p, c, b, k, m, d: inside(p, c, b, k, d, False)
+)
+operations.apply_compensated_weight.register(PlainPairs)(
+    lambda p, c, b, k, m, d: inside(p, c, b, k, d, True)
+)
 
 
 @operations.apply_scale.register(PlainPairs)

@@ -1,15 +1,17 @@
-"""Visits of one person by the recommended sampler of product classes, written plainly: the paragraphs of the algorithm.
+"""Visits of one person by the recommended sampler of product classes, written plainly: the
+paragraphs of the algorithm.
 
-Everything is computed from the levels of the products and the logarithms of the values whenever it is needed:
-memberships attribute by attribute, utility differences over all features, every task in every likelihood, a logarithm a
-task, both tails of the gamma distribution by series or fraction. The library stores memberships and values with the
-features, tests products by words of bits, and skips tasks and classes that a step cannot affect. The draws are the
-same, in the same order, and so is the final state, up to rounding.
+Everything is computed from the levels of the products and the logarithms of the values whenever it
+is needed: memberships attribute by attribute, utility differences over all features, every task in
+every likelihood, a logarithm a task, both tails of the gamma distribution by series or fraction.
+The library stores memberships and values with the features, tests products by words of bits, and
+skips tasks and classes that a step cannot affect. The draws are the same, in the same order, and so
+is the final state, up to rounding.
 
-With `kept` the comparisons of a class and the values as numbers are read from the features, as the library does;
-the rest is plain. Hard choices with a lapse; values too small for floats are not treated. Moves of classes and of the
-shapes of values, which follow after all visits of a sweep, are not part of this.
-"""
+With `kept` the comparisons of a class and the values as numbers are read from the features, as the
+library does; the rest is plain. Hard choices with a lapse; values too small for floats are not
+treated. Moves of classes and of the shapes of values, which follow after all visits of a sweep, are
+not part of this."""
 
 import math
 import time
@@ -76,14 +78,17 @@ def draw_lapses(rng, problem, levels, target, state, work, kept, n):
     for t in range(first, problem.tasks.first_task[n + 1]):
         state.lapsed[t] = 0
         if target.delta[t] > 0.0:
-            at_random = target.delta[t] / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
+            at_random = target.delta[t] / (
+                problem.tasks.first_row[t + 1] - problem.tasks.first_row[t]
+            )
             meant = (1.0 - target.delta[t]) * work.hit[t - first]
             state.lapsed[t] = 1 if rng.random() * (at_random + meant) < at_random else 0
 
 
 @part
 def scan_ownership(rng, problem, levels, state, work, kept, n):
-    """M4: births and deaths of classes that somebody else owns; D and its likelihood recomputed after a change."""
+    """M4: births and deaths of classes that somebody else owns; D and its likelihood recomputed
+    after a change."""
     picked = pick_classes(rng, problem, state, work, n)
     shuffle(rng, work.order, picked)
     sum_utilities(problem, levels, state, work, kept, n, 0)
@@ -104,7 +109,9 @@ def scan_ownership(rng, problem, levels, state, work, kept, n):
 @part
 def birth(rng, problem, levels, state, work, kept, n, k, now):
     """Own class k, with sign and θ from their prior; whether that was accepted."""
-    sign = draw_sign(rng, state.classes[k, POLARITY], state.classes[k, OWNERS], state.classes[k, NEGATIVE])
+    sign = draw_sign(
+        rng, state.classes[k, POLARITY], state.classes[k, OWNERS], state.classes[k, NEGATIVE]
+    )
     log_theta = log_gamma_draw(rng, state.real[SIGMA] * state.real[A])
     split = compare(problem, levels, state, work, kept, n, k, -1, 0)
     gain = fill_bounds(problem, state, work, n, 1 - 2 * sign, 0) - now
@@ -200,7 +207,9 @@ def update_values(rng, problem, levels, state, work, kept, n):
         state.features.slots[f, MUTE] = 1
         sum_utilities(problem, levels, state, work, kept, n, 1)
         state.features.slots[f, MUTE] = 0
-        change = -fill_bounds(problem, state, work, n, 1 - 2 * sign, 1) - log_fit(problem, state, work, n, log_theta)
+        change = -fill_bounds(problem, state, work, n, 1 - 2 * sign, 1) - log_fit(
+            problem, state, work, n, log_theta
+        )
         new_sign = sign
         if rng.random() < 0.5:
             owners, negative = state.classes[k, OWNERS] - 1, state.classes[k, NEGATIVE] - sign
@@ -208,7 +217,9 @@ def update_values(rng, problem, levels, state, work, kept, n):
             new_log_theta = log_gamma_draw(rng, g)
         else:
             new_log_theta = log_theta + WALK * rng.standard_normal()
-            change += g * (new_log_theta - log_theta) + math.exp(log_theta) - math.exp(new_log_theta)
+            change += (
+                g * (new_log_theta - log_theta) + math.exp(log_theta) - math.exp(new_log_theta)
+            )
         change += fill_bounds(problem, state, work, n, 1 - 2 * new_sign, 1)
         if change > -math.inf:
             change += log_fit(problem, state, work, n, new_log_theta)
@@ -251,7 +262,9 @@ def rescale(rng, problem, levels, state, work, kept, n):
                 else:
                     features.log_eps[f, tau] += shift
                     if kept:
-                        features.value[f, tau] = features.theta[f] + math.exp(features.log_eps[f, tau])
+                        features.value[f, tau] = features.theta[f] + math.exp(
+                            features.log_eps[f, tau]
+                        )
             f = features.slots[f, NEXT_OWNED]
         if once == 0:
             shift = log_gamma_draw(rng, shape) - math.log(total)
@@ -289,7 +302,9 @@ def keep_all(problem, levels, state, work):
         n = features.slots[f, PERSON]
         if n < 0:
             continue
-        features.slots[f, SPLIT] = compare(problem, levels, state, work, False, n, features.slots[f, CLASS], -1, 0)
+        features.slots[f, SPLIT] = compare(
+            problem, levels, state, work, False, n, features.slots[f, CLASS], -1, 0
+        )
         keep_comparisons(problem, state, work, n, f)
         features.theta[f] = math.exp(features.log_theta[f])
         for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
@@ -300,8 +315,11 @@ def keep_all(problem, levels, state, work):
 KINDS = ("library", "plain", "plain, comparisons kept")
 
 
-def seconds(rng, problem, target, state, times: int, repeats: int = 1) -> tuple[dict[str, float], Any, Any]:
-    """CPU seconds of so many visits of everybody by each of KINDS, the least of some repeats; then stream and state.
+def seconds(
+    rng, problem, target, state, times: int, repeats: int = 1
+) -> tuple[dict[str, float], Any, Any]:
+    """CPU seconds of so many visits of everybody by each of KINDS, the least of some repeats; then
+    stream and state.
 
     All begin with the same state and the same stream, and must end so.
     """
@@ -354,5 +372,6 @@ def check_alike(one, other) -> None:
         x, y = getattr(a.features, name)[:top][used], getattr(b.features, name)[:top][used]
         if x.ndim == 2:
             x, y = x[separates], y[separates]
-        # A value between its bounds may inherit what cancels in a difference of two much larger ones.
+        # A value between its bounds may inherit what cancels in a difference of two much larger
+        # ones.
         np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-9)

@@ -1,16 +1,18 @@
-"""Bugs that a maintainer could make, planted one at a time: each must turn a test of the default suite red.
+"""Bugs that a maintainer could make, planted one at a time: each must turn a test of the default
+suite red.
 
     python benchmarks/planted_bugs.py [--only TEXT] [--all-tests] [--list]
 
-`planted_bugs.toml` holds for each an area, what is wrong, a text that stands once in all of src/thali, what takes its
-place, and the tests that should see it. Neither modules nor folders are named, so that the table survives moves of
-files: a bug is where its text is, a test where its name is; where no test has that name, the whole default suite runs.
-`--only` takes the bugs whose area or name holds a text, `--all-tests` runs the folder that mirrors the changed file in
-place of the tests named, `--list` plants nothing and says whether each text stands exactly once.
+`planted_bugs.toml` holds for each an area, what is wrong, a text that stands once in all of
+src/thali, what takes its place, and the tests that should see it. Neither modules nor folders are
+named, so that the table survives moves of files: a bug is where its text is, a test where its name
+is; where no test has that name, the whole default suite runs. `--only` takes the bugs whose area or
+name holds a text, `--all-tests` runs the folder that mirrors the changed file in place of the tests
+named, `--list` plants nothing and says whether each text stands exactly once.
 
-The project is copied once, and the tests named must be green there before anything is planted. The status is 1 if a bug
-is not caught or has no place. Code that is compiled is kept where NUMBA_CACHE_DIR says, but for bugs of the compiling.
-"""
+The project is copied once, and the tests named must be green there before anything is planted. The
+status is 1 if a bug is not caught or has no place. Code that is compiled is kept where
+NUMBA_CACHE_DIR says, but for bugs of the compiling."""
 
 import argparse
 import os
@@ -52,13 +54,20 @@ class Run(NamedTuple):
 def bugs(only: str = "") -> list[Bug]:
     """Those of the table whose area or name holds a text."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    return [bug for bug in (Bug(**row) for row in table["bug"]) if only in f"{bug.area}: {bug.name}"]
+    return [
+        bug for bug in (Bug(**row) for row in table["bug"]) if only in f"{bug.area}: {bug.name}"
+    ]
 
 
 def places(root: Path, wanted: Sequence[Bug]) -> list[list[Path]]:
     """For each bug the files of the library in which its text stands, as often as it does."""
-    texts = {path: path.read_text("utf-8") for path in sorted((root / "src" / "thali").rglob("*.py"))}
-    return [[path for path, text in texts.items() for _ in range(text.count(bug.find))] for bug in wanted]
+    texts = {
+        path: path.read_text("utf-8") for path in sorted((root / "src" / "thali").rglob("*.py"))
+    }
+    return [
+        [path for path, text in texts.items() for _ in range(text.count(bug.find))]
+        for bug in wanted
+    ]
 
 
 def named_tests(root: Path, names: Sequence[str]) -> list[str]:
@@ -67,7 +76,11 @@ def named_tests(root: Path, names: Sequence[str]) -> list[str]:
     found = []
     for name in names:
         plain = name.partition("[")[0]
-        own = [f"{path.relative_to(root)}::{name}" for path, text in texts.items() if f"\ndef {plain}(" in text]
+        own = [
+            f"{path.relative_to(root)}::{name}"
+            for path, text in texts.items()
+            if f"\ndef {plain}(" in text
+        ]
         if not own:
             return [DEFAULT_SUITE]
         found += own
@@ -75,7 +88,8 @@ def named_tests(root: Path, names: Sequence[str]) -> list[str]:
 
 
 def mirror(root: Path, file: Path) -> list[str]:
-    """The folder of tests that mirrors that of a file of the library, or the nearest one above it."""
+    """The folder of tests that mirrors that of a file of the library, or the nearest one above
+    it."""
     folders = file.relative_to(root / "src" / "thali").parent.parts
     folder = root.joinpath("tests", *(name.removeprefix("_") for name in folders))
     while not folder.is_dir():
@@ -97,7 +111,8 @@ def run(root: Path, tests: Sequence[str], **more: str) -> Run:
 
 
 def caught(root: Path, bug: Bug, file: Path, tests: Sequence[str]) -> Run:
-    """Run the tests with a bug in a file, which is then as it was, so that its byte code holds again."""
+    """Run the tests with a bug in a file, which is then as it was, so that its byte code holds
+    again."""
     text, status = file.read_text("utf-8"), file.stat()
     with tempfile.TemporaryDirectory() as kept:
         own = {"NUMBA_CACHE_DIR": kept} if bug.area == "compile" else {}

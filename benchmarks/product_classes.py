@@ -1,26 +1,31 @@
-"""Product classes against the package's own logits: log scores, hit rates and CPU time; visits a second.
+"""Product classes against the package's own logits: log scores, hit rates and CPU time; visits a
+second.
 
     python benchmarks/product_classes.py [choices.csv]
 
-1. Camera (332 people, 16 tasks of four cameras and none; the file `choices.csv` of the data): all people, their first
-   12 tasks to fit, their last 4 to predict; then three draws of 100 people, and for each the last 4 tasks of the people
-   who were not drawn, as those of new respondents. Every model is as it is by default; the hierarchical logit also
-   with the price as a number. Classes get six declared directions, and the hierarchical logits none, since they have no
-   restriction of signs. Log scores are means over tasks. Draws overlap: a difference is the mean over distinct people
-   of their mean over draws, with its standard error over distinct people, which leaves out that another seed, or
-   another sample of tasks, gives another fit. Left out without the file.
-2. People simulated by `th.datasets.product_choices` (50 people, 10 + 4 tasks of three products, five attributes, noise
-   of scale .6).
-3. Visits of one person in one chain a CPU second, the moves of classes that belong to them included, by tasks,
-   alternatives, levels and people; and how many times as long the visits alone take in two plain forms of the same
-   code, with the same draws (`plain_visits.py`): everything from levels and logarithms; the same, but for memberships
-   and values that are kept beside the features.
+1. Camera (332 people, 16 tasks of four cameras and none; the file `choices.csv` of the data): all
+   people, their first 12 tasks to fit, their last 4 to predict; then three draws of 100 people, and
+   for each the last 4 tasks of the people who were not drawn, as those of new respondents. Every
+   model is as it is by default; the hierarchical logit also with the price as a number. Classes get
+   six declared directions, and the hierarchical logits none, since they have no restriction of
+   signs. Log scores are means over tasks. Draws overlap: a difference is the mean over distinct
+   people of their mean over draws, with its standard error over distinct people, which leaves out
+   that another seed, or another sample of tasks, gives another fit. Left out without the file.
+2. People simulated by `th.datasets.product_choices` (50 people, 10 + 4 tasks of three products,
+   five attributes, noise of scale .6).
+3. Visits of one person in one chain a CPU second, the moves of classes that belong to them
+   included, by tasks, alternatives, levels and people; and how many times as long the visits alone
+   take in two plain forms of the same code, with the same draws (`plain_visits.py`): everything
+   from levels and logarithms; the same, but for memberships and values that are kept beside the
+   features.
 
 `--small` runs a part of each.
 
-Measured (numba 0.68, a busy machine, some ten CPU minutes without compilation); differences and their standard errors:
+Measured (numba 0.68, a busy machine, some ten CPU minutes without compilation); differences and
+their standard errors:
 
-                                CPU s  log score  hit rate   to the hierarchical   to that with a linear price
+                                CPU s  log score  hit rate   to the hierarchical   to that with a
+                                linear price
     1. all 332 people
        classes                  95     -.751      .715       -.004 (.013)          +.011 (.013)
        hierarchical             45     -.747      .712                             +.015 (.006)
@@ -41,7 +46,8 @@ Measured (numba 0.68, a busy machine, some ten CPU minutes without compilation);
        hierarchical, linear     3.7    -.897      .620       -.007 (.016)
        multinomial              .0     -.943      .545       -.053 (.027)          -.046 (.027)
 
-                                   visits/s   classes, each   plain   plain with memberships and values kept
+                                   visits/s   classes, each   plain   plain with memberships and
+                                   values kept
     3. 12 people, 8 tasks of 3     122,000    11, 8           4.8     3.5
        32 tasks                    27,000     17, 5           4.4     2.5
        8 alternatives              78,000     7, 3            3.5     2.2
@@ -49,21 +55,22 @@ Measured (numba 0.68, a busy machine, some ten CPU minutes without compilation);
        100 people                  74,000     28, 6           4.7     3.2
        camera, 100 people          27,000     54, 11          8.5     4.4
 
-So classes predict known respondents better than the hierarchical logit where these are few or their tastes are classes;
-of all 332 people neither is better. Of new respondents classes predict .007 (.004) better, and the multinomial logit is
-nearly as good: no advantage.
+So classes predict known respondents better than the hierarchical logit where these are few or their
+tastes are classes; of all 332 people neither is better. Of new respondents classes predict .007
+(.004) better, and the multinomial logit is nearly as good: no advantage.
 
-Tried without gain: tempering between chains. Two ladders of eight chains each at lapses from .02 to .13,
-of which neighbours exchange states after every sweep (.42 to .48 of the exchanges accepted at the cold end, .07 to
-.15 at the hot end; a problem with a closed form says that it is done right), against 16 chains by default: camera, 60
-CPU seconds either way, two draws of 100 people, two repeats. A cold chain alone predicts better (-.719 against
--.750), is likelier in three of four runs (mean log-likelihood -261, -313, -261 against -331, -317, -324; -323 against
--310), and more like the other cold chain (R-hat of population pairs 1.04 against 1.25 in the median). But there are
-two of them rather than sixteen: of all draws together the log score is the same (-.723 and -.699 against -.707 and
--.705), and shares of people who prefer one product to another differ two to three times as much between repeats (root
-mean square .031 and .021 against .011 and .011), as do predictions (.042 and .039 against .023 and .026). A ladder of
-four, .02 to .045, lost as well (-.725 against -.709, one run).
-"""
+Tried without gain: tempering between chains. Two ladders of eight chains each at lapses from .02 to
+.13, of which neighbours exchange states after every sweep (.42 to .48 of the exchanges accepted at
+the cold end, .07 to .15 at the hot end; a problem with a closed form says that it is done right),
+against 16 chains by default: camera, 60 CPU seconds either way, two draws of 100 people, two
+repeats. A cold chain alone predicts better (-.719 against -.750), is likelier in three of four runs
+(mean log-likelihood -261, -313, -261 against -331, -317, -324; -323 against -310), and more like
+the other cold chain (R-hat of population pairs 1.04 against 1.25 in the median). But there are two
+of them rather than sixteen: of all draws together the log score is the same (-.723 and -.699
+against -.707 and -.705), and shares of people who prefer one product to another differ two to three
+times as much between repeats (root mean square .031 and .021 against .011 and .011), as do
+predictions (.042 and .039 against .023 and .026). A ladder of four, .02 to .045, lost as well
+(-.725 against -.709, one run)."""
 
 import sys
 import time
@@ -86,9 +93,14 @@ NOISE = 0.6
 BLOCKS = 5  # of visits that are also written plainly
 
 
-def simulated(people: int, tasks: int, seed: int, alternatives: int = 3, wide: bool = False) -> "th.ChoiceExperiment":
-    """Simulated choices by classes; `wide`: brands and types in two variants each and a colour, which nobody heeds."""
-    made = th.datasets.product_choices(people, tasks, alternatives=alternatives, noise=NOISE, random_seed=seed)
+def simulated(
+    people: int, tasks: int, seed: int, alternatives: int = 3, wide: bool = False
+) -> "th.ChoiceExperiment":
+    """Simulated choices by classes; `wide`: brands and types in two variants each and a colour,
+    which nobody heeds."""
+    made = th.datasets.product_choices(
+        people, tasks, alternatives=alternatives, noise=NOISE, random_seed=seed
+    )
     if not wide:
         return made.data
     frame, rng = made.data.to_frame(), np.random.default_rng(seed)
@@ -113,7 +125,10 @@ def scores(p: np.ndarray, test: "th.ChoiceExperiment") -> tuple[np.ndarray, np.n
     chosen = p[first + test.chosen]
     hit = chosen >= np.maximum.reduceat(p, first) - 1e-12
     tasks = np.diff(test.first_task)
-    return tuple(np.add.reduceat(x, test.first_task[:-1]) / tasks for x in (np.log(chosen), hit.astype(float)))
+    return tuple(
+        np.add.reduceat(x, test.first_task[:-1]) / tasks
+        for x in (np.log(chosen), hit.astype(float))
+    )
 
 
 def compared(train, tests: list, monotone, seed: int, **settings) -> list[dict[str, Scored]]:
@@ -136,13 +151,16 @@ def compared(train, tests: list, monotone, seed: int, **settings) -> list[dict[s
 
 
 def notify(title: str, draws: list[dict[str, Scored]], people: list[np.ndarray]) -> None:
-    """A row a model, over all draws; differences to each hierarchical logit, averaged over the draws that a person is
-    in, and their standard error over distinct people."""
+    """A row a model, over all draws; differences to each hierarchical logit, averaged over the
+    draws that a person is in, and their standard error over distinct people."""
     _, number = np.unique(np.concatenate(people), return_inverse=True)
     times = np.bincount(number)
     rivals = ("hierarchical", "hierarchical, linear")
     columns = "".join(f"{'less ' + rival:>28}" for rival in rivals)
-    print(f"{title}, {len(times)} distinct people\n  {'':22}{'CPU s':>7}{'log score':>11}{'hit rate':>10}{columns}")
+    print(
+        f"{title}, {len(times)} distinct people\n "
+        f" {'':22}{'CPU s':>7}{'log score':>11}{'hit rate':>10}{columns}"
+    )
     for name in draws[0]:
         words = ""
         for rival in rivals:
@@ -155,7 +173,8 @@ def notify(title: str, draws: list[dict[str, Scored]], people: list[np.ndarray])
 
 
 def camera(path: str, draws: int, everybody: bool, **settings) -> None:
-    """All people at first; then draws of 100 people, who are known, and for each the people who were not drawn."""
+    """All people at first; then draws of 100 people, who are known, and for each the people who
+    were not drawn."""
     data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
     train, test = data.split(tasks=4)
     if everybody:
@@ -187,7 +206,8 @@ def recovery(people: int, draws: int, **settings) -> None:
 
 
 def speed(name: str, problem, sweeps: int) -> None:
-    """Visits a CPU second of a chain at a lapse of .02, once it has come down; times of visits written plainly."""
+    """Visits a CPU second of a chain at a lapse of .02, once it has come down; times of visits
+    written plainly."""
     rng, target = np.random.default_rng(1), target_of(problem, 0.5)
     state = draw_state(rng, problem)
     work = workspace(problem, state)
@@ -205,12 +225,17 @@ def speed(name: str, problem, sweeps: int) -> None:
         spent = {kind: spent[kind] + found[kind] for kind in spent}
         state, work = sweep(rng, problem, target, state, workspace(problem, state), 5)
     ratios = "".join(f"{spent[kind] / spent['library']:9.1f}" for kind in plain_visits.KINDS[1:])
-    print(f"  {name:36}{problem.n_people * sweeps / seconds:10,.0f}{state.whole[0]:8}{owned:8.1f}{ratios}")
+    print(
+        f"  {name:36}{problem.n_people * sweeps / seconds:10,.0f}{state.whole[0]:8}{owned:8.1f}{ratios}"
+    )
 
 
 def speeds(path: str | None, sweeps: int) -> None:
     columns = f"{'visits/s':>10}{'classes':>8}{'each':>8}{'plain':>9}{'kept':>9}"
-    print(f"visits a CPU second; plain / library and plain with comparisons kept / library\n  {'':36}{columns}")
+    print(
+        "visits a CPU second; plain / library and plain with comparisons kept / library\n "
+        f" {'':36}{columns}"
+    )
     cases = {
         "12 people, 8 tasks of 3, 16 levels": (12, 8, 3, False),
         "32 tasks": (12, 32, 3, False),

@@ -1,18 +1,20 @@
-"""Plackett-Luce regression: a sweep over the data, passes to the maximum, effective draws a CPU second.
+"""Plackett-Luce regression: a sweep over the data, passes to the maximum, effective draws a CPU
+second.
 
     python benchmarks/regression.py [FOLDER]
 
-1. One sweep over n rows of p = 27 columns, K = 3: the fused sums that the maximum and the variational method need,
-   and a full sweep of the published Gibbs sampler (columns, times, weights); CPU times of plain NumPy divided by ours.
-2. Sweeps over the data to the maximum for a = 1.1 and a = 1, beside those that the published EM needs until its
-   objective is within 1e-8 of it (relative; at most 20,000), and a million rows.
-3. Worst effective draws a CPU second over eight chains (of a, of the log-likelihood, of the log odds of 40 rows),
-   recommended / published sampler, a learned.
-4. Worst effective draws a CPU second of the relative weights with a = 1 fixed: the default sampler, Hamiltonian Monte
-   Carlo / the plain sweep of columns, times and weights.
+1. One sweep over n rows of p = 27 columns, K = 3: the fused sums that the maximum and the
+   variational method need, and a full sweep of the published Gibbs sampler (columns, times,
+   weights); CPU times of plain NumPy divided by ours.
+2. Sweeps over the data to the maximum for a = 1.1 and a = 1, beside those that the published EM
+   needs until its objective is within 1e-8 of it (relative; at most 20,000), and a million rows.
+3. Worst effective draws a CPU second over eight chains (of a, of the log-likelihood, of the log
+   odds of 40 rows), recommended / published sampler, a learned.
+4. Worst effective draws a CPU second of the relative weights with a = 1 fixed: the default sampler,
+   Hamiltonian Monte Carlo / the plain sweep of columns, times and weights.
 
-FOLDER holds iris.csv, wine.csv, heart.csv, pima.csv, german_numeric.csv and lenses.csv (UCI; the class in the last
-column); without it 2 to 4 run on simulated data.
+FOLDER holds iris.csv, wine.csv, heart.csv, pima.csv, german_numeric.csv and lenses.csv (UCI; the
+class in the last column); without it 2 to 4 run on simulated data.
 
 Measured (numba 0.68, a busy machine, some fifteen CPU minutes, nearly all of them for 3):
 
@@ -34,10 +36,10 @@ Measured (numba 0.68, a busy machine, some fifteen CPU minutes, nearly all of th
        lenses          9.7   2.6             2.2        1.000 / 1.005
     4. iris 5.4, wine 2.5, heart 4.3 (aimed at: 2)
 
-Aimed at: 3 for a and the log-likelihood of iris, wine, heart and pima. Where R-hat of the published sampler is not near
-1 its effective draws are overstated, and the gain understated: with chains a tenth as long pima's log-likelihood, which
-has a second mode that is seldom visited, gains 1.2 by the same account.
-"""
+Aimed at: 3 for a and the log-likelihood of iris, wine, heart and pima. Where R-hat of the published
+sampler is not near 1 its effective draws are overstated, and the gain understated: with chains a
+tenth as long pima's log-likelihood, which has a second mode that is seldom visited, gains 1.2 by
+the same account."""
 
 import sys
 import time
@@ -60,7 +62,8 @@ SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")
 FIXED = ("iris", "wine", "heart")
 GAP = 1e-8
 A_RANGE = (1e-3, 1e2)
-PUBLISHED = {"sampler": "exchange", "sweep": published_plackett_luce}  # settings of a run by the published sampler
+# settings of a run by the published sampler
+PUBLISHED = {"sampler": "exchange", "sweep": published_plackett_luce}
 OBJECTIVE = -1545689.73313  # of a million rows, by another program
 
 
@@ -77,7 +80,9 @@ def simulated(n: int, classes: int, standardize: bool = True):
 
 
 def matrix(X, standardize: bool = True):
-    return PlackettLuceDesign.fit(X, [f"x{j}" for j in range(X.shape[1])], standardize=standardize).apply(X)
+    return PlackettLuceDesign.fit(
+        X, [f"x{j}" for j in range(X.shape[1])], standardize=standardize
+    ).apply(X)
 
 
 def problems(folder, names):
@@ -88,7 +93,10 @@ def problems(folder, names):
 
     tables = {name: pd.read_csv(Path(folder) / f"{name}.csv") for name in names}
     return {
-        name: (matrix(table.iloc[:, :-1].to_numpy(float)), np.unique(table.iloc[:, -1], return_inverse=True)[1])
+        name: (
+            matrix(table.iloc[:, :-1].to_numpy(float)),
+            np.unique(table.iloc[:, -1], return_inverse=True)[1],
+        )
         for name, table in tables.items()
     }
 
@@ -104,7 +112,7 @@ def cpu_seconds(run, repeats: int) -> float:
     return min(found)
 
 
-# 1. sweeps ------------------------------------------------------------------------------------------------
+# 1. sweeps ----------------------------------------------------------------------------------------
 
 
 def plain_sums(W, codes, weights):
@@ -134,7 +142,10 @@ def sweeps(sizes, repeats: int) -> None:
         rows = CovariateRows(W, codes, 3, threads=1)
         fused = cpu_seconds(lambda rows=rows, w=weights: rows.statistics(w, w.sum(axis=0)), repeats)
         plain = cpu_seconds(partial(plain_sums, W, codes, weights), repeats)
-        found, expected = rows.statistics(weights, weights.sum(axis=0)), plain_sums(W, codes, weights)
+        found, expected = (
+            rows.statistics(weights, weights.sum(axis=0)),
+            plain_sums(W, codes, weights),
+        )
         assert np.isclose(found.log_likelihood, expected[0]) and np.allclose(found.R, expected[1])
 
         settings = replace(settings_of(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED)
@@ -149,11 +160,12 @@ def sweeps(sizes, repeats: int) -> None:
         )
 
 
-# 2. the maximum -------------------------------------------------------------------------------------------
+# 2. the maximum -----------------------------------------------------------------------------------
 
 
 def em_passes(rows: CovariateRows, a: float, objective: float, most: int = 20_000) -> int | None:
-    """Passes of the published EM until its objective is within 1e-8 of a maximum; None: not within so many."""
+    """Passes of the published EM until its objective is within 1e-8 of a maximum; None: not within
+    so many."""
     weights = np.full((rows.n_classes, rows.p), 1.0 / (rows.n_classes * rows.p))
     for done in range(1, most + 1):
         sums = rows.statistics(weights, weights.sum(axis=0))
@@ -181,17 +193,22 @@ def a_million(n: int) -> None:
     begin = time.process_time()
     fit = fit_map(W, codes, 5, 1.1)
     spent = time.process_time() - begin
-    one = cpu_seconds(lambda: CovariateRows(W, codes, 5, threads=1).statistics(fit.weights, fit.weights.sum(axis=0)), 2)
+    one = cpu_seconds(
+        lambda: CovariateRows(W, codes, 5, threads=1).statistics(
+            fit.weights, fit.weights.sum(axis=0)
+        ),
+        2,
+    )
     messages = f", another program's {OBJECTIVE:.5f}" if n == 10**6 else ""
     print(
-        f"maximum of {n:,} rows, p = 27, K = 5, a = 1.1: objective {fit.objective:.5f}{messages}; {fit.n_passes} "
-        "sweeps, "
-        f"CPU time that of {spent / one:.0f} sweeps of sums ({spent:.0f} s)",
+        f"maximum of {n:,} rows, p = 27, K = 5, a = 1.1: objective {fit.objective:.5f}{messages};"
+        f" {fit.n_passes} sweeps, CPU time that of {spent / one:.0f} sweeps of sums ({spent:.0f}"
+        " s)",
         flush=True,
     )
 
 
-# 3. effective draws ---------------------------------------------------------------------------------------
+# 3. effective draws -------------------------------------------------------------------------------
 
 
 def run_chains(W, codes, a, sampler: str, chains: int, draws: int, tune: int, thin: int):
@@ -223,24 +240,37 @@ def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int, thin:
         odds = np.log(own) - np.log(np.maximum(scores.sum(axis=1) - own, 1e-290))
         found.append((np.log(chain.a), chain.log_likelihood, odds))
     names = ("a", "log-likelihood", "worst log odds")
-    return {name: columns(np.stack(each)) for name, each in zip(names, zip(*found, strict=True), strict=True)}, spent
+    return {
+        name: columns(np.stack(each))
+        for name, each in zip(names, zip(*found, strict=True), strict=True)
+    }, spent
 
 
 def effective(folder, chains: int, draws: int, tune: int, thins: tuple[int, int]) -> None:
-    """Every so many sweeps are kept, more for the published sampler: short chains that stay apart seem to mix."""
+    """Every so many sweeps are kept, more for the published sampler: short chains that stay apart
+    seem to mix."""
     lengths = " and ".join(f"{(draws + tune) * thin:,}" for thin in thins)
-    print(f"effective draws a CPU second, recommended / published sampler; {chains} chains of {lengths} sweeps")
+    print(
+        f"effective draws a CPU second, recommended / published sampler; {chains} chains of"
+        f" {lengths} sweeps"
+    )
     for name, (W, codes) in problems(folder, SAMPLED).items():
         each, messages = {}, []
         for sampler, thin in zip(("recommended", "published"), thins, strict=True):
             drawn, spent = quantities(W, codes, sampler, chains, draws, tune, thin)
             each[sampler] = {what: worst_ess(values) / spent for what, values in drawn.items()}
             messages.append(f"{max(worst_rhat(values) for values in drawn.values()):.3f}")
-        gains = [f"{what} {each['recommended'][what] / each['published'][what]:.3g}" for what in each["published"]]
-        print(f"  {name:20s} {', '.join(gains)}; largest R-hat {messages[0]} / {messages[1]}", flush=True)
+        gains = [
+            f"{what} {each['recommended'][what] / each['published'][what]:.3g}"
+            for what in each["published"]
+        ]
+        print(
+            f"  {name:20s} {', '.join(gains)}; largest R-hat {messages[0]} / {messages[1]}",
+            flush=True,
+        )
 
 
-# 4. a fixed -----------------------------------------------------------------------------------------------
+# 4. a fixed ---------------------------------------------------------------------------------------
 
 
 def weights_a_second(W, codes, sampler: str, chains: int, draws: int, tune: int) -> float:
@@ -251,9 +281,15 @@ def weights_a_second(W, codes, sampler: str, chains: int, draws: int, tune: int)
 
 
 def at_one(folder, chains: int, draws: int, tune: int) -> None:
-    print(f"worst weight's effective draws a CPU second at a = 1, default / plain sweep; {chains} chains of {draws}")
+    print(
+        f"worst weight's effective draws a CPU second at a = 1, default / plain sweep; {chains}"
+        f" chains of {draws}"
+    )
     for name, (W, codes) in problems(folder, FIXED).items():
-        ours, plain = (weights_a_second(W, codes, which, chains, draws, tune) for which in ("recommended", "published"))
+        ours, plain = (
+            weights_a_second(W, codes, which, chains, draws, tune)
+            for which in ("recommended", "published")
+        )
         print(f"  {name:20s} {ours:,.0f} / {plain:,.0f} = {ours / plain:.1f}", flush=True)
 
 

@@ -1,18 +1,20 @@
-"""What a sweep costs, against compared pairs (to a million), options (to ten thousand) and features.
+"""What a sweep costs, against compared pairs (to a million), options (to ten thousand) and
+features.
 
     python benchmarks/scaling.py
 
-CPU time of sweeps, without set-up. With known features their number is the same throughout, so that these rows compare
-like with like. With the Indian buffet the sweeps are the first ones from a draw of the prior, and fewer of them the
-larger the data; number and size of the features differ between rows, so that its exponent is no more than a check that
-nothing grows faster than the pairs.
+CPU time of sweeps, without set-up. With known features their number is the same throughout, so that
+these rows compare like with like. With the Indian buffet the sweeps are the first ones from a draw
+of the prior, and fewer of them the larger the data; number and size of the features differ between
+rows, so that its exponent is no more than a check that nothing grows faster than the pairs.
 
 Measured (numba 0.68, a busy machine), relative to the first of each row:
 
-    known features; 1,000, 10,000, 100,000, 1,000,000 pairs     time a pair 1, 0.79, 0.87, 0.99; exponent 1.00
-    Indian buffet, the same                                     time a pair and feature 1, 0.63, 0.37, 0.08
-    known features; 100,000 pairs, 500, 2,000, 10,000 options   time of a sweep 1, 1.35, 1.87
-    Indian buffet; alpha 1, 5, 20: 11, 32, 97 shared features   time of a sweep 1, 2.05, 4.96
+    known features; 1,000, 10,000, 100,000, 1,000,000 pairs     time a pair 1, 0.79, 0.87, 0.99;
+    exponent 1.00 Indian buffet, the same                                     time a pair and
+    feature 1, 0.63, 0.37, 0.08 known features; 100,000 pairs, 500, 2,000, 10,000 options   time of
+    a sweep 1, 1.35, 1.87 Indian buffet; alpha 1, 5, 20: 11, 32, 97 shared features   time of a
+    sweep 1, 2.05, 4.96
 """
 
 import sys
@@ -34,7 +36,8 @@ FEATURES = 4
 
 
 def random_data(options, pairs, rng):
-    """`pairs` different pairs, each compared a few times, with either option chosen equally often on average."""
+    """`pairs` different pairs, each compared a few times, with either option chosen equally often
+    on average."""
     codes = np.empty(0, np.int64)
     while codes.size < pairs:
         i, j = rng.integers(0, options, (2, 3 * pairs))
@@ -42,22 +45,27 @@ def random_data(options, pairs, rng):
     i, j = np.divmod(rng.choice(codes, pairs, replace=False), options)
     wins = rng.binomial(COMPARISONS, 0.5, pairs)
     counts = sparse.coo_array(
-        (np.append(wins, COMPARISONS - wins), (np.append(i, j), np.append(j, i))), (options, options)
+        (np.append(wins, COMPARISONS - wins), (np.append(i, j), np.append(j, i))),
+        (options, options),
     )
     return th.PairedComparisons(counts.tocsr())
 
 
 def sweep(options, pairs, prior, alpha, seconds):
-    """CPU seconds of a sweep, the least of several slices, and the mean number of shared features in them."""
+    """CPU seconds of a sweep, the least of several slices, and the mean number of shared features
+    in them."""
     rng = np.random.default_rng(1)
     data = random_data(options, pairs, rng)
     settings = {"weight_prior": (1.0, 1.0), "draws": 1, "tune": 10**8, "thin": 1}
-    chain = FeatureChain(build_task(prior(options, rng), Elimination(), data, alpha=alpha, **settings), rng)
+    chain = FeatureChain(
+        build_task(prior(options, rng), Elimination(), data, alpha=alpha, **settings), rng
+    )
     begin = time.process_time()
     chain.run_to(1)  # compiles
     done = 1
     begin, step = time.process_time(), 1
-    while time.process_time() - begin < seconds:  # leaves the start behind, and finds how long a slice is
+    # leaves the start behind, and finds how long a slice is
+    while time.process_time() - begin < seconds:
         done += step
         chain.run_to(done)
         step *= 2
@@ -85,20 +93,23 @@ def exponent(x, y):
 
 
 def against_pairs(sizes, prior, seconds):
-    """Pairs at a degree that grows as their square root, so that a million pairs have ten thousand options.
+    """Pairs at a degree that grows as their square root, so that a million pairs have ten thousand
+    options.
 
-    The buffet's alpha is such that four features are expected, but random choices make it find more, and not equally
-    many: the time of a sweep is divided by their number.
-    """
+    The buffet's alpha is such that four features are expected, but random choices make it find
+    more, and not equally many: the time of a sweep is divided by their number."""
     cost = []
     for pairs in sizes:
         options = round(10 * pairs**0.5)
         expected = FEATURES / np.sum(1.0 / np.arange(1, options + 1))
-        times, features = sweep(options, pairs, prior, None if prior is given else expected, seconds)
+        times, features = sweep(
+            options, pairs, prior, None if prior is given else expected, seconds
+        )
         cost.append((min(times) if prior is given else float(np.mean(times))) / pairs / features)
         print(
-            f"  {pairs:9,d} pairs, {options:6,d} options, {features:5.1f} features: {1e9 * cost[-1]:5.1f} "
-            f"ns a pair and feature, {cost[-1] / cost[0]:.2f} times the first",
+            f"  {pairs:9,d} pairs, {options:6,d} options, {features:5.1f} features:"
+            f" {1e9 * cost[-1]:5.1f} ns a pair and feature, {cost[-1] / cost[0]:.2f} times the"
+            " first",
             flush=True,
         )
     print(f"  exponent of the time of a sweep: {1.0 + exponent(sizes, cost):.2f}")
@@ -110,8 +121,8 @@ def against_options(sizes, pairs, seconds):
         times, _ = sweep(options, pairs, given, None, seconds)
         cost.append(min(times))
         print(
-            f"  {options:6,d} options, {pairs:,d} pairs, {FEATURES} features: {1e6 * cost[-1]:9.0f} us a sweep, "
-            f"{cost[-1] / cost[0]:.2f} times the first",
+            f"  {options:6,d} options, {pairs:,d} pairs, {FEATURES} features:"
+            f" {1e6 * cost[-1]:9.0f} us a sweep, {cost[-1] / cost[0]:.2f} times the first",
             flush=True,
         )
 
@@ -123,8 +134,8 @@ def against_features(alphas, options, pairs, seconds):
         cost.append(float(np.mean(times)))
         numbers.append(features)
         print(
-            f"  alpha {alpha:4.1f}, {features:6.1f} shared features, {options} options, {pairs:,d} pairs: "
-            f"{1e6 * cost[-1]:7.0f} us a sweep, {cost[-1] / cost[0]:.2f} times the first",
+            f"  alpha {alpha:4.1f}, {features:6.1f} shared features, {options} options, {pairs:,d}"
+            f" pairs: {1e6 * cost[-1]:7.0f} us a sweep, {cost[-1] / cost[0]:.2f} times the first",
             flush=True,
         )
 
@@ -137,10 +148,15 @@ def main(small=False):
     print("Indian buffet, against pairs")
     against_pairs(sizes, buffet, seconds)
     print("known features, against options at the same number of pairs")
-    against_options((50, 100) if small else (500, 2_000, 10_000), 1_000 if small else 100_000, seconds)
+    against_options(
+        (50, 100) if small else (500, 2_000, 10_000), 1_000 if small else 100_000, seconds
+    )
     print("Indian buffet, against features")
     against_features(
-        (1.0, 2.0) if small else (1.0, 5.0, 20.0), 30 if small else 100, 100 if small else 400, 3 * seconds
+        (1.0, 2.0) if small else (1.0, 5.0, 20.0),
+        30 if small else 100,
+        100 if small else 400,
+        3 * seconds,
     )
 
 

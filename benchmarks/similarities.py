@@ -2,14 +2,17 @@
 
     python benchmarks/similarities.py
 
-1. Numbers (sigma .05, alpha .5, Gamma(1, 10)): runs of equal CPU time from draws of the prior; the yardstick is the
-   probability of the feature 2 4 6 8, .379 in the posterior. "gain" is the mean squared error of the published sampler
-   divided by that of the method: how many times as long the published one would have to run.
-2. Data of Navarro & Griffiths (2007, section 5), n = 16, 32 (sigma .3, alpha 2, Gamma(1, 1)): the share of runs whose
-   log-likelihood, averaged over the last quarter, lies more than 10 below that of long tempered runs.
+1. Numbers (sigma .05, alpha .5, Gamma(1, 10)): runs of equal CPU time from draws of the prior; the
+   yardstick is the probability of the feature 2 4 6 8, .379 in the posterior. "gain" is the mean
+   squared error of the published sampler divided by that of the method: how many times as long the
+   published one would have to run.
+2. Data of Navarro & Griffiths (2007, section 5), n = 16, 32 (sigma .3, alpha 2, Gamma(1, 1)): the
+   share of runs whose log-likelihood, averaged over the last quarter, lies more than 10 below that
+   of long tempered runs.
 3. Time of an untempered sweep for each toggle (objects times features), and its growth with either.
 
-"plain": toggles of whole columns and exact draws of weights, without tempering. "tempered": the default.
+"plain": toggles of whole columns and exact draws of weights, without tempering. "tempered": the
+default.
 
 Measured (numba 0.68, a busy machine, some five CPU minutes):
 
@@ -19,8 +22,9 @@ Measured (numba 0.68, a busy machine, some five CPU minutes):
     plain        2.9 (.27)                    .04                .22
     tempered     95 (.046)                    0                  0
 
-    A gain is uncertain by a factor of two. A toggle takes 21 to 29 ns with everything else in the sweep, whatever n (10
-    to 64) and K (6 to 107). Aimed at: a gain of 20 for the default, and 30 ns a toggle plus 3 to 6 us a sweep.
+    A gain is uncertain by a factor of two. A toggle takes 21 to 29 ns with everything else in the
+    sweep, whatever n (10 to 64) and K (6 to 107). Aimed at: a gain of 20 for the default, and 30 ns
+    a toggle plus 3 to 6 us a sweep.
 """
 
 import sys
@@ -46,7 +50,8 @@ def sampling(name: str, model):
 
 
 def run(model, data, seconds: float, seed: int) -> FeatureChain:
-    """A chain of about so many CPU seconds from a draw of the prior, the first tenth of it tuning."""
+    """A chain of about so many CPU seconds from a draw of the prior, the first tenth of it
+    tuning."""
     task = model._task(data, 1, 1, 1)
     pilot = FeatureChain(replace(task, draws=10**6, tune=2_000), np.random.default_rng(0))
     pilot.run_to(2_000)
@@ -55,7 +60,10 @@ def run(model, data, seconds: float, seed: int) -> FeatureChain:
     rounds = int(seconds / (time.process_time() - begin) * 2_000)
     thin = max(1, rounds // 20_000)
     tune = rounds // (10 * thin)
-    chain = FeatureChain(replace(task, draws=rounds // thin - tune, tune=tune, thin=thin), np.random.default_rng(seed))
+    chain = FeatureChain(
+        replace(task, draws=rounds // thin - tune, tune=tune, thin=thin),
+        np.random.default_rng(seed),
+    )
     chain.run_to(chain.total)
     return chain
 
@@ -72,7 +80,10 @@ def numbers(runs: int, seconds: float) -> None:
             found.append(presences(columns, [(2, 4, 6, 8)]).mean())
         errors[name] = np.mean((np.array(found) - REFERENCE) ** 2)
         gain = errors["published"] / errors[name]
-        print(f"  {name:10s} root mean squared error {np.sqrt(errors[name]):.3f}, gain {gain:.3g}", flush=True)
+        print(
+            f"  {name:10s} root mean squared error {np.sqrt(errors[name]):.3f}, gain {gain:.3g}",
+            flush=True,
+        )
 
 
 def simulated(n: int, data_sets: int, runs: int, seconds: float) -> None:
@@ -89,10 +100,16 @@ def simulated(n: int, data_sets: int, runs: int, seconds: float) -> None:
 
         best = max(level("tempered", seed, 4 * seconds, tempering=16) for seed in (101, 102, 103))
         for name, method in METHODS.items():
-            behind[name] += [best - level(name, seed, seconds, **method) for seed in range(1, runs + 1)]
+            behind[name] += [
+                best - level(name, seed, seconds, **method) for seed in range(1, runs + 1)
+            ]
     for name, short in behind.items():
         failing = np.mean(np.array(short) > BEHIND)
-        print(f"  {name:10s} failing {failing:.2f} of the runs, {np.mean(short):.1f} nats short on average", flush=True)
+        print(
+            f"  {name:10s} failing {failing:.2f} of the runs, {np.mean(short):.1f} nats short on"
+            " average",
+            flush=True,
+        )
 
 
 def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
@@ -100,7 +117,9 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
     first = None
     for n, wanted in sizes:
         data = th.datasets.additive(n, random_seed=1, n_features=wanted, sigma=0.1)[0]
-        model = th.AdditiveClustering(sigma=0.1, alpha=0.5, weight_prior=(1.0, 1.0), tempering=False)
+        model = th.AdditiveClustering(
+            sigma=0.1, alpha=0.5, weight_prior=(1.0, 1.0), tempering=False
+        )
         chain = FeatureChain(model._task(data, 10**4, 1_000, 10**4), np.random.default_rng(1))
         chain.run_to(2_000)
         begin, columns = time.process_time(), 0
@@ -111,8 +130,8 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
         per_toggle = each / (n * columns / 10)
         first = first or per_toggle
         print(
-            f"  n {n:3d}, K {columns / 10:5.1f}: {per_toggle / first:5.2f} ({1e9 * per_toggle:.1f} ns a toggle, "
-            f"{1e6 * each:.1f} us a sweep)",
+            f"  n {n:3d}, K {columns / 10:5.1f}: {per_toggle / first:5.2f} ({1e9 * per_toggle:.1f}"
+            f" ns a toggle, {1e6 * each:.1f} us a sweep)",
             flush=True,
         )
 

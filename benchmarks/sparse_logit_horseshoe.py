@@ -1,9 +1,10 @@
-"""Whether the default draws of the horseshoe pass their own check, on nine small sets: R-hat, effective draws, time.
+"""Whether the default draws of the horseshoe pass their own check, on nine small sets: R-hat,
+effective draws, time.
 
 python benchmarks/sparse_logit_horseshoe.py [SET ...]
 
-Needs scikit-learn, for its data. Half of the rows of real sets are fitted, as one would to predict the other half.
-"""
+Needs scikit-learn, for its data. Half of the rows of real sets are fitted, as one would to predict
+the other half."""
 
 import sys
 import time
@@ -30,7 +31,9 @@ def _bundled(name):
 def _linear(n, d, effects, seed, correlation=0.0, classes=2):
     """Normal covariates, and classes by a logit with these effects of the first covariates."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) * np.sqrt(1.0 - correlation) + rng.normal(size=(n, 1)) * np.sqrt(correlation)
+    X = rng.normal(size=(n, d)) * np.sqrt(1.0 - correlation) + rng.normal(size=(n, 1)) * np.sqrt(
+        correlation
+    )
     beta = np.zeros((classes - 1, d))
     beta[:, : np.shape(effects)[-1]] = effects
     utility = np.column_stack([np.zeros(n), X @ beta.T])

@@ -1,11 +1,12 @@
-"""Do the intervals of the sparse logit hold as often as they say? 200 data sets simulated from the prior, by method.
+"""Do the intervals of the sparse logit hold as often as they say? 200 data sets simulated from the
+prior, by method.
 
     python benchmarks/sparse_logit_intervals.py [--small]
 
-Three classes, 80 rows, five covariates; eta ~ Gamma(2, 1), the horseshoe of global scale 1. One line a method and
-prior: the share of coefficients, and of scales (eta; tau and c), that the central 50 and 90 % intervals hold, with
-standard errors over data sets. Of a normal approximation it shows how much it errs where rows are few.
-"""
+Three classes, 80 rows, five covariates; eta ~ Gamma(2, 1), the horseshoe of global scale 1. One
+line a method and prior: the share of coefficients, and of scales (eta; tau and c), that the central
+50 and 90 % intervals hold, with standard errors over data sets. Of a normal approximation it shows
+how much it errs where rows are few."""
 
 import sys
 import time
@@ -31,7 +32,8 @@ def design(rows: int = 80):
 
 
 def held(ranks: np.ndarray, level: float) -> tuple[float, float]:
-    """The share (in percent) that the central interval holds, and its standard error over data sets."""
+    """The share (in percent) that the central interval holds, and its standard error over data
+    sets."""
     inside = (np.abs(ranks - 0.5) < 0.5 * level).mean(axis=1)
     return 100 * inside.mean(), 100 * inside.std(ddof=1) / np.sqrt(len(inside))
 
@@ -41,14 +43,24 @@ def main(small: bool) -> None:
     for name, settings in CASES.items():
         begin = time.process_time()
         model = th.SparseMultinomialLogit(**(RUN | settings))
-        found = th.testing.calibrate(model, design(), n=5 if small else 200, random_seed=1, cores=1, progressbar=False)
+        found = th.testing.calibrate(
+            model, design(), n=5 if small else 200, random_seed=1, cores=1, progressbar=False
+        )
         of_coefs = [column for column in found.ranks if str(column).startswith("coef")]
         of_scales = [column for column in found.ranks if column in ("eta", "tau", "slab")]
         parts = []
         for kind, columns in (("coefficients", of_coefs), ("scales", of_scales)):
             shares = [held(found.ranks[columns].to_numpy(), level) for level in LEVELS]
-            parts.append(f"{kind} " + ", ".join(f"{share:4.1f} ({error:.1f})" for share, error in shares))
-        print(f"{name:21}", *parts, f"{time.process_time() - begin:.0f} CPU seconds", sep="  ", flush=True)
+            parts.append(
+                f"{kind} " + ", ".join(f"{share:4.1f} ({error:.1f})" for share, error in shares)
+            )
+        print(
+            f"{name:21}",
+            *parts,
+            f"{time.process_time() - begin:.0f} CPU seconds",
+            sep="  ",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

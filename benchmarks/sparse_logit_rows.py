@@ -1,12 +1,13 @@
-"""The sparse logit for many rows: CPU seconds of the sampler to 400 effective draws, and of the normal approximations.
+"""The sparse logit for many rows: CPU seconds of the sampler to 400 effective draws, and of the
+normal approximations.
 
     python benchmarks/sparse_logit_rows.py [--small] [gibbs] [blocks] [digits]
 
-gibbs: 100,000 rows, 10 covariates, 3 classes, four chains of 150 draws after 100; the worst effective sample size of a
-coefficient. blocks: 1,000,000 such rows in 20 files that are read as a Dask array, "laplace" and "variational", each in
-a process of its own; CPU seconds, and the largest memory of the process. digits: the variational fit to scikit-learn's
-digits (all rows, 558 coefficients). One thread for linear algebra; compiling is not counted.
-"""
+gibbs: 100,000 rows, 10 covariates, 3 classes, four chains of 150 draws after 100; the worst
+effective sample size of a coefficient. blocks: 1,000,000 such rows in 20 files that are read as a
+Dask array, "laplace" and "variational", each in a process of its own; CPU seconds, and the largest
+memory of the process. digits: the variational fit to scikit-learn's digits (all rows, 558
+coefficients). One thread for linear algebra; compiling is not counted."""
 
 import subprocess
 import sys
@@ -44,8 +45,8 @@ def gibbs(rows: int, draws: int, tune: int) -> None:
     summary = model.summary()
     worst = summary["ess_bulk"].filter(like="coef[").min()
     print(
-        f"gibbs, {rows:,} rows: {spent:.1f} CPU s, worst effective sample size of a coefficient {worst:.0f}, largest "
-        f"R-hat {summary['r_hat'].max():.3f}"
+        f"gibbs, {rows:,} rows: {spent:.1f} CPU s, worst effective sample size of a coefficient"
+        f" {worst:.0f}, largest R-hat {summary['r_hat'].max():.3f}"
     )
 
 
@@ -58,14 +59,23 @@ def fit_blocks(folder: str, method: str) -> None:
 
     paths = sorted(Path(folder).glob("X*.npy"))
     X = da.concatenate(
-        [da.from_delayed(delayed(np.load)(path), np.load(path, mmap_mode="r").shape, float) for path in paths]
+        [
+            da.from_delayed(delayed(np.load)(path), np.load(path, mmap_mode="r").shape, float)
+            for path in paths
+        ]
     )
     y = np.load(Path(folder) / "y.npy")
     model = th.SparseMultinomialLogit(method=method, draws=1000, chains=4, random_state=1)
     began = time.process_time()
     model.fit(X, y, progressbar=False)
-    spent, memory = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"blocks, {len(y):,} rows, {method}: {spent:.1f} CPU s, {memory:.2f} GB, settled {model.converged_}")
+    spent, memory = (
+        time.process_time() - began,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    )
+    print(
+        f"blocks, {len(y):,} rows, {method}: {spent:.1f} CPU s, {memory:.2f} GB, settled"
+        f" {model.converged_}"
+    )
 
 
 def blocks(rows: int) -> None:
@@ -91,7 +101,8 @@ def digits(rows: int | None) -> None:
     model.fit(X, y, progressbar=False)
     spent = time.process_time() - began
     print(
-        f"digits, {len(y):,} rows: {spent:.1f} CPU s, lower bound {model.lower_bound_:.2f}, settled {model.converged_}"
+        f"digits, {len(y):,} rows: {spent:.1f} CPU s, lower bound {model.lower_bound_:.2f},"
+        f" settled {model.converged_}"
     )
 
 

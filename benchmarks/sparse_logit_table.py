@@ -1,14 +1,15 @@
-"""Accuracy, log loss and CPU seconds of both classifiers, by method and prior, beside scikit-learn's.
+"""Accuracy, log loss and CPU seconds of both classifiers, by method and prior, beside
+scikit-learn's.
 
     python benchmarks/sparse_logit_table.py [--small] [COLON.csv] [--only NAME]
 
-Trained on a random half of the rows, tested on the other; means over five halves (of simulated data: five data sets of
-250 rows for training and 4,000 for testing). "sparse": 4 of 50 coefficients are not 0 (2, -2, 1.5, 1); "dense": all 50
-are Normal(0, 1/5²). thali draws 2 chains of 500 after 500; scikit-learn chooses C by five folds. Of "digits" (558
-coefficients) one half is taken, without the horseshoe, and chains are of 40 after 40. "colon" is the table of
-Alon et al. (1999), 62 tissues by 2,000 genes, whose file has a column y and columns g1, g2, ...: logarithms, five
-folds, without the normal approximations and draws of Plackett-Luce regression, and chains of 250 after 250.
-"""
+Trained on a random half of the rows, tested on the other; means over five halves (of simulated
+data: five data sets of 250 rows for training and 4,000 for testing). "sparse": 4 of 50 coefficients
+are not 0 (2, -2, 1.5, 1); "dense": all 50 are Normal(0, 1/5²). thali draws 2 chains of 500 after
+500; scikit-learn chooses C by five folds. Of "digits" (558 coefficients) one half is taken, without
+the horseshoe, and chains are of 40 after 40. "colon" is the table of Alon et al. (1999), 62 tissues
+by 2,000 genes, whose file has a column y and columns g1, g2, ...: logarithms, five folds, without
+the normal approximations and draws of Plackett-Luce regression, and chains of 250 after 250."""
 
 import sys
 import time
@@ -30,7 +31,13 @@ from threadpoolctl import threadpool_limits
 
 import thali as th
 
-DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits, "sparse": None, "dense": None}
+DATA = {
+    "wine": load_wine,
+    "breast cancer": load_breast_cancer,
+    "digits": load_digits,
+    "sparse": None,
+    "dense": None,
+}
 NORMAL = ("normal approximation", "variational")
 LEFT_OUT = {"digits": ("horseshoe",), "colon": (*NORMAL, "Plackett-Luce")}
 LENGTHS = {"digits": 40, "colon": 250}  # of chains
@@ -42,7 +49,13 @@ def penalised(ratio: float):
     return make_pipeline(
         StandardScaler(),
         LogisticRegressionCV(
-            l1_ratios=[ratio], solver="saga", scoring="neg_log_loss", cv=5, max_iter=1000, tol=1e-3, random_state=0
+            l1_ratios=[ratio],
+            solver="saga",
+            scoring="neg_log_loss",
+            cv=5,
+            max_iter=1000,
+            tol=1e-3,
+            random_state=0,
         ),
     )
 
@@ -50,7 +63,11 @@ def penalised(ratio: float):
 def models(name: str) -> dict[str, Any]:
     """What is compared on these data, each as it is before a fit."""
     length = LENGTHS.get(name, RUN["draws"])
-    run, logit, pl = RUN | {"draws": length, "tune": length}, th.SparseMultinomialLogit, th.PlackettLuceRegression
+    run, logit, pl = (
+        RUN | {"draws": length, "tune": length},
+        th.SparseMultinomialLogit,
+        th.PlackettLuceRegression,
+    )
     every = {
         "Laplace prior": logit(**run),
         "horseshoe": logit(prior="horseshoe", **run),
@@ -83,7 +100,11 @@ def halves(name: str, seed: int):
         train, test = order[: len(y) // 2], order[len(y) // 2 :]
         return X[train], y[train], X[test], y[test]
     X = rng.normal(size=(4250, 50))
-    coef = np.append([2.0, -2.0, 1.5, 1.0], np.zeros(46)) if name == "sparse" else rng.normal(size=50) / 5
+    coef = (
+        np.append([2.0, -2.0, 1.5, 1.0], np.zeros(46))
+        if name == "sparse"
+        else rng.normal(size=50) / 5
+    )
     y = (X @ coef + rng.logistic(size=4250) > 0).astype(int)
     return X[:250], y[:250], X[250:], y[250:]
 
@@ -109,7 +130,11 @@ def main(small: bool = False, colon: str | None = None, only: str | None = None)
         th.SparseMultinomialLogit(**RUN).fit(*halves("wine", 0)[:2])  # compiles
         for name in names if only is None else [only]:
             repeats = 1 if small or name == "digits" else 5
-            splits = list(folds(colon)) if name == "colon" else [halves(name, seed) for seed in range(repeats)]
+            splits = (
+                list(folds(colon))
+                if name == "colon"
+                else [halves(name, seed) for seed in range(repeats)]
+            )
             for label, (accuracy, loss, spent) in scores(name, splits):
                 print(f"{name:15}{label:22} {accuracy:8.3f}  {loss:8.3f}  {spent:5.2f}", flush=True)
 

@@ -1,10 +1,11 @@
-"""How fast thali is beside an earlier commit: eight things that users wait for, in turn, as ratios of CPU time.
+"""How fast thali is beside an earlier commit: eight things that users wait for, in turn, as ratios
+of CPU time.
 
     python benchmarks/speeds.py [--against COMMIT] [--repeats 5] [--only TEXT] [--small]
 
-Each row runs in a process of its own, once without being counted, since it may compile, and then here and there in
-turn; the ratio is of the medians, and above 1.1 the change made thali slower. Status 1 if a row is.
-"""
+Each row runs in a process of its own, once without being counted, since it may compile, and then
+here and there in turn; the ratio is of the medians, and above 1.1 the change made thali slower.
+Status 1 if a row is."""
 
 import argparse
 import os
@@ -26,7 +27,9 @@ def first_fit(size: float) -> float:
     """A short fit in a new process, imports included: CPU seconds."""
     import thali as th
 
-    th.EliminationByAspects().fit(th.datasets.celebrities(), draws=100, tune=100, random_seed=1, progressbar=False)
+    th.EliminationByAspects().fit(
+        th.datasets.celebrities(), draws=100, tune=100, random_seed=1, progressbar=False
+    )
     return time.process_time()
 
 
@@ -36,7 +39,11 @@ def celebrities(size: float) -> float:
 
     begin = time.process_time()
     model = th.EliminationByAspects().fit(
-        th.datasets.celebrities(), draws=int(2000 * size), tune=int(500 * size), random_seed=1, progressbar=False
+        th.datasets.celebrities(),
+        draws=int(2000 * size),
+        tune=int(500 * size),
+        random_seed=1,
+        progressbar=False,
     )
     return (time.process_time() - begin) / model.summary().loc["log_likelihood", "ess_bulk"]
 
@@ -95,7 +102,11 @@ def findings(size: float) -> float:
     import thali as th
 
     model = th.EliminationByAspects().fit(
-        th.datasets.celebrities(), draws=int(1000 * size), tune=int(200 * size), random_seed=1, progressbar=False
+        th.datasets.celebrities(),
+        draws=int(1000 * size),
+        tune=int(200 * size),
+        random_seed=1,
+        progressbar=False,
     )
     begin = time.process_time()
     list(model.findings())
@@ -108,7 +119,11 @@ def similarities(size: float) -> float:
 
     begin = time.process_time()
     th.AdditiveClustering().fit(
-        th.datasets.numbers(), draws=int(1000 * size), tune=int(500 * size), random_seed=1, progressbar=False
+        th.datasets.numbers(),
+        draws=int(1000 * size),
+        tune=int(500 * size),
+        random_seed=1,
+        progressbar=False,
     )
     return time.process_time() - begin
 
@@ -130,14 +145,27 @@ def classifier(size: float) -> float:
 
 ROWS: dict[str, Callable[[float], float]] = {
     each.__name__: each
-    for each in (first_fit, celebrities, board, hierarchical_logit, findings, reading, similarities, classifier)
+    for each in (
+        first_fit,
+        celebrities,
+        board,
+        hierarchical_logit,
+        findings,
+        reading,
+        similarities,
+        classifier,
+    )
 }
 
 
 def measured(tree: Path, row: str, size: float) -> float:
     """The cost of a row with the code of a tree, in a process of its own."""
     command = [sys.executable, __file__, "--row", row, "--size", str(size)]
-    alike = {"PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+    alike = {
+        "PYTHONPATH": str(tree / "src"),
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     done = subprocess.run(command, env=os.environ | alike, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{row} in {tree}: {done.stderr.splitlines()[-1]}")
@@ -150,7 +178,9 @@ def main(against: str = AGAINST, repeats: int = 5, only: str = "", small: bool =
     with tempfile.TemporaryDirectory() as folder:
         before = Path(folder) / "before"
         subprocess.run(["git", "clone", "-q", "--shared", str(PROJECT), str(before)], check=True)
-        subprocess.run(["git", "-C", str(before), "checkout", "-q", "--detach", against], check=True)
+        subprocess.run(
+            ["git", "-C", str(before), "checkout", "-q", "--detach", against], check=True
+        )
         for row in ROWS:
             if only not in row:
                 continue

@@ -1,11 +1,12 @@
-"""Leaderboards with a learned spread: coverage of intervals, and log loss of held-out votes beside fixed spreads.
+"""Leaderboards with a learned spread: coverage of intervals, and log loss of held-out votes beside
+fixed spreads.
 
     python benchmarks/spread.py [--sets 20] [--small]
 
-Truths are drawn, then votes on random pairs, and a leaderboard is made. Coverage: the share of differences of log
-worths that their 89 % intervals contain. Held out: 120 options, 900 votes on pairs of the 40 next in the true order,
-and the expected log loss of a vote on such pairs, beside that of the best of several fixed spreads.
-"""
+Truths are drawn, then votes on random pairs, and a leaderboard is made. Coverage: the share of
+differences of log worths that their 89 % intervals contain. Held out: 120 options, 900 votes on
+pairs of the 40 next in the true order, and the expected log loss of a vote on such pairs, beside
+that of the best of several fixed spreads."""
 
 import argparse
 import time
@@ -25,7 +26,9 @@ FIXED = (0.5, 0.8, 1.3, 2.0, 3.0, 4.0, 6.0)
 NEAR, VOTES = 40, 900
 
 
-def votes(rng: np.random.Generator, worths: np.ndarray, first: np.ndarray, second: np.ndarray) -> th.PairedComparisons:
+def votes(
+    rng: np.random.Generator, worths: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> th.PairedComparisons:
     """Votes on pairs of options."""
     wins = rng.random(len(first)) < expit(worths[first] - worths[second])
     counts = np.zeros((len(worths), len(worths)))
@@ -75,7 +78,10 @@ def main(small: bool = False, sets: int = 20) -> None:
         found = [covered(np.random.default_rng(seed), n, each, sd) for seed in range(sets)]
         share, seconds = np.mean(found, axis=0)
         error = np.std([own for own, _ in found]) / np.sqrt(sets)
-        print(f"{n} x {each}, sd {sd:g}: coverage {share:.2f} ({error:.2f}), {seconds:.1f} CPU s", flush=True)
+        print(
+            f"{n} x {each}, sd {sd:g}: coverage {share:.2f} ({error:.2f}), {seconds:.1f} CPU s",
+            flush=True,
+        )
     for sd in () if small else (1.3, 4.0, 6.0):
         each_set = [losses(np.random.default_rng(seed), sd) for seed in range(max(1, sets // 4))]
         mean = {spread: np.mean([each[spread] for each in each_set]) for spread in each_set[0]}

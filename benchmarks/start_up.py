@@ -1,8 +1,10 @@
-"""How long it takes to start: the import, the command line, the first fit with nothing compiled and with all compiled.
+"""How long it takes to start: the import, the command line, the first fit with nothing compiled and
+with all compiled.
 
     python benchmarks/start_up.py
 
-CPU seconds of fresh processes that take turns, medians. Nothing compiled means an empty NUMBA_CACHE_DIR.
+CPU seconds of fresh processes that take turns, medians. Nothing compiled means an empty
+NUMBA_CACHE_DIR.
 
 Measured twice (Python 3.11, numba 0.68, a busy machine):
 
@@ -12,8 +14,8 @@ Measured twice (Python 3.11, numba 0.68, a busy machine):
     first fit, all compiled / import numpy         20, 27        1.6, 1.7 s (budget 1.5)
     first fit, nothing compiled / all compiled     12, 13        17, 20 s of compiling (budget 15)
 
-Both figures of the first fit lie above their budgets here; seconds stretch on a busy machine, ratios less.
-"""
+Both figures of the first fit lie above their budgets here; seconds stretch on a busy machine,
+ratios less."""
 
 import os
 import statistics
@@ -63,17 +65,29 @@ def medians(codes, folder, repeats):
 def main(small=False):
     repeats, colds = (1, 0) if small else (11, 3)
     with tempfile.TemporaryDirectory() as warm:
-        codes = {"numpy": "import numpy", "both": "import numpy, thali", "thali": "import thali", "help": HELP}
+        codes = {
+            "numpy": "import numpy",
+            "both": "import numpy, thali",
+            "thali": "import thali",
+            "help": HELP,
+        }
         seconds("import numpy, thali", warm)  # writes byte code
         time = medians(codes, warm, repeats)
         print("CPU seconds of a fresh process (median); a budget is that of a quiet machine")
         print(f"  import numpy                 {time['numpy']:6.2f}")
         print(
-            f"  import numpy, thali          {time['both']:6.2f}   {time['both'] / time['numpy']:.2f} times, "
-            f"{time['both'] - time['numpy']:+.3f} s (budget +0.1)"
+            f"  import numpy, thali          {time['both']:6.2f}  "
+            f" {time['both'] / time['numpy']:.2f} times, {time['both'] - time['numpy']:+.3f} s"
+            " (budget +0.1)"
         )
-        print(f"  import thali                 {time['thali']:6.2f}   {time['thali'] / time['numpy']:.2f} times")
-        print(f"  thali --help (budget 0.5)    {time['help']:6.2f}   {time['help'] / time['numpy']:.2f} times")
+        print(
+            f"  import thali                 {time['thali']:6.2f}  "
+            f" {time['thali'] / time['numpy']:.2f} times"
+        )
+        print(
+            f"  thali --help (budget 0.5)    {time['help']:6.2f}  "
+            f" {time['help'] / time['numpy']:.2f} times"
+        )
         if colds == 0:
             return
         cold = []
@@ -84,8 +98,14 @@ def main(small=False):
         first = medians({"numpy": "import numpy", "fit": FIT}, warm, max(3, repeats // 2))["fit"]
         compiling = statistics.median(cold)
         print(f"  first fit, nothing compiled  {compiling:6.2f}   (budget of compiling 15)")
-        print(f"  first fit, all compiled      {first:6.2f}   {first / time['numpy']:.2f} times numpy (budget 1.5)")
-        print(f"  nothing compiled / all compiled: {compiling / first:.0f}; compiling: {compiling - first:.1f} s")
+        print(
+            f"  first fit, all compiled      {first:6.2f}   {first / time['numpy']:.2f} times"
+            " numpy (budget 1.5)"
+        )
+        print(
+            f"  nothing compiled / all compiled: {compiling / first:.0f}; compiling:"
+            f" {compiling - first:.1f} s"
+        )
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""Style control beside a logit of statsmodels and arena-rank on the same battles: estimates, CPU seconds in one run.
+"""Style control beside a logit of statsmodels and arena-rank on the same battles: estimates, CPU
+seconds in one run.
 
-    python benchmarks/style.py [--small] [--battles 100000] [--models 50] --statsmodels PYTHON --arena-rank PYTHON
+    python benchmarks/style.py [--small] [--battles 100000] [--models 50] --statsmodels PYTHON
+    --arena-rank PYTHON
 
-Battles are simulated: worths with a standard deviation of 1, the logarithm of the ratio of two lengths and whether the
-first has more headings, to one digit. thali reads the file and fits by maximum likelihood, controlled for both and
-without (which the board shows beside it); the other, in the environment whose Python is given (`pip install statsmodels
-pyarrow`), reads the same file, makes indicators of models and fits `Logit` by Newton's method, controlled for both.
-arena-rank (`pip install arena-rank pyarrow`) reads the same file and fits `ContextualBradleyTerry` with equal weights
-of battles, covariates as they are and `reg=0`, its penalty of effects; its L-BFGS stops at 1e-14 in place of 1e-9, and
-its ratings have sandwich intervals.
-Printed: the largest differences of log worths and of effects, CPU seconds and memory of reading and fitting.
-"""
+Battles are simulated: worths with a standard deviation of 1, the logarithm of the ratio of two
+lengths and whether the first has more headings, to one digit. thali reads the file and fits by
+maximum likelihood, controlled for both and without (which the board shows beside it); the other, in
+the environment whose Python is given (`pip install statsmodels pyarrow`), reads the same file,
+makes indicators of models and fits `Logit` by Newton's method, controlled for both. arena-rank
+(`pip install arena-rank pyarrow`) reads the same file and fits `ContextualBradleyTerry` with equal
+weights of battles, covariates as they are and `reg=0`, its penalty of effects; its L-BFGS stops at
+1e-14 in place of 1e-9, and its ratings have sandwich intervals. Printed: the largest differences of
+log worths and of effects, CPU seconds and memory of reading and fitting."""
 
 import argparse
 import json
@@ -72,7 +74,11 @@ print(json.dumps({"seconds": time.process_time() - begin, "memory": memory, "wor
 
 
 def main(
-    small: bool = False, battles: int = 100_000, models: int = 50, statsmodels: str = "", arena_rank: str = ""
+    small: bool = False,
+    battles: int = 100_000,
+    models: int = 50,
+    statsmodels: str = "",
+    arena_rank: str = "",
 ) -> None:
     models, battles = (6, 2000) if small else (models, battles)
     rng = np.random.default_rng(1)
@@ -81,9 +87,13 @@ def main(
     second = (first + rng.integers(1, models, battles)) % models
     length = rng.normal(0.3 * (worth[second] - worth[first]), 0.5).round(1)
     headings = rng.integers(-1, 2, battles)
-    won = rng.random(battles) < 1 / (1 + np.exp(worth[second] - worth[first] - 0.8 * length - 0.3 * headings))
+    won = rng.random(battles) < 1 / (
+        1 + np.exp(worth[second] - worth[first] - 0.8 * length - 0.3 * headings)
+    )
     names = np.array([f"model-{k:03d}" for k in range(models)])
-    frame = pd.DataFrame({"model_a": names[first], "model_b": names[second], "length": length, "headings": headings})
+    frame = pd.DataFrame(
+        {"model_a": names[first], "model_b": names[second], "length": length, "headings": headings}
+    )
     frame["winner"] = np.where(won, "model_a", "model_b")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "battles.parquet"
@@ -96,11 +106,14 @@ def main(
         found = {}
         for name, (python, code) in programs.items():
             begin = time.time()
-            run = subprocess.run([python, "-c", code, str(path)], capture_output=True, text=True, check=True)
+            run = subprocess.run(
+                [python, "-c", code, str(path)], capture_output=True, text=True, check=True
+            )
             found[name] = json.loads(run.stdout.splitlines()[-1])
             print(
-                f"{name}: {found[name]['seconds']:.2f} CPU seconds, {found[name]['memory']:.2f} GB, effects "
-                f"{np.round(found[name]['effects'], 4).tolist()} ({time.time() - begin:.0f} s)"
+                f"{name}: {found[name]['seconds']:.2f} CPU seconds, {found[name]['memory']:.2f}"
+                f" GB, effects {np.round(found[name]['effects'], 4).tolist()}"
+                f" ({time.time() - begin:.0f} s)"
             )
     one = found.pop("thali")
     for name, other in found.items():

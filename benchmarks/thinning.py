@@ -1,13 +1,15 @@
-"""Effective draws a CPU second by the number of sweeps between two draws, and with the number that is chosen.
+"""Effective draws a CPU second by the number of sweeps between two draws, and with the number that
+is chosen.
 
-    python benchmarks/thinning.py [--small] [--only NAME ...] [--thin N ...] [--tune 300] [--draws 1000] [--seed 1]
+    python benchmarks/thinning.py [--small] [--only NAME ...] [--thin N ...] [--tune 300] [--draws
+    1000] [--seed 1]
         [FOLDER]
 
-Fits with `draws` given, as somebody would run them. The smallest effective sample size of a row of the summary counts
-(of more than 60 options: of a log worth). CPU seconds are those of the fit, tuning and everything after the draws
-included; all is compiled before. The row with an asterisk is that of `thin=None`; its ratio is the best effective draws
-a CPU second of any row, divided by its own. With the folder of `groups.py` the two studies in it are two problems more.
-"""
+Fits with `draws` given, as somebody would run them. The smallest effective sample size of a row of
+the summary counts (of more than 60 options: of a log worth). CPU seconds are those of the fit,
+tuning and everything after the draws included; all is compiled before. The row with an asterisk is
+that of `thin=None`; its ratio is the best effective draws a CPU second of any row, divided by its
+own. With the folder of `groups.py` the two studies in it are two problems more."""
 
 import argparse
 import time
@@ -33,7 +35,10 @@ def _two_groups() -> dict[str, th.PairedComparisons]:
 
 PROBLEMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {  # a model and its data
     "BTL 20": (lambda: th.EliminationByAspects("unique"), lambda: leaderboard.simulated(20, 2_000)),
-    "BTL 200": (lambda: th.EliminationByAspects("unique"), lambda: leaderboard.simulated(200, 69_000)),
+    "BTL 200": (
+        lambda: th.EliminationByAspects("unique"),
+        lambda: leaderboard.simulated(200, 69_000),
+    ),
     "celebrities": (th.EliminationByAspects, th.datasets.celebrities),
     "numbers": (th.AdditiveClustering, th.datasets.numbers),
     "triplets": (th.AdditiveClustering, lambda: th.datasets.triplets(12, 2_000, 1).data),
@@ -101,7 +106,10 @@ def main(
         print(f"  {'thin':>5} {'CPU s':>7} {'ESS':>7} {'a CPU s':>8} {'R-hat':>6}")
         for each in sorted((chosen, *rows), key=lambda row: (row.thin, row is not chosen)):
             mark = f"  * {best / each.rate:.2f}" if each is chosen else ""
-            print(f"  {each.thin:5d} {each.seconds:7.2f} {each.ess:7,.0f} {each.rate:8,.0f} {each.r_hat:6.3f}{mark}")
+            print(
+                f"  {each.thin:5d} {each.seconds:7.2f} {each.ess:7,.0f} {each.rate:8,.0f}"
+                f" {each.r_hat:6.3f}{mark}"
+            )
 
 
 if __name__ == "__main__":
@@ -114,4 +122,12 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("folder", nargs="?", type=Path, default=None)
     asked = parser.parse_args()
-    main(asked.small, tuple(asked.only), tuple(asked.thin), asked.draws, asked.tune, asked.seed, asked.folder)
+    main(
+        asked.small,
+        tuple(asked.only),
+        tuple(asked.thin),
+        asked.draws,
+        asked.tune,
+        asked.seed,
+        asked.folder,
+    )

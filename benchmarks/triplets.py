@@ -1,18 +1,22 @@
-"""Additive clustering of triplets: recovery, cost, and held-out predictions beside those of embeddings.
+"""Additive clustering of triplets: recovery, cost, and held-out predictions beside those of
+embeddings.
 
-    python benchmarks/triplets.py [--small] [--spose PYTHON] [--cblearn PYTHON] [--beside [OBJECTS ...] [--default]]
+    python benchmarks/triplets.py [--small] [--spose PYTHON] [--cblearn PYTHON] [--beside [OBJECTS
+    ...] [--default]]
 
-1. Recovery: 30 objects with eight features, 30,000 triplets drawn from the model; the probability of each true feature
-   and the log score of 10,000 further triplets, beside that of the truth.
-2. Predictions: the same data, and with 3,000 triplets, beside SPoSE (`triplets_spose.py`, with any Python that has
-   NumPy) and the embeddings of cblearn (`triplets_cblearn.py`, an environment with cblearn, which needs numpy < 2);
-   SPoSE tries several settings and is given the CPU time of thali's fit for each, the others try up to 15 dimensions as
-   long as they have used less. With --beside nothing but 30, 100 and 300 objects with 10,000 to 100,000 triplets, where
-   that time is three to ten CPU seconds at most.
-3. Cost: CPU seconds of 1,000 sweeps of 20,000 triplets of 100 objects, and ns for each set of pairs that a sweep
-   evaluates; with --large of a sweep of 1,000,000 triplets of 100 objects, and of 1,000 objects with 50 features, and
-   the memory that it takes. All begin at the truth.
-4. A first answer, `method="map"`: what it finds of 20,000 triplets of 100 objects; with --large of 1,000,000 of 1,000.
+1. Recovery: 30 objects with eight features, 30,000 triplets drawn from the model; the probability
+   of each true feature and the log score of 10,000 further triplets, beside that of the truth.
+2. Predictions: the same data, and with 3,000 triplets, beside SPoSE (`triplets_spose.py`, with any
+   Python that has NumPy) and the embeddings of cblearn (`triplets_cblearn.py`, an environment with
+   cblearn, which needs numpy < 2); SPoSE tries several settings and is given the CPU time of
+   thali's fit for each, the others try up to 15 dimensions as long as they have used less. With
+   --beside nothing but 30, 100 and 300 objects with 10,000 to 100,000 triplets, where that time is
+   three to ten CPU seconds at most.
+3. Cost: CPU seconds of 1,000 sweeps of 20,000 triplets of 100 objects, and ns for each set of pairs
+   that a sweep evaluates; with --large of a sweep of 1,000,000 triplets of 100 objects, and of
+   1,000 objects with 50 features, and the memory that it takes. All begin at the truth.
+4. A first answer, `method="map"`: what it finds of 20,000 triplets of 100 objects; with --large of
+   1,000,000 of 1,000.
 
 Measured (a busy machine):
 
@@ -21,45 +25,54 @@ Measured (a busy machine):
     30,000     8 of 8, at 1.00  -.7775   -.7773   -.7795   -1.0986       73
      3,000     8 of 8, at .99   -.7792   -.7773   -.8208   -1.0986       7 (one temperature)
 
-    --beside, 10,000 triplets; log score and share of right answers of 10,000 others, features found (thali with a
-    probability of a half, SPoSE with a dimension that correlates at .9), CPU seconds with the choice of settings:
+    --beside, 10,000 triplets; log score and share of right answers of 10,000 others, features found
+    (thali with a probability of a half, SPoSE with a dimension that correlates at .9), CPU seconds
+    with the choice of settings:
 
-                              thali (200 draws)         SPoSE                      STE of cblearn 0.4   truth
-    30 objects, 8 features    -.7784 .641  8 of 8   43  -.7847 .637  8 of 8    45  -.8114 .637     2    -.7773
-    100 objects, 10 features  -.6312 .725  9 of 10  17  -.6814 .706  8 of 10   45  -.7675 .688     4    -.6294
-    300 objects, 15 features  -.5837 .758 14 of 15   6  -.7059 .704  1 of 15   28  -.7390 .693     7    -.5802
+                              thali (200 draws)         SPoSE                      STE of cblearn
+                              0.4   truth
+    30 objects, 8 features    -.7784 .641  8 of 8   43  -.7847 .637  8 of 8    45  -.8114 .637     2
+    -.7773 100 objects, 10 features  -.6312 .725  9 of 10  17  -.6814 .706  8 of 10   45  -.7675
+    .688     4    -.6294 300 objects, 15 features  -.5837 .758 14 of 15   6  -.7059 .704  1 of 15
+    28  -.7390 .693     7    -.5802
       (30,000 triplets; annealed runs; SPoSE with 2.5 CPU seconds a setting)
 
-    The others of cblearn (dimensions from the fewest up, within three CPU seconds; LORE with 15), 30 and 100 objects:
-    t-STE -.8166 .635, -.7750 .693; CKL -.9164 .615, -.8796 .664; GNMDS -.8308 .636, -.7773 .686; SOE -.8195 .636,
-    -.7666 .682; LORE -.8970 .622, -.8057 .680; FORTE -.8200 .633, -.8022 .659; OENN -1.0418 .490, -1.0952 .360; 2 to 6
-    CPU seconds. t-STE of 300 objects -.7378 .694, 11 CPU seconds.
+    The others of cblearn (dimensions from the fewest up, within three CPU seconds; LORE with 15),
+    30 and 100 objects: t-STE -.8166 .635, -.7750 .693; CKL -.9164 .615, -.8796 .664; GNMDS -.8308
+    .636, -.7773 .686; SOE -.8195 .636, -.7666 .682; LORE -.8970 .622, -.8057 .680; FORTE -.8200
+    .633, -.8022 .659; OENN -1.0418 .490, -1.0952 .360; 2 to 6 CPU seconds. t-STE of 300 objects
+    -.7378 .694, 11 CPU seconds.
 
-    SPoSE chose the penalty .01 and 8 dimensions of 0, .001, .003, .01 and 8, 20; with .03 and .1 among the penalties it
-    chose .01 again (30 objects, 20 dimensions: -.7865 .640, 7 features). So thali predicts better in all, more so the
-    fewer answers there are for an object; right answers of 30 objects are level.
+    SPoSE chose the penalty .01 and 8 dimensions of 0, .001, .003, .01 and 8, 20; with .03 and .1
+    among the penalties it chose .01 again (30 objects, 20 dimensions: -.7865 .640, 7 features). So
+    thali predicts better in all, more so the fewer answers there are for an object; right answers
+    of 30 objects are level.
 
-    300 objects, 15 features; log score, share of right answers, CPU seconds (thali by annealed runs; 14 and 15 features
-    found, SPoSE 6 and 15; truth -.5802):
+    300 objects, 15 features; log score, share of right answers, CPU seconds (thali by annealed
+    runs; 14 and 15 features found, SPoSE 6 and 15; truth -.5802):
 
-    triplets  thali            SPoSE             STE              t-STE            CKL              GNMDS
-     30,000   -.5837 .758   5  -.7297 .682  55   -.7390 .693   7  -.7378 .694   9  -.8980 .655   6  -.7528 .682  10
-    100,000   -.5805 .760  18  -.5995 .747 110   -.6537 .732  20  -.6567 .734  25  -.8855 .667  16  -.6603 .729  41
+    triplets  thali            SPoSE             STE              t-STE            CKL
+    GNMDS
+     30,000   -.5837 .758   5  -.7297 .682  55   -.7390 .693   7  -.7378 .694   9  -.8980 .655   6
+     -.7528 .682  10
+    100,000   -.5805 .760  18  -.5995 .747 110   -.6537 .732  20  -.6567 .734  25  -.8855 .667  16
+    -.6603 .729  41
               SOE              LORE              FORTE
      30,000   -.7428 .689   6  -.9041 .624  12   -.8228 .644   7
     100,000   -.6591 .734  13  -.8790 .638  39   -.7216 .696  13
 
-    By the default fit, chains, 30,000 triplets: -.5816 .756, 923 CPU seconds when 12 columns were forecast where chains
-    had 31 (now those count with which they begin); chains do not agree.
+    By the default fit, chains, 30,000 triplets: -.5816 .756, 923 CPU seconds when 12 columns were
+    forecast where chains had 31 (now those count with which they begin); chains do not agree.
 
-    100,000 triplets of 30 objects, thali -.7775 .641 39 (all eight): SPoSE -.7789 .642 110 (all eight), STE -.7899 .641
-    10, t-STE -.7937 .641 10, CKL -.9042 .621 13, GNMDS -.8051 .638 56, SOE -.7962 .641 15, LORE -.8726 .629 16, FORTE
-    -.8015 .635 10, OENN -1.0248 .539 86.
+    100,000 triplets of 30 objects, thali -.7775 .641 39 (all eight): SPoSE -.7789 .642 110 (all
+    eight), STE -.7899 .641 10, t-STE -.7937 .641 10, CKL -.9042 .621 13, GNMDS -.8051 .638 56, SOE
+    -.7962 .641 15, LORE -.8726 .629 16, FORTE -.8015 .635 10, OENN -1.0248 .539 86.
 
     OENN does not run of 300 objects (cblearn takes a width of its layers that is no whole number).
 
-    Cost, CPU seconds of 1,000 sweeps (before: a row for each answer, where a toggle visited all rows of an object, a
-    weight all rows of its owners, a transfer all rows; before and now have the same draws but for rounding):
+    Cost, CPU seconds of 1,000 sweeps (before: a row for each answer, where a toggle visited all
+    rows of an object, a weight all rows of its owners, a transfer all rows; before and now have the
+    same draws but for rounding):
 
     triplets    objects  sets       now      before   for each set evaluated
        20,000       100   18,840    2.5 s    5.3 s    28 ns (36 in another run; before 60)
@@ -67,28 +80,36 @@ Measured (a busy machine):
        30,000        30    4,059    1.3 s    2.7 s
     1,000,000     1,000             1,436 s  7,400 s  (.61 GB, before .89)
 
-    Of the sets that a sweep of the first evaluates, 88,000, toggles take 46 %, weights 47 %, transfers 5 %.
+    Of the sets that a sweep of the first evaluates, 88,000, toggles take 46 %, weights 47 %,
+    transfers 5 %.
 
-    Where chains of many objects begin (`samplers/task.py`); features found exactly, of those planted, with a
-    tenth of the objects, and the log-likelihood below that of the truth:
+    Where chains of many objects begin (`samplers/task.py`); features found exactly, of those
+    planted, with a tenth of the objects, and the log-likelihood below that of the truth:
 
-    triplets    objects  features   from a prior draw                         from the annealed run of the approximation
-      20,000        100        10   300 sweeps annealed:  1, 1,084 below      8 (.1 CPU s), after 10 sweeps 9, above it
-     100,000        300        20    20 sweeps (1 s):     0, 13,800 below    17 (.1 CPU s), after 10 sweeps 17, above it
+    triplets    objects  features   from a prior draw                         from the annealed run
+    of the approximation
+      20,000        100        10   300 sweeps annealed:  1, 1,084 below      8 (.1 CPU s), after 10
+      sweeps 9, above it
+     100,000        300        20    20 sweeps (1 s):     0, 13,800 below    17 (.1 CPU s), after 10
+     sweeps 17, above it
                                     150 sweeps (18 s):    8, 4,100 below
-   1,000,000      1,000        50                                             all 50 with a Jaccard index of .99 or more
-                                                                              (3.5 CPU s), where two sweeps take 15
+   1,000,000      1,000        50                                             all 50 with a Jaccard
+   index of .99 or more
+                                                                              (3.5 CPU s), where two
+                                                                              sweeps take 15
 
-    `method="map"` of 20,000 triplets of 100 objects: 9 of 10 features, log score of a triplet left out -1.0047 (truth
-    -1.0025), 3 CPU s for four runs. One run of 1,000,000 triplets of 1,000
-    objects finds all 50 features in 432 CPU s, log score -.7225 (truth -.7221); four such runs, the default, take under
-    30 CPU minutes by that figure (aimed at: 30).
+    `method="map"` of 20,000 triplets of 100 objects: 9 of 10 features, log score of a triplet left
+    out -1.0047 (truth -1.0025), 3 CPU s for four runs. One run of 1,000,000 triplets of 1,000
+    objects finds all 50 features in 432 CPU s, log score -.7225 (truth -.7221); four such runs, the
+    default, take under 30 CPU minutes by that figure (aimed at: 30).
 
-    Chains of 100 objects that are tuned for 500 sweeps gain nothing else (R-hat of the log-likelihood after 500 further
-    sweeps 1.10 from there, 1.04 from the prior, 48 and 43 CPU s; the same eight features in all draws).
+    Chains of 100 objects that are tuned for 500 sweeps gain nothing else (R-hat of the
+    log-likelihood after 500 further sweeps 1.10 from there, 1.04 from the prior, 48 and 43 CPU s;
+    the same eight features in all draws).
 
-    Without tempering one or two of 30,000 triplets' features differ from chain to chain; `fit` then starts again with
-    `tempering=8` unless `draws` are given. STE of cblearn 0.4 has -.8573 from 3,000 triplets (eight dimensions).
+    Without tempering one or two of 30,000 triplets' features differ from chain to chain; `fit` then
+    starts again with `tempering=8` unless `draws` are given. STE of cblearn 0.4 has -.8573 from
+    3,000 triplets (eight dimensions).
 """
 
 import argparse
@@ -120,7 +141,8 @@ BESIDE = (
     (300, 15, 30_000),
     (300, 15, 100_000),
 )
-MAX_TEMPERED, MAX_BY_CHAINS = 40, 100  # objects: more are not tempered here, and annealed runs take the place of chains
+# objects: more are not tempered here, and annealed runs take the place of chains
+MAX_TEMPERED, MAX_BY_CHAINS = 40, 100
 
 
 def mean_log_likelihood_of_truth(test, made):
@@ -163,8 +185,8 @@ def recovery(
 ) -> None:
     """One set of triplets: what the model finds of the truth, and what it and others predict.
 
-    A rival has `most` CPU seconds at most for each of its settings. `by_default`: the fit of who sets nothing.
-    """
+    A rival has `most` CPU seconds at most for each of its settings. `by_default`: the fit of who
+    sets nothing."""
     made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features)
     test = th.datasets.triplets(n, 100_000, random_seed=seed, n_features=n_features).held_out
     warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the convergence check is printed
@@ -181,23 +203,35 @@ def recovery(
     members = [tuple(str(i) for i in np.flatnonzero(column)) for column in made.features.T]
     found = model.features(0.0).set_index("members")["probability"].reindex(members).fillna(0.0)
     best = mean_log_likelihood_of_truth(test, made)
-    print(f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s: {model.convergence()}")
+    print(
+        f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s:"
+        f" {model.convergence()}"
+    )
     print("  probability of each true feature:", *(f"{p:.2f}" for p in found))
     print(
-        f"  log score of a triplet left out: thali {score(model, test):.4f} ({accuracy(model, test):.3f} right),"
-        f" truth {best:.4f}, guessing {-np.log(3):.4f}",
+        f"  log score of a triplet left out: thali {score(model, test):.4f}"
+        f" ({accuracy(model, test):.3f} right), truth {best:.4f}, guessing {-np.log(3):.4f}",
         flush=True,
     )
     with tempfile.TemporaryDirectory() as folder:
-        arrays = {"train": rows_of(made.data), "test": rows_of(test), "n": n, "features": made.features}
+        arrays = {
+            "train": rows_of(made.data),
+            "test": rows_of(test),
+            "n": n,
+            "features": made.features,
+        }
         np.savez(file := Path(folder) / "data.npz", **arrays)
         for script, python in rivals.items():
-            subprocess.run([python, str(HERE / script), str(file), f"{min(seconds, most):.1f}"], check=True)
+            subprocess.run(
+                [python, str(HERE / script), str(file), f"{min(seconds, most):.1f}"], check=True
+            )
 
 
 def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
     """CPU seconds of a sweep after a few, and the memory."""
-    made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features, share_of_owners=0.1)
+    made = th.datasets.triplets(
+        n, count, random_seed=seed, n_features=n_features, share_of_owners=0.1
+    )
     began = time.process_time()
     data = th.Triplets(rows_of(made.data), made.data.labels)
     read = time.process_time() - began
@@ -212,8 +246,8 @@ def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
     each = (time.process_time() - began) / (sweeps - first)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
-        f"{count:,} triplets of {n:,} objects: read in {read:.1f} CPU s, {1000 * each:.1f} CPU s for 1,000 sweeps with "
-        f"{int(chain.state.whole[0])} features, {memory:.2f} GB"
+        f"{count:,} triplets of {n:,} objects: read in {read:.1f} CPU s, {1000 * each:.1f} CPU s"
+        f" for 1,000 sweeps with {int(chain.state.whole[0])} features, {memory:.2f} GB"
     )
     if count * n <= 2_000_000:
         print(f"  {1e9 * each / evaluated(chain):.0f} ns for each set that is evaluated")
@@ -237,10 +271,15 @@ def evaluated(chain: FeatureChain) -> int:
 
 
 def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None:
-    """The chain goes on from these features, so that a sweep costs what it costs where it will stay."""
+    """The chain goes on from these features, so that a sweep costs what it costs where it will
+    stay."""
     n, count = features.shape
     state = resized(replica(chain.states, 0), 4 * count + 2 * ROOM)
-    state.Z[:count, :n], state.w[:count], state.m[:count] = features.T, weights, features.sum(axis=0)
+    state.Z[:count, :n], state.w[:count], state.m[:count] = (
+        features.T,
+        weights,
+        features.sum(axis=0),
+    )
     state.whole[COLUMNS] = count
     prepare(chain.task.model, state)
     chain.states = stack([state])
@@ -249,7 +288,9 @@ def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None
 
 def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) -> None:
     """What `method="map"` finds of the truth, and its CPU seconds."""
-    made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features, share_of_owners=0.1)
+    made = th.datasets.triplets(
+        n, count, random_seed=seed, n_features=n_features, share_of_owners=0.1
+    )
     test = made.held_out
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
     began = time.process_time()
@@ -260,8 +301,9 @@ def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) ->
     reached = sum(tuple(np.flatnonzero(column)) in found for column in made.features.T)
     best = mean_log_likelihood_of_truth(test, made)
     print(
-        f"{count:,} triplets of {n:,} objects, {chains} runs, {seconds:.0f} CPU s: {reached} of {n_features} features "
-        f"found; log score of a triplet left out {score(model, test):.4f}, truth {best:.4f}",
+        f"{count:,} triplets of {n:,} objects, {chains} runs, {seconds:.0f} CPU s: {reached} of"
+        f" {n_features} features found; log score of a triplet left out {score(model, test):.4f},"
+        f" truth {best:.4f}",
         flush=True,
     )
 
@@ -300,11 +342,19 @@ def main(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Additive clustering of triplets.")
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--large", action="store_true", help="also a million triplets of 1,000 objects")
+    parser.add_argument(
+        "--large", action="store_true", help="also a million triplets of 1,000 objects"
+    )
     parser.add_argument("--spose", default="", help="a Python with NumPy")
     parser.add_argument(
-        "--beside", type=int, nargs="*", metavar="OBJECTS", help="thali beside the others alone, of so many objects"
+        "--beside",
+        type=int,
+        nargs="*",
+        metavar="OBJECTS",
+        help="thali beside the others alone, of so many objects",
     )
-    parser.add_argument("--default", action="store_true", help="with --beside: thali as it is by default")
+    parser.add_argument(
+        "--default", action="store_true", help="with --beside: thali as it is by default"
+    )
     parser.add_argument("--cblearn", default="", help="the Python of an environment with cblearn")
     sys.exit(main(**vars(parser.parse_args())))

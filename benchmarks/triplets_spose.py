@@ -2,11 +2,10 @@
 
     python triplets_spose.py DATA.npz SECONDS
 
-P(ij) is the softmax of the products x_i x_j of the three pairs, x of 0 or more, with an L1 penalty, by Adam on
-mini-batches of 256; penalty and dimensions are those that predict a tenth of the training triplets best, and the model
-is fitted again to all. Every setting has the CPU seconds that are given. A true feature counts as found if a dimension
-correlates with it at .9 or more.
-"""
+P(ij) is the softmax of the products x_i x_j of the three pairs, x of 0 or more, with an L1 penalty,
+by Adam on mini-batches of 256; penalty and dimensions are those that predict a tenth of the
+training triplets best, and the model is fitted again to all. Every setting has the CPU seconds that
+are given. A true feature counts as found if a dimension correlates with it at .9 or more."""
 
 import sys
 import time
@@ -27,7 +26,8 @@ def probabilities(x, rows):
 
 
 def slope_of(x, rows, penalty):
-    """The gradient of minus the mean log-probability of the first pair, and of the penalty a row of x."""
+    """The gradient of minus the mean log-probability of the first pair, and of the penalty a row of
+    x."""
     p = probabilities(x, rows)
     p[:, 0] -= 1.0
     p /= len(rows)
@@ -77,11 +77,14 @@ if __name__ == "__main__":
     tried = {}
     for penalty in PENALTIES:
         for dimensions in DIMENSIONS:
-            tried[penalty, dimensions] = score(fit(rest, n, penalty, dimensions, seconds)[0], held)[0]
+            tried[penalty, dimensions] = score(fit(rest, n, penalty, dimensions, seconds)[0], held)[
+                0
+            ]
     best = max(tried, key=lambda settings: tried[settings])
     x, steps = fit(train, n, *best, seconds)
     log_score, right = score(x, test)
     print(
-        f"  SPoSE {log_score:.4f}, {right:.3f} right, {found(x, data['features'])} features (penalty {best[0]:g},"
-        f" {best[1]} dimensions of {len(tried)} settings; {steps:,} steps, {time.process_time():.0f} CPU s in all)"
+        f"  SPoSE {log_score:.4f}, {right:.3f} right, {found(x, data['features'])} features"
+        f" (penalty {best[0]:g}, {best[1]} dimensions of {len(tried)} settings; {steps:,} steps,"
+        f" {time.process_time():.0f} CPU s in all)"
     )

@@ -1,13 +1,14 @@
-"""The walk through the house: how many files `thali fit pairs.csv` enters, and how often it goes from one to another.
+"""The walk through the house: how many files `thali fit pairs.csv` enters, and how often it goes
+from one to another.
 
     python benchmarks/walk.py [COMMAND ...]
 
-COMMAND is what follows `thali`, with PAIRS for a small table of pairs; without one, `fit PAIRS --draws 20 --tune 20
---chains 1 --seed 1`. Only calls of the main thread count, by functions of the library (its kernels are compiled and
-unseen); what runs while a module is imported does not.
+COMMAND is what follows `thali`, with PAIRS for a small table of pairs; without one, `fit PAIRS
+--draws 20 --tune 20 --chains 1 --seed 1`. Only calls of the main thread count, by functions of the
+library (its kernels are compiled and unseen); what runs while a module is imported does not.
 
-What it was when the house was reviewed (b3d8454), and what it is now, stands in the README of this folder.
-"""
+What it was when the house was reviewed (b3d8454), and what it is now, stands in the README of this
+folder."""
 
 import sys
 import tempfile
@@ -19,7 +20,10 @@ import thali
 from thali._surfaces.cli import main
 
 HOUSE = Path(thali.__file__).parent
-PAIRS = "chosen,rejected,count\ntea,milk,30\nmilk,tea,20\ntea,water,35\nwater,tea,15\nmilk,water,28\nwater,milk,22\n"
+PAIRS = (
+    "chosen,rejected,count\ntea,milk,30\nmilk,tea,20\ntea,water,35\nwater,tea,15\nmilk,water,28\n"
+    "water,milk,22\n"
+)
 USUAL = ["fit", "PAIRS", "--draws", "20", "--tune", "20", "--chains", "1", "--seed", "1"]
 
 
@@ -72,7 +76,10 @@ def walk(command):
 
 if __name__ == "__main__":
     seen = walk(sys.argv[1:] or USUAL)
-    print(f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another,")
+    print(
+        f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file"
+        " into another,"
+    )
     print(f"{seen.deepest} deep; the files with most calls:")
     for file, calls in seen.files.most_common(12):
         print(f"{calls:6,}  {Path(file).relative_to(HOUSE)}")

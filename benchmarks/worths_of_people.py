@@ -1,20 +1,22 @@
 """Worths of people who differ: normal log worths with one spread, or with three shared directions.
 
-    python benchmarks/worths_of_people.py --table maxdiff-segments --engine three-directions --seed 0
+    python benchmarks/worths_of_people.py --table maxdiff-segments --engine three-directions --seed
+    0
 
-These commands make the figures of docs/house/worths_of_people.md, but for those of the Gamma weights that came before.
-One command simulates one table and fits one engine. The first test and the calibration of that page are in
-tests/worths/people.
+These commands make the figures of docs/house/worths_of_people.md, but for those of the Gamma
+weights that came before. One command simulates one table and fits one engine. The first test and
+the calibration of that page are in tests/worths/people.
 
 Columns of the output:
 
-- log score: of a held-out choice (MaxDiff: the pair of best and worst; rankings: a choice of a second ranking), with
-  its standard error over people;
+- log score: of a held-out choice (MaxDiff: the pair of best and worst; rankings: a choice of a
+  second ranking), with its standard error over people;
 - gap: log score of the truth minus the log score;
 - r: correlation of centred individual log worths with the truth, mean over people;
-- people, worths, pairs: share of 89 % intervals that contain the truth, of individual log worths, of population log
-  worths, and of differences of population log worths;
-- ESS: smallest effective sample size of the population's worths / that of the spread between people;
+- people, worths, pairs: share of 89 % intervals that contain the truth, of individual log worths,
+  of population log worths, and of differences of population log worths;
+- ESS: smallest effective sample size of the population's worths / that of the spread between
+  people;
 - CPU s: CPU seconds of four chains, one after the other, after compiling.
 """
 
@@ -67,7 +69,8 @@ DESIGNS = {
 
 
 class Study(NamedTuple):
-    """True log worths of people (N, n) and of the population (n,), and answers in the order of the answer."""
+    """True log worths of people (N, n) and of the population (n,), and answers in the order of the
+    answer."""
 
     rule: str
     worths: np.ndarray
@@ -79,7 +82,8 @@ class Study(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Draws of an engine: (draws, N, n) of people; (chain, draw, n) and (chain, draw) of the population."""
+    """Draws of an engine: (draws, N, n) of people; (chain, draw, n) and (chain, draw) of the
+    population."""
 
     people: np.ndarray
     population: np.ndarray
@@ -88,7 +92,9 @@ class Fit(NamedTuple):
     seconds: float
 
 
-def simulate_deviations(rng: np.random.Generator, heterogeneity: str, n_people: int, n: int) -> np.ndarray:
+def simulate_deviations(
+    rng: np.random.Generator, heterogeneity: str, n_people: int, n: int
+) -> np.ndarray:
     """Simulate log deviations (N, n) of people from the common worths."""
     if heterogeneity == "gamma":
         return np.log(np.maximum(rng.gamma(2.0, 0.5, (n_people, n)), 1e-9))
@@ -110,8 +116,11 @@ def maxdiff_probabilities(worths: np.ndarray) -> np.ndarray:
     return p / p.sum(axis=(-2, -1), keepdims=True)
 
 
-def simulate_answers(rng: np.random.Generator, rule: str, worths: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Order the members of sets (N, T, m) by the answer: best first; maxdiff: best, worst, others."""
+def simulate_answers(
+    rng: np.random.Generator, rule: str, worths: np.ndarray, sets: np.ndarray
+) -> np.ndarray:
+    """Order the members of sets (N, T, m) by the answer: best first; maxdiff: best, worst,
+    others."""
     v = np.take_along_axis(worths[:, None], sets, axis=2)
     if rule == "maxdiff":
         N, T, m = sets.shape
@@ -145,7 +154,7 @@ def centre(values: np.ndarray) -> np.ndarray:
     return values - values.mean(axis=-1, keepdims=True)
 
 
-# Engines -------------------------------------------------------------------------------------------------------------
+# Engines ------------------------------------------------------------------------------------------
 
 
 def fit_directions(study: Study, seed: int, n_directions: int, n_draws: int, n_tune: int) -> Fit:
@@ -165,7 +174,13 @@ def fit_directions(study: Study, seed: int, n_directions: int, n_draws: int, n_t
     apart = (centre(loadings) ** 2).sum(axis=(2, 3)) / (table.n_options - 1)
     spread = 0.5 * np.log(np.exp(2.0 * log_sds[..., 1]) + apart)
     effects = None if study.x is None else centre(population[:, :, 1])
-    return Fit(people.reshape(-1, *study.worths.shape), centre(population[:, :, 0]), effects, spread, seconds)
+    return Fit(
+        people.reshape(-1, *study.worths.shape),
+        centre(population[:, :, 0]),
+        effects,
+        spread,
+        seconds,
+    )
 
 
 def read_choices(study: Study) -> th.Choices | th.PairedComparisons:
@@ -180,7 +195,9 @@ def read_choices(study: Study) -> th.Choices | th.PairedComparisons:
         return th.Choices.from_best_worst(frame, respondent="person", labels=labels)
     if m == 2:
         frame = pd.DataFrame({"chosen": rows[:, 0], "rejected": rows[:, 1], "person": person})
-        return th.PairedComparisons.from_frame(frame, "chosen", "rejected", respondent="person", labels=labels)
+        return th.PairedComparisons.from_frame(
+            frame, "chosen", "rejected", respondent="person", labels=labels
+        )
     frame = pd.DataFrame(rows, columns=[f"rank{k + 1}" for k in range(m)])
     frame["person"] = person
     return th.Choices.from_rankings(frame, respondent="person", labels=labels)
@@ -194,7 +211,7 @@ def fit_engine(engine: str, study: Study, seed: int, small: bool) -> Fit:
     return fit_directions(study, seed, N_DIRECTIONS[engine], n_draws, n_tune)
 
 
-# Scores --------------------------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def log_probabilities(rule: str, worths: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -207,7 +224,8 @@ def log_probabilities(rule: str, worths: np.ndarray, answers: np.ndarray) -> np.
 
 
 def score_held_out(study: Study, people: np.ndarray) -> tuple[float, float, float]:
-    """Return the log score a choice, its standard error over people, and the log score of the truth."""
+    """Return the log score a choice, its standard error over people, and the log score of the
+    truth."""
     m, n_choices = study.held_out.shape[2], 1
     if study.rule == "order":
         n_choices = m - 1
@@ -222,7 +240,9 @@ def score_held_out(study: Study, people: np.ndarray) -> tuple[float, float, floa
 def correlate_people(worths: np.ndarray, estimate: np.ndarray) -> float:
     """Return the correlation of centred log worths (N, n) with estimates, mean over people."""
     true = centre(worths)
-    return ((estimate * true).sum(axis=1) / np.sqrt((estimate**2).sum(axis=1) * (true**2).sum(axis=1))).mean()
+    return (
+        (estimate * true).sum(axis=1) / np.sqrt((estimate**2).sum(axis=1) * (true**2).sum(axis=1))
+    ).mean()
 
 
 def measure_coverage(truth: np.ndarray, draws: np.ndarray) -> float:
@@ -232,10 +252,13 @@ def measure_coverage(truth: np.ndarray, draws: np.ndarray) -> float:
 
 
 def measure_both_coverages(truth: np.ndarray, draws: np.ndarray) -> tuple[float, float]:
-    """Return the coverage of centred values (n,) and of their differences; draws (chain, draw, n)."""
+    """Return the coverage of centred values (n,) and of their differences; draws (chain, draw,
+    n)."""
     a, b = np.triu_indices(len(truth), 1)
     flat = draws.reshape(-1, len(truth))
-    return measure_coverage(truth, flat), measure_coverage(truth[a] - truth[b], flat[:, a] - flat[:, b])
+    return measure_coverage(truth, flat), measure_coverage(
+        truth[a] - truth[b], flat[:, a] - flat[:, b]
+    )
 
 
 def print_scores(name: str, engine: str, seed: int, study: Study, fit: Fit) -> None:
@@ -246,7 +269,10 @@ def print_scores(name: str, engine: str, seed: int, study: Study, fit: Fit) -> N
     r = correlate_people(study.worths, centred.mean(axis=0))
     of_people = measure_coverage(centre(study.worths), centred)
     of_worths, of_pairs = measure_both_coverages(study.population, fit.population)
-    ess = f"{worst_ess(columns(fit.population)):,.0f} / {worst_ess([fit.spread]):,.0f} of {fit.spread.size:,}"
+    ess = (
+        f"{worst_ess(columns(fit.population)):,.0f} / {worst_ess([fit.spread]):,.0f} of"
+        f" {fit.spread.size:,}"
+    )
     print(f"{name}, seed {seed}, {engine}")
     cells = {
         "log score": f"{score:.3f} ({error:.3f})",
@@ -261,10 +287,15 @@ def print_scores(name: str, engine: str, seed: int, study: Study, fit: Fit) -> N
     print(pd.DataFrame([cells]).to_string(index=False), flush=True)
     if fit.effects is not None:
         alone, differences = measure_both_coverages(study.effects, fit.effects)
-        print(f"effects of the column: intervals contain {alone:.2f}, of differences {differences:.2f}")
+        print(
+            f"effects of the column: intervals contain {alone:.2f}, of differences"
+            f" {differences:.2f}"
+        )
 
 
-def main(table: str = "pairs", engine: str = "three-directions", seed: int = 0, small: bool = False) -> None:
+def main(
+    table: str = "pairs", engine: str = "three-directions", seed: int = 0, small: bool = False
+) -> None:
     """Fit one engine to one table and print its scores."""
     design = DESIGNS[table]
     with warnings.catch_warnings():
@@ -280,7 +311,9 @@ def main(table: str = "pairs", engine: str = "three-directions", seed: int = 0, 
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", choices=DESIGNS, default="pairs")
     parser.add_argument("--engine", choices=N_DIRECTIONS, default="three-directions")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,5 @@
-"""What the benchmarks of samplers share: running chains under a CPU clock, and the worst effective sample size."""
+"""What the benchmarks of samplers share: running chains under a CPU clock, and the worst effective
+sample size."""
 
 import time
 
@@ -11,7 +12,8 @@ from thali._aspects.samplers.task import build_task
 
 
 def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
-    """The posterior, and the CPU seconds of the sweeps after tuning; one thread, compiling not counted.
+    """The posterior, and the CPU seconds of the sweeps after tuning; one thread, compiling not
+    counted.
 
     `sweep` are the sweeps of a published sampler, or None.
     """
@@ -55,4 +57,6 @@ def worst_rhat(quantities):
 
 def mean_and_error(draws):
     """Posterior mean and its Monte Carlo standard error."""
-    return draws.mean(), draws.std() / np.sqrt(np.asarray(array_stats.ess(draws, method="mean")).item())
+    return draws.mean(), draws.std() / np.sqrt(
+        np.asarray(array_stats.ess(draws, method="mean")).item()
+    )

@@ -1,4 +1,5 @@
-"""The page of all commands and options as they are typed, from what the commands declare, so that none is missing."""
+"""The page of all commands and options as they are typed, from what the commands declare, so that
+none is missing."""
 
 import re
 from collections.abc import Iterator
@@ -32,13 +33,19 @@ def entry(parameter) -> str:
     """What is said of an option, or of an argument."""
     names = [*parameter.opts, *parameter.secondary_opts]
     if parameter.param_type_name == "option":
-        typed = " / ".join(f"`{name}`" for name in names) + (f" `{parameter.metavar}`" if parameter.metavar else "")
+        typed = " / ".join(f"`{name}`" for name in names) + (
+            f" `{parameter.metavar}`" if parameter.metavar else ""
+        )
     else:
         typed = f"`{parameter.metavar}`"
     default = parameter.default if parameter.show_default is True else parameter.show_default
     default = parameter.opts[0] if default is True else default
     said = parameter.help or ""
-    text = f"{said} Default: {default}.".strip() if default not in (None, "") and default is not False else said
+    text = (
+        f"{said} Default: {default}.".strip()
+        if default not in (None, "") and default is not False
+        else said
+    )
     return f"{typed}\n: {shown(text)}"
 
 

@@ -89,9 +89,11 @@ html_theme_options = {
     "footer_end": [],
 }
 
-warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)  # the runs of the gallery are short
+# the runs of the gallery are short
+warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
-os.environ.setdefault("THALI_SOURCES", str(Path(__file__).parent.parent))  # for pages that read what is no package
+# for pages that read what is no package
+os.environ.setdefault("THALI_SOURCES", str(Path(__file__).parent.parent))
 
 
 class CommandLine(SphinxDirective):
@@ -116,7 +118,8 @@ def equation(writer, node):
 
 def setup(app):
     """Sphinx calls this."""
-    # Executed pages are kept with the site: what lies in the folder of sources would be taken for sources.
+    # Executed pages are kept with the site: what lies in the folder of sources would be taken for
+    # sources.
     app.config.nb_execution_cache_path = str(Path(app.outdir) / ".jupyter_cache")
     app.add_directive("command-line", CommandLine)
     app.add_html_math_renderer("mathml", (inline_equation, None), (equation, None))

@@ -1,7 +1,7 @@
 """Draw the picture of the README and of the paper: python docs/readme_picture.py
 
-The file keeps a digest of the code that drew it, by which a test notices a picture that is out of date.
-"""
+The file keeps a digest of the code that drew it, by which a test notices a picture that is out of
+date."""
 
 import hashlib
 from pathlib import Path
@@ -20,9 +20,13 @@ def main() -> None:
     """Fit the celebrities as the README does, and draw their aspects."""
     import thali as th
 
-    model = th.EliminationByAspects().fit(th.datasets.celebrities(), random_seed=1, progressbar=False)
+    model = th.EliminationByAspects().fit(
+        th.datasets.celebrities(), random_seed=1, progressbar=False
+    )
     figure = model.plot("features").figure
-    figure.savefig(PICTURE, dpi=150, bbox_inches="tight", metadata={"Description": digest(), "Software": None})
+    figure.savefig(
+        PICTURE, dpi=150, bbox_inches="tight", metadata={"Description": digest(), "Software": None}
+    )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """What of a release can be checked on one machine: python packaging/check.py
 
     python packaging/check.py                                  # builds twice, installs, fits, lints
-    python packaging/check.py --python 3.12 --python 3.13      # installs the wheel for each of these interpreters, too
-    python packaging/check.py --wheel dist/*.whl --bill FILE   # only the bill of materials of a wheel, in CycloneDX
+    python packaging/check.py --python 3.12 --python 3.13      # installs the wheel for each of
+    these interpreters, too python packaging/check.py --wheel dist/*.whl --bill FILE   # only the
+    bill of materials of a wheel, in CycloneDX
 
-It needs `build`, `hatchling` and, for the bill, `cyclonedx-bom`. Linters that are not installed (hadolint, zizmor,
-actionlint) are named and left out. The results of the last time stand in packaging/README.md.
-"""
+It needs `build`, `hatchling` and, for the bill, `cyclonedx-bom`. Linters that are not installed
+(hadolint, zizmor, actionlint) are named and left out. The results of the last time stand in
+packaging/README.md."""
 
 import argparse
 import os
@@ -28,9 +29,14 @@ LINTERS = (
 def run(*command, **settings):
     """Run a command that has to end well, and say how long it took."""
     began = time.monotonic()
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **settings)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, **settings
+    )
     name = " ".join(Path(str(word)).name for word in command[:4])
-    print(f"{'ok' if done.returncode == 0 else 'FAILED':7}{time.monotonic() - began:6.1f} s  {name}", flush=True)
+    print(
+        f"{'ok' if done.returncode == 0 else 'FAILED':7}{time.monotonic() - began:6.1f} s  {name}",
+        flush=True,
+    )
     if done.returncode:
         sys.exit(f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
     return done.stdout
@@ -47,7 +53,11 @@ def environment(folder, python, *packages):
 def built(folder):
     """The files of a build from a copy of the project."""
     copy = folder / "thali"
-    shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", "_build", "dist", "__pycache__"))
+    shutil.copytree(
+        PROJECT,
+        copy,
+        ignore=shutil.ignore_patterns(".venv*", ".git", "_build", "dist", "__pycache__"),
+    )
     run(sys.executable, "-m", "hatchling", "build", "-d", folder / "dist", cwd=copy)
     return sorted((folder / "dist").iterdir())
 
@@ -56,7 +66,9 @@ def check_builds(folder, pythons):
     """Two builds are the same; what they made is installed and fits."""
     first, second = (built(folder / name) for name in ("first", "second"))
     same = [file.name for file in first] == [file.name for file in second]
-    same = same and all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True))
+    same = same and all(
+        a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True)
+    )
     print(f"{'ok' if same else 'FAILED':7}          two builds are the same to the byte")
     if not same:
         sys.exit(1)
@@ -69,7 +81,18 @@ def check_builds(folder, pythons):
 def bill_of_materials(folder, wheel, file):
     """What an environment with the wheel holds."""
     made = environment(folder / "bill", sys.executable, wheel)
-    run(sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON", "-o", file, made)
+    run(
+        sys.executable,
+        "-m",
+        "cyclonedx_py",
+        "environment",
+        "--output-reproducible",
+        "--of",
+        "JSON",
+        "-o",
+        file,
+        made,
+    )
 
 
 def lint():
@@ -84,8 +107,12 @@ def lint():
 def main():
     """Check what was asked for."""
     parser = argparse.ArgumentParser(description="Check what is released.")
-    parser.add_argument("--python", action="append", help="an interpreter, such as python3.12; may be given again")
-    parser.add_argument("--wheel", type=Path, help="of this wheel only the bill of materials is made")
+    parser.add_argument(
+        "--python", action="append", help="an interpreter, such as python3.12; may be given again"
+    )
+    parser.add_argument(
+        "--wheel", type=Path, help="of this wheel only the bill of materials is made"
+    )
     parser.add_argument("--bill", type=Path, help="where the bill of materials is written")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

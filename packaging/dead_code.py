@@ -1,10 +1,10 @@
-"""Definitions in `src` that nothing uses: `python packaging/dead_code.py` lists them; exit status 1 if any.
+"""Definitions in `src` that nothing uses: `python packaging/dead_code.py` lists them; exit status 1
+if any.
 
-A function, class, method or constant is used if other code of `src` names it (outside its own body), if a decorator
-registers it, or if a stub (`.pyi`) exports it. A name without an underscore is also used if a page or a program beside
-the package names it, and a method of that kind if a test does. Names that another library calls are in
-`CALLED_BY_OTHERS`.
-"""
+A function, class, method or constant is used if other code of `src` names it (outside its own
+body), if a decorator registers it, or if a stub (`.pyi`) exports it. A name without an underscore
+is also used if a page or a program beside the package names it, and a method of that kind if a test
+does. Names that another library calls are in `CALLED_BY_OTHERS`."""
 
 import ast
 import re
@@ -15,7 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "thali"
-READERS = ("papers", "docs", "benchmarks", "posteriors", "README.md")  # of names without an underscore
+# of names without an underscore
+READERS = ("papers", "docs", "benchmarks", "posteriors", "README.md")
 OTHER_LANGUAGES = (".pyi", ".html", ".js", ".toml")
 CALLED_BY_OTHERS = {
     "_constructor": "pandas",
@@ -33,7 +34,8 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def names_in(tree: ast.AST) -> Iterator[tuple[str, int, bool]]:
-    """Each name in code, imports and strings that are a name or a path of names: its line, whether it is a variable."""
+    """Each name in code, imports and strings that are a name or a path of names: its line, whether
+    it is a variable."""
     line = 0
     for node in ast.walk(tree):
         line = getattr(node, "lineno", line)
@@ -76,7 +78,8 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_registered(node: Definition) -> bool:
-    """Whether a decorator hands the function to somebody who calls it, such as `@operation.register(Class)`."""
+    """Whether a decorator hands the function to somebody who calls it, such as
+    `@operation.register(Class)`."""
     return any(isinstance(decorator, ast.Call) for decorator in node.decorator_list)
 
 
@@ -102,7 +105,9 @@ def dead() -> list[str]:
             is_read = name in (read if node in tree.body else tested) and not name.startswith("_")
             if is_special or is_read:
                 continue
-            own = sum(node.lineno <= line <= node.end_lineno for line in lines.get((path, name), ()))
+            own = sum(
+                node.lineno <= line <= node.end_lineno for line in lines.get((path, name), ())
+            )
             if outside[name] + variables[path, name] <= own:
                 unused.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")  # pyright: ignore[reportAttributeAccessIssue]
     return sorted(unused)

@@ -1,11 +1,14 @@
-"""How large thali is, in figures that may not grow: `python packaging/meters.py` prints them and their limits.
+"""How large thali is, in figures that may not grow: `python packaging/meters.py` prints them and
+their limits.
 
-The limits are in `meters.json`. With `--lower` each falls to today's figure where that is smaller. A limit is raised by
-hand, in a commit that says why.
+The limits are in `meters.json`. With `--lower` each falls to today's figure where that is smaller.
+A limit is raised by hand, in a commit that says why.
 
-nodes                      syntax nodes of `src`, without docstrings, imports and annotations: a size that neither the
+nodes                      syntax nodes of `src`, without docstrings, imports and annotations: a
+size that neither the
                            width of a line nor a comment changes
-largest closure            the most nodes that the home of a model or of the leaderboard reaches by imports, those in
+largest closure            the most nodes that the home of a model or of the leaderboard reaches by
+imports, those in
                            functions and names of modules in strings included
 public names               what the stubs of `src` export, and the public members of the models
 internal modules in tests  modules of thali that tests import, but those at the top of the package
@@ -21,8 +24,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TESTS, LIMITS = ROOT / "src", ROOT / "tests", ROOT / "packaging" / "meters.json"
-REGISTRIES = ("_late", "class_names", "registry", "spec")  # tables of everything: to follow their strings says nothing
-HALLS = ("surfaces", "plots", "findings")  # folders with functions of a model's or the leaderboard's name
+# tables of everything: to follow their strings says nothing
+REGISTRIES = ("_late", "class_names", "registry", "spec")
+# folders with functions of a model's or the leaderboard's name
+HALLS = ("surfaces", "plots", "findings")
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -45,7 +50,9 @@ def _says_nothing(node: ast.AST) -> bool:
     """Whether a statement is an import, a docstring, or a name with an annotation alone."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return isinstance(node, ast.Import | ast.ImportFrom) or (isinstance(node, ast.AnnAssign) and node.value is None)
+    return isinstance(node, ast.Import | ast.ImportFrom) or (
+        isinstance(node, ast.AnnAssign) and node.value is None
+    )
 
 
 class House:
@@ -84,7 +91,9 @@ class House:
                 yield from self._named_by(name, each)
             for_types_alone = isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"
             if not for_types_alone:
-                waiting += [child for child in ast.iter_child_nodes(each) if not isinstance(child, ast.expr)]
+                waiting += [
+                    child for child in ast.iter_child_nodes(each) if not isinstance(child, ast.expr)
+                ]
 
     def _named_by(self, name: str, statement: ast.ImportFrom) -> Iterator[str]:
         """The modules that `from ... import ...` in a module reaches."""
@@ -116,7 +125,9 @@ class House:
         """The modules that define what is so called."""
         for module, tree in self.trees.items():
             is_hall = any(part.lstrip("_") in HALLS for part in module.split("."))
-            defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | Functions)}
+            defined = {
+                node.name for node in tree.body if isinstance(node, ast.ClassDef | Functions)
+            }
             if defined & names and not is_hall:
                 yield module
 
@@ -127,7 +138,12 @@ def measure() -> dict[str, int]:
 
     house = House()
     models = [getattr(thali, name) for name in thali.models()["class"]]
-    members = {(model.__name__, member) for model in models for member in dir(model) if not member.startswith("_")}
+    members = {
+        (model.__name__, member)
+        for model in models
+        for member in dir(model)
+        if not member.startswith("_")
+    }
     entries = {model.__name__ for model in models} | {"leaderboard"}
     return {
         "nodes": sum(house.nodes.values()),

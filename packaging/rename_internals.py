@@ -1,10 +1,12 @@
-"""Rename internal modules and functions in a scratch copy, and run the tests that are not about them.
+"""Rename internal modules and functions in a scratch copy, and run the tests that are not about
+them.
 
-    python packaging/rename_internals.py [--seed 1] [--modules 10] [--functions 30] [--keep FOLDER] [PYTEST ARGUMENTS]
+    python packaging/rename_internals.py [--seed 1] [--modules 10] [--functions 30] [--keep FOLDER]
+    [PYTEST ARGUMENTS]
 
-Which ones is drawn by the seed. Tests that import a renamed module, or name a renamed function, are left out; all
-others come in through the front door and must pass. Compiled functions keep their names: each would be compiled again.
-"""
+Which ones is drawn by the seed. Tests that import a renamed module, or name a renamed function, are
+left out; all others come in through the front door and must pass. Compiled functions keep their
+names: each would be compiled again."""
 
 import argparse
 import ast
@@ -21,7 +23,8 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "kernels", "_build")
-COMPILED = {"kernel", "compiled", "scalar", "generic", "register", "finding", "overload"}  # decorators
+# decorators
+COMPILED = {"kernel", "compiled", "scalar", "generic", "register", "finding", "overload"}
 
 
 def module_of(path: Path, root: Path) -> str:
@@ -31,13 +34,17 @@ def module_of(path: Path, root: Path) -> str:
 
 def sources(root: Path) -> list[Path]:
     """All files of the library with code."""
-    return sorted(path for path in (root / "src" / "thali").rglob("*.py*") if path.suffix in (".py", ".pyi"))
+    return sorted(
+        path for path in (root / "src" / "thali").rglob("*.py*") if path.suffix in (".py", ".pyi")
+    )
 
 
 def users(root: Path) -> list[Path]:
     """The files beside the library that may know its inside: papers, and what tests share."""
     folders = (root / "tests" / "helpers", root / "tests" / "skeletons", root / "papers")
-    files = [path for folder in folders for path in folder.rglob("*.py")] + list(root.rglob("conftest.py"))
+    files = [path for folder in folders for path in folder.rglob("*.py")] + list(
+        root.rglob("conftest.py")
+    )
     return sorted({path for path in files if not path.name.startswith("test_")})
 
 
@@ -48,12 +55,17 @@ def is_internal(module: str) -> bool:
 
 def drawn_modules(root: Path, number: int, rng: random.Random) -> list[str]:
     """Some internal modules."""
-    names = [module_of(path, root) for path in sources(root) if path.name not in ("__init__.py", "__init__.pyi")]
+    names = [
+        module_of(path, root)
+        for path in sources(root)
+        if path.name not in ("__init__.py", "__init__.pyi")
+    ]
     return rng.sample(sorted(name for name in names if is_internal(name)), number)
 
 
 def drawn_functions(root: Path, number: int, rng: random.Random) -> list[str]:
-    """Some functions of internal modules whose name stands nowhere but where it is defined, imported and used."""
+    """Some functions of internal modules whose name stands nowhere but where it is defined,
+    imported and used."""
     texts = {path: path.read_text("utf-8") for path in sources(root)}
     words = Counter(word for text in texts.values() for word in re.findall(r"\w+", text))
     found = []
@@ -64,7 +76,11 @@ def drawn_functions(root: Path, number: int, rng: random.Random) -> list[str]:
             for name in mentions(node):
                 plain[name] = plain.get(name, 0) + 1
         if is_internal(module_of(path, root)):
-            found += [each.name for each in tree.body if isinstance(each, ast.FunctionDef) and not is_compiled(each)]
+            found += [
+                each.name
+                for each in tree.body
+                if isinstance(each, ast.FunctionDef) and not is_compiled(each)
+            ]
     alone = [
         name
         for name in sorted(set(found))
@@ -85,9 +101,17 @@ def mentions(node: ast.AST) -> Iterator[str]:
 
 def is_compiled(function: ast.FunctionDef) -> bool:
     """Whether a decorator knows the function by its name."""
-    names = {each.id for mark in function.decorator_list for each in ast.walk(mark) if isinstance(each, ast.Name)}
+    names = {
+        each.id
+        for mark in function.decorator_list
+        for each in ast.walk(mark)
+        if isinstance(each, ast.Name)
+    }
     names |= {
-        each.attr for mark in function.decorator_list for each in ast.walk(mark) if isinstance(each, ast.Attribute)
+        each.attr
+        for mark in function.decorator_list
+        for each in ast.walk(mark)
+        if isinstance(each, ast.Attribute)
     }
     return bool(names & COMPILED)
 
@@ -102,7 +126,8 @@ def imported_from(node: ast.ImportFrom, module: str, is_package: bool) -> str:
 
 
 def constants_with(text: str, value: str) -> list[str]:
-    """The constants of a file that hold a text, such as the folder of modules that a table names."""
+    """The constants of a file that hold a text, such as the folder of modules that a table
+    names."""
     found = []
     for node in ast.parse(text).body:
         if isinstance(node, ast.Assign):
@@ -112,7 +137,11 @@ def constants_with(text: str, value: str) -> list[str]:
                 node.value.elts if isinstance(node.value, ast.Tuple) else [node.value],
                 strict=False,
             )
-            found += [ast.unparse(one) for one, held in pairs if isinstance(held, ast.Constant) and held.value == value]
+            found += [
+                ast.unparse(one)
+                for one, held in pairs
+                if isinstance(held, ast.Constant) and held.value == value
+            ]
     return found
 
 
@@ -137,7 +166,11 @@ def rename_module(root: Path, name: str, new: str) -> None:
                 for k in range(node.lineno - 1, node.end_lineno or node.lineno):
                     before, importing, after = lines[k].rpartition(" import ")
                     after = re.sub(rf"\b{last}\b(?! as)", f"{new} as {last}", after)
-                    lines[k] = before + importing + re.sub(rf"\b{last} as (?!{last}\b)", f"{new} as ", after)
+                    lines[k] = (
+                        before
+                        + importing
+                        + re.sub(rf"\b{last} as (?!{last}\b)", f"{new} as ", after)
+                    )
         text = re.sub(rf"\b{re.escape(name)}\b", f"{package}.{new}", "".join(lines))
         short = name.removeprefix("thali._")  # as tables of places name it
         text = text.replace(f'"{short}:', f'"{short.rpartition(".")[0]}.{new}:')
@@ -161,7 +194,10 @@ def rename_function(root: Path, name: str, new: str) -> None:
 def about_them(root: Path, modules: list[str], functions: list[str]) -> list[Path]:
     """The files of tests that name what was renamed."""
     words = [re.escape(name) for name in modules]
-    words += [rf"{re.escape(name.rpartition('.')[0])} import [^\n]*\b{name.rpartition('.')[2]}" for name in modules]
+    words += [
+        rf"{re.escape(name.rpartition('.')[0])} import [^\n]*\b{name.rpartition('.')[2]}"
+        for name in modules
+    ]
     words += functions
     named = re.compile("|".join(rf"\b{word}\b" for word in words))
     files = [*(root / "tests").rglob("test_*.py"), *(root / "papers").rglob("test_*.py")]
@@ -196,4 +232,8 @@ if __name__ == "__main__":
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     asked, arguments = parser.parse_known_args()
     with tempfile.TemporaryDirectory(prefix="thali-") as temporary:
-        sys.exit(main(asked.seed, asked.modules, asked.functions, asked.keep or Path(temporary), arguments))
+        sys.exit(
+            main(
+                asked.seed, asked.modules, asked.functions, asked.keep or Path(temporary), arguments
+            )
+        )

@@ -1,4 +1,5 @@
-"""The wheel that carries compiled samplers is for one Python and one platform; without them it is for all.
+"""The wheel that carries compiled samplers is for one Python and one platform; without them it is
+for all.
 
 `thali cache build --out src/thali/kernels` puts them where the wheel finds them.
 """
@@ -10,7 +11,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_PLATFORMS = {  # the code itself calls nothing of the system: the tag only says for which one it was made
+# the code itself calls nothing of the system: the tag only says for which one it was made
+_PLATFORMS = {
     ("linux", "x86_64"): "manylinux_2_17_x86_64.manylinux2014_x86_64",
     ("linux", "aarch64"): "manylinux_2_17_aarch64.manylinux2014_aarch64",
     ("darwin", "arm64"): "macosx_11_0_arm64",

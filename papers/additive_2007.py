@@ -1,4 +1,5 @@
-"""Navarro & Griffiths (2007), A nonparametric Bayesian method for inferring features from similarity judgments.
+"""Navarro & Griffiths (2007), A nonparametric Bayesian method for inferring features from
+similarity judgments.
 
 Here are Tables 1 to 3 and Fig. 4, of judged similarities; section 5, of simulated ones, is in
 additive_2007_simulation.py.
@@ -22,7 +23,16 @@ from thali._posterior.summary import convergence
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
 
 from . import additive_2007_tables as tables
-from .additive_2007_tables import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
+from .additive_2007_tables import (
+    ALPHA,
+    COUNTRIES,
+    LETTERS,
+    LETTERS_CONSTANT,
+    NUMBERS,
+    PAPER,
+    RATE,
+    Design,
+)
 from .entry import Entry, Reproduction, Settings
 from .plots.overlap import overlap
 from .samplers import use_published_sampler
@@ -42,13 +52,15 @@ def letters(settings: Settings) -> Reproduction:
     """Table 3 and Fig. 4(c)."""
     found = _from_file(settings, LETTERS)
     data, _ = read(settings.data, LETTERS)
-    printed, meant = (tables.explained_by_print(LETTERS, data, w0) for w0 in (LETTERS.constant, LETTERS_CONSTANT))
+    printed, meant = (
+        tables.explained_by_print(LETTERS, data, w0) for w0 in (LETTERS.constant, LETTERS_CONSTANT)
+    )
     found.remarks += [
-        f"The constant {LETTERS.constant} of Table 3 is a misprint for {LETTERS_CONSTANT} in all likelihood: the "
-        f"printed features and weights account for {printed:.0f} % of the variance with the former and {meant:.0f} % "
-        "with the latter.",
-        "The paper's reference [19] is about Morse signals; the letters are those of Gibson, Osser, Schiff & Smith "
-        "(1963).",
+        f"The constant {LETTERS.constant} of Table 3 is a misprint for {LETTERS_CONSTANT} in all"
+        f" likelihood: the printed features and weights account for {printed:.0f} % of the"
+        f" variance with the former and {meant:.0f} % with the latter.",
+        "The paper's reference [19] is about Morse signals; the letters are those of Gibson,"
+        " Osser, Schiff & Smith (1963).",
     ]
     return found
 
@@ -76,18 +88,24 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
     given = [label.strip().casefold() for label in data.labels]
     wrong = {
         "missing": [label for key, label in named.items() if key not in given],
-        "unknown": [label for key, label in zip(given, data.labels, strict=True) if key not in named],
+        "unknown": [
+            label for key, label in zip(given, data.labels, strict=True) if key not in named
+        ],
     }
     if any(wrong.values()):
-        differences = "; ".join(f"{what}: {shorten(labels)}" for what, labels in wrong.items() if labels)
+        differences = "; ".join(
+            f"{what}: {shorten(labels)}" for what, labels in wrong.items() if labels
+        )
         raise DataError(
-            f"{Path(path).name}: The objects must be the {len(named)} of the paper, {', '.join(design.labels)}; "
-            f"{differences}. "
-            "Label the rows and columns with them."
+            f"{Path(path).name}: The objects must be the {len(named)} of the paper,"
+            f" {', '.join(design.labels)}; {differences}. Label the rows and columns with them."
         )
     pairs = len(given) * (len(given) - 1) // 2
     if data.values.size < pairs:
-        raise DataError(f"{Path(path).name}: The file must hold all {pairs} similarities; got {data.values.size}.")
+        raise DataError(
+            f"{Path(path).name}: The file must hold all {pairs} similarities; got"
+            f" {data.values.size}."
+        )
     return Similarities(data.to_frame().to_numpy(), [named[key] for key in given]), how
 
 
@@ -108,9 +126,8 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
     features, quantities = tables.feature_table(design, model), tables.quantity_table(design, model)
     found = Reproduction(
         tables={
-            f"{design.table}: features, their probability, and their mean weight where present": features.drop(
-                columns="members"
-            ),
+            f"{design.table}: features, their probability, and their mean weight"
+            " where present": features.drop(columns="members"),
             "Section 6: the paper's other figures": quantities,
             "Fig. 4: probability of each number of features": tables.number_table(model),
             "Section 4: the four estimators": tables.estimator_table(model),
@@ -127,11 +144,13 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
     )
     if not found.interrupted:
         protocol = {"draws": settings.pick(100, 1000, 1000), "tune": settings.pick(10, 100, 100)}
-        repeats, found.interrupted = _repeats(settings, design, data, [*features["members"]][:-1], protocol)
+        repeats, found.interrupted = _repeats(
+            settings, design, data, [*features["members"]][:-1], protocol
+        )
         if repeats:
             title = (
-                f"The paper's sampler, run {len(repeats)} times: 10 chains, burn-in {10 * protocol['tune']}, "
-                f"{protocol['draws']} draws, lag 10"
+                f"The paper's sampler, run {len(repeats)} times: 10 chains, burn-in"
+                f" {10 * protocol['tune']}, {protocol['draws']} draws, lag 10"
             )
             found.tables[title] = tables.repeats_table(features, quantities, repeats)
             found.remarks.append(tables.on_repeats(features, repeats))
@@ -142,8 +161,11 @@ def _model(design: Design) -> AdditiveClustering:
     return AdditiveClustering(sigma=design.sigma, alpha=ALPHA, weight_prior=(1.0, RATE))
 
 
-def _repeats(settings: Any, design: Any, data: Any, members: Any, protocol: Any) -> tuple[list[dict[Any, Any]], bool]:
-    """Results of several runs of the paper's sampler for these features, and whether Ctrl-C came."""
+def _repeats(
+    settings: Any, design: Any, data: Any, members: Any, protocol: Any
+) -> tuple[list[dict[Any, Any]], bool]:
+    """Results of several runs of the paper's sampler for these features, and whether Ctrl-C
+    came."""
     number, runs = settings.pick(2, 3, 10), []
     progress = Progress(settings.progressbar, "the paper's sampler", number, "runs")
     with progress, warnings.catch_warnings():
@@ -167,7 +189,9 @@ def _repeats(settings: Any, design: Any, data: Any, members: Any, protocol: Any)
 def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> dict[Any, Any]:
     present = presence_of(model._view, members).astype(float)
     posterior = model.posterior_["posterior"].dataset
-    whole = np.stack([posterior[name].values.astype(float) for name in ("n_features", "log_likelihood")])
+    whole = np.stack(
+        [posterior[name].values.astype(float) for name in ("n_features", "log_likelihood")]
+    )
     quantities = tables.quantity_table(design, model)
     return {
         "probability": present.mean(axis=(1, 2)),
@@ -179,7 +203,11 @@ def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> d
 
 def _needs(design: Design, what: str, source: str, named: str) -> dict[str, Any]:
     reader: Callable[[Path], Any] = partial(read, design=design)
-    return {"needs": f"a table of the similarities of {what} ({source})", "reads": reader, "named": (named,)}
+    return {
+        "needs": f"a table of the similarities of {what} ({source})",
+        "reads": reader,
+        "named": (named,),
+    }
 
 
 ENTRIES = (

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Figures of Navarro & Griffiths (2007, section 6): numbers, countries and letters, and the length of each run here ----
+# Figures of Navarro & Griffiths (2007, section 6): numbers, countries and letters, and the length
+# of each run here
 
 
 PAPER = "Navarro & Griffiths (2007)"
-ALPHA, RATE = 0.5, 10.0  # the paper states alpha only for the numbers, and does not state the prior of weights
+# the paper states alpha only for the numbers, and does not state the prior of weights
+ALPHA, RATE = 0.5, 10.0
 ESTIMATORS = {
     "conditional-map": "conditional MAP",
     "map-features": "MAP features",
@@ -48,7 +50,8 @@ class Design(NamedTuple):
     above: float  # features more probable than this are listed, the paper's aside
     modal: float  # number of features; NaN: not given
     shares: dict[tuple[int, int], float]  # probability that the number of features is in this range
-    more_probable: tuple[float, int] | None  # a probability, and how many features have a larger one
+    # a probability, and how many features have a larger one
+    more_probable: tuple[float, int] | None
     draws: tuple[int, int, int]  # small, standard, full
     thin: int
 
@@ -90,10 +93,14 @@ COUNTRIES = Design(
     table="Table 2",
     features={
         ("Germany", "Italy", "Spain"): Printed(1.00, 0.593, 0.9999, 0.0001),
-        ("China", "Indonesia", "Japan", "Philippines", "Vietnam"): Printed(1.00, 0.421, 1.0, 0.0001),
+        ("China", "Indonesia", "Japan", "Philippines", "Vietnam"): Printed(
+            1.00, 0.421, 1.0, 0.0001
+        ),
         ("China", "Germany", "Japan", "Russia", "USA"): Printed(0.99, 0.267, 0.9926, 0.0002),
         ("Nigeria", "Zimbabwe"): Printed(0.62, 0.467, 0.694, 0.009),
-        ("Cuba", "Iraq", "Jamaica", "Libya", "Nigeria", "Zimbabwe"): Printed(0.52, 0.209, 0.593, 0.010),
+        ("Cuba", "Iraq", "Jamaica", "Libya", "Nigeria", "Zimbabwe"): Printed(
+            0.52, 0.209, 0.593, 0.010
+        ),
         ("Iraq", "Libya"): Printed(0.36, 0.373, 0.420, 0.004),
         ("Iraq", "Libya", "Nigeria", "Zimbabwe"): Printed(0.33, 0.299, 0.258, 0.007),
         ("Indonesia", "Philippines"): Printed(0.25, 0.311, 0.246, 0.002),
@@ -152,7 +159,9 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
     weights = weight_draws(model.posterior_["latent_features"].dataset, listed)
     present = (weights > 0).astype(float)
     rows = []
-    for members, weight, there, r_hat in zip(listed, weights, present, convergence(present)[1], strict=True):
+    for members, weight, there, r_hat in zip(
+        listed, weights, present, convergence(present)[1], strict=True
+    ):
         paper = design.features.get(members)
         probability = there.mean()
         mean = weight.sum() / there.sum() if probability else np.nan
@@ -165,20 +174,38 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
                 "error of prob.": mcse(there),
                 "weight, paper": paper.weight if paper else np.nan,
                 "weight": mean,
-                "error of weight": mcse((weight - mean) * there) / probability if probability else np.nan,
+                "error of weight": mcse((weight - mean) * there) / probability
+                if probability
+                else np.nan,
                 "R-hat of prob.": r_hat,
             }
         )
     constant = model.posterior_["posterior"]["constant"].values
-    last = {"members": (), "feature": CONSTANT, "prob., paper": 1.0, "prob.": 1.0, "weight, paper": design.constant}
-    return pd.DataFrame([*rows, last | {"weight": constant.mean(), "error of weight": mcse(constant)}])
+    last = {
+        "members": (),
+        "feature": CONSTANT,
+        "prob., paper": 1.0,
+        "prob.": 1.0,
+        "weight, paper": design.constant,
+    }
+    return pd.DataFrame(
+        [*rows, last | {"weight": constant.mean(), "error of weight": mcse(constant)}]
+    )
 
 
 def weight_draws(posterior: Any, features: list[tuple[str, ...]]) -> np.ndarray:
-    """Weight of each feature in each draw, of copies their sum, 0 where it is absent: (features, chain, draw)."""
-    options, owners, weights = posterior["option"].values, posterior["features"].values, posterior["weights"].values
+    """Weight of each feature in each draw, of copies their sum, 0 where it is absent: (features,
+    chain, draw)."""
+    options, owners, weights = (
+        posterior["option"].values,
+        posterior["features"].values,
+        posterior["weights"].values,
+    )
     return np.stack(
-        [np.where((owners == np.isin(options, members)).all(axis=-1), weights, 0.0).sum(-1) for members in features]
+        [
+            np.where((owners == np.isin(options, members)).all(axis=-1), weights, 0.0).sum(-1)
+            for members in features
+        ]
     )
 
 
@@ -193,23 +220,41 @@ def quantity_table(design: Design, model: AdditiveClustering) -> "pandas.DataFra
         ("most probable number of features", design.modal, float(most_probable(of_number)), np.nan)
     ]
     for (low, high), paper in design.shares.items():
-        what = f"probability of {low} features" if low == high else f"probability of {low} to {high} features"
+        what = (
+            f"probability of {low} features"
+            if low == high
+            else f"probability of {low} to {high} features"
+        )
         share = of_number[..., low : high + 1].sum(axis=-1)
         rows.append((what, paper, share.mean(), mcse(share)))
-    rows.append(("mean number of features of two objects or more", np.nan, shared.mean(), mcse(shared.astype(float))))
+    rows.append(
+        (
+            "mean number of features of two objects or more",
+            np.nan,
+            shared.mean(),
+            mcse(shared.astype(float)),
+        )
+    )
     if design.more_probable:
         least, count = design.more_probable
         number = len(model.features(least))
         rows.append((f"features with a probability above {least}", count, float(number), np.nan))
-    rows.append(("variance that the expectation accounts for, %", design.explained, *variance_explained(model)))
+    rows.append(
+        (
+            "variance that the expectation accounts for, %",
+            design.explained,
+            *variance_explained(model),
+        )
+    )
     return pd.DataFrame(rows, columns=["quantity", "paper", "here", "error"])
 
 
 def probabilities_of_numbers(shared: np.ndarray) -> np.ndarray:
-    """Of each number of features, 0 and up, given how many two objects or more share: a further axis.
+    """Of each number of features, 0 and up, given how many two objects or more share: a further
+    axis.
 
-    The features of a single object are Poisson(alpha) whatever the data, so that they need not be counted.
-    """
+    The features of a single object are Poisson(alpha) whatever the data, so that they need not be
+    counted."""
     from scipy.stats import poisson
 
     return poisson.pmf(np.arange(shared.max() + BEYOND) - shared[..., None], ALPHA)
@@ -271,7 +316,8 @@ def estimator_table(model: AdditiveClustering) -> "pandas.DataFrame":
 
 
 def weight_table(model: AdditiveClustering) -> "pandas.DataFrame":
-    """The features of the four estimators with their weights; of the expectation those that it lists."""
+    """The features of the four estimators with their weights; of the expectation those that it
+    lists."""
     import pandas as pd
 
     weights: dict[tuple[str, ...], dict[str, float]] = {}
@@ -282,14 +328,18 @@ def weight_table(model: AdditiveClustering) -> "pandas.DataFrame":
     return pd.DataFrame(rows, columns=["feature", *ESTIMATORS.values()])
 
 
-def repeats_table(features: Any, quantities: Any, repeats: list[dict[Any, Any]]) -> "pandas.DataFrame":
+def repeats_table(
+    features: Any, quantities: Any, repeats: list[dict[Any, Any]]
+) -> "pandas.DataFrame":
     """Results of repetitions of the paper's protocol, beside the paper and the long run."""
     import pandas as pd
 
     found = np.array([run["probability"] for run in repeats])
     rows = [
         (row["feature"], row["prob., paper"], row["prob."], low, high)
-        for row, low, high in zip(features.to_dict("records")[:-1], found.min(axis=0), found.max(axis=0), strict=True)
+        for row, low, high in zip(
+            features.to_dict("records")[:-1], found.min(axis=0), found.max(axis=0), strict=True
+        )
     ]
     for row in quantities.to_dict("records"):
         of_runs = [run["quantities"][row["quantity"]] for run in repeats]
@@ -298,16 +348,17 @@ def repeats_table(features: Any, quantities: Any, repeats: list[dict[Any, Any]])
     return pd.DataFrame(rows, columns=names)
 
 
-# What is remarked below the tables -----------------------------------------------------------------------------------
+# What is remarked below the tables ----------------------------------------------------------------
 
 
 def remarks(design: Design, model: AdditiveClustering, table: Any) -> list[str]:
     """Differences between the tables and the paper's."""
     unstated = "" if design.name == "additive-numbers" else " and, for these data, alpha"
     sentences = [
-        f"The paper does not state its Gamma prior of the weights{unstated}; shape 1, rate {RATE:g} and alpha {ALPHA} "
-        f"come nearest to its tables. sigma = {design.sigma} as printed. Each pair is counted once (by eq. 1 it would "
-        "count twice), and the constant has the prior of the weights.",
+        f"The paper does not state its Gamma prior of the weights{unstated}; shape 1, rate"
+        f" {RATE:g} and alpha {ALPHA} come nearest to its tables. sigma = {design.sigma} as"
+        " printed. Each pair is counted once (by eq. 1 it would count twice), and the constant"
+        " has the prior of the weights.",
         _on_features(design, table),
         _on_number(design, model),
         _on_listed(model),
@@ -321,32 +372,45 @@ def remarks(design: Design, model: AdditiveClustering, table: Any) -> list[str]:
 def _on_features(design: Design, table: Any) -> str:
     printed = table[table["weight, paper"].notna() & (table["feature"] != CONSTANT)]
     off = (printed["prob."] - printed["prob., paper"]).abs()
-    agree = int((off <= 0.005 + 2 * printed["error of prob."]).sum())  # the paper's figures are rounded
+    # the paper's figures are rounded
+    agree = int((off <= 0.005 + 2 * printed["error of prob."]).sum())
     heavier = (printed["weight"] - printed["weight, paper"]).abs()
     constant = table.iloc[-1]
     sentence = (
-        f"{design.table}: {agree} of {len(printed)} probabilities agree with the paper's within rounding and two Monte "
-        f"Carlo errors, the largest difference being {off.max():.2f} ({printed.loc[off.idxmax(), 'feature']}); weights "
-        f"differ by {heavier.max():.3f} at most ({printed.loc[heavier.idxmax(), 'feature']}), the constant is "
-        f"{constant['weight']:.3f} (paper: {design.constant})."
+        f"{design.table}: {agree} of {len(printed)} probabilities agree with the paper's within"
+        f" rounding and two Monte Carlo errors, the largest difference being {off.max():.2f}"
+        f" ({printed.loc[off.idxmax(), 'feature']}); weights differ by {heavier.max():.3f} at most"
+        f" ({printed.loc[heavier.idxmax(), 'feature']}), the constant is {constant['weight']:.3f}"
+        f" (paper: {design.constant})."
     )
     least = min(feature.probability for feature in design.features.values())
-    omitted = table[table["prob., paper"].isna() & (table["prob."] - 2 * table["error of prob."] > least)]
+    omitted = table[
+        table["prob., paper"].isna() & (table["prob."] - 2 * table["error of prob."] > least)
+    ]
     if len(omitted):
-        listed = ", ".join(f"{row['feature']} ({row['prob.']:.2f})" for row in omitted.to_dict("records"))
-        sentence += f" Here more probable than the paper's last ({least}), but not in its table: {listed}."
+        listed = ", ".join(
+            f"{row['feature']} ({row['prob.']:.2f})" for row in omitted.to_dict("records")
+        )
+        sentence += (
+            f" Here more probable than the paper's last ({least}), but not in its table: {listed}."
+        )
     return sentence
 
 
 def _on_number(design: Design, model: AdditiveClustering) -> str:
-    of_number = probabilities_of_numbers(model.posterior_["posterior"].dataset["n_shared_features"].values)
+    of_number = probabilities_of_numbers(
+        model.posterior_["posterior"].dataset["n_shared_features"].values
+    )
     share = of_number.mean(axis=(0, 1))
     first, second = np.argsort(-share)[:2]
-    paper = "" if np.isnan(design.modal) else f" The paper has {design.modal:g} as the most probable."
+    paper = (
+        "" if np.isnan(design.modal) else f" The paper has {design.modal:g} as the most probable."
+    )
     return (
-        f"Fig. 4: {first} features have probability {share[first]:.3f}, {second} have {share[second]:.3f} (errors "
-        f"{mcse(of_number[..., first]):.3f} and {mcse(of_number[..., second]):.3f}), those of a single object counted, "
-        f"of which there are Poisson({ALPHA}) whatever the data.{paper}"
+        f"Fig. 4: {first} features have probability {share[first]:.3f}, {second} have"
+        f" {share[second]:.3f} (errors {mcse(of_number[..., first]):.3f} and"
+        f" {mcse(of_number[..., second]):.3f}), those of a single object counted, of which there"
+        f" are Poisson({ALPHA}) whatever the data.{paper}"
     )
 
 
@@ -354,12 +418,18 @@ def _on_listed(model: AdditiveClustering) -> str:
     """The share of the fit due to the listed features."""
     estimate = model.estimate("expectation")
     table = estimate.features
-    owners = np.array([np.isin(estimate.similarity.index, members) for members in table["members"]], float)
-    alone = estimate.constant + (owners.T * (table["probability"] * table["weight"]).to_numpy()) @ owners
+    owners = np.array(
+        [np.isin(estimate.similarity.index, members) for members in table["members"]], float
+    )
+    alone = (
+        estimate.constant
+        + (owners.T * (table["probability"] * table["weight"]).to_numpy()) @ owners
+    )
     of_listed = dataclasses.replace(estimate, similarity=estimate.similarity * 0.0 + alone)
     return (
-        f"The expectation sums over all features that occur: it accounts for {variance_explained(model)[0]:.1f} % of "
-        f"the variance, its {len(table)} listed features alone for {100 * of_listed.variance_accounted_for():.1f} %."
+        "The expectation sums over all features that occur: it accounts for"
+        f" {variance_explained(model)[0]:.1f} % of the variance, its {len(table)} listed features"
+        f" alone for {100 * of_listed.variance_accounted_for():.1f} %."
     )
 
 
@@ -371,23 +441,25 @@ def _on_convergence(model: AdditiveClustering) -> str:
     worst, least = summary["r_hat"].idxmax(), summary["ess_bulk"].idxmin()
     posterior = model.posterior_["posterior"].sizes
     return (
-        f"The {posterior['chain']} tempered chains of {posterior['draw']:,} draws: R-hat is at most "
-        f"{summary['r_hat'].max():.3f} ({worst}), the effective sample size at least {summary['ess_bulk'].min():,.0f} "
-        f"({least})."
+        f"The {posterior['chain']} tempered chains of {posterior['draw']:,} draws: R-hat is at"
+        f" most {summary['r_hat'].max():.3f} ({worst}), the effective sample size at least"
+        f" {summary['ess_bulk'].min():,.0f} ({least})."
     )
 
 
 def _on_long_run(design: Design, table: Any) -> str:
     """Empty where there are too few draws for errors."""
-    known = np.array([(feature.long_run, feature.long_run_error) for feature in design.features.values()])
+    known = np.array(
+        [(feature.long_run, feature.long_run_error) for feature in design.features.values()]
+    )
     here = table.iloc[: len(known)]
     off = np.abs(here["prob."].to_numpy() - known[:, 0])
     errors = off / np.hypot(np.maximum(here["error of prob."].to_numpy(), 5e-4), known[:, 1])
     if not np.isfinite(errors).all():
         return ""
     return (
-        "A longer run of an independent implementation gives these probabilities too: the largest difference is "
-        f"{off.max():.3f}, or {errors.max():.1f} standard errors."
+        "A longer run of an independent implementation gives these probabilities too: the largest"
+        f" difference is {off.max():.3f}, or {errors.max():.1f} standard errors."
     )
 
 
@@ -399,16 +471,20 @@ def on_repeats(table: Any, repeats: list[dict[Any, Any]]) -> str:
     of_features = np.nanmax([run["r_hat"] for run in repeats])
     of_whole = np.nanmax([run["r_hat of the whole"] for run in repeats])
     sentence = (
-        f"The paper's own sampler and protocol, run {len(repeats)} times, gives {table['feature'].iloc[widest]} a "
-        f"probability of {found[:, widest].min():.2f} to {found[:, widest].max():.2f}. R-hat of the number of features "
-        f"and of the log-likelihood is at most {of_whole:.3f}, R-hat of the presence of a feature up to "
+        f"The paper's own sampler and protocol, run {len(repeats)} times, gives"
+        f" {table['feature'].iloc[widest]} a probability of {found[:, widest].min():.2f} to"
+        f" {found[:, widest].max():.2f}. R-hat of the number of features and of the log-likelihood"
+        f" is at most {of_whole:.3f}, R-hat of the presence of a feature up to "
         + (f"{of_features:.2f}" if of_features < 100 else "more than 100")
     )
     if spread[widest] <= 0.1:
-        return f"{sentence}: the feature probabilities are reproducible to within {spread[widest]:.2f}."
+        return (
+            f"{sentence}: the feature probabilities are reproducible to within"
+            f" {spread[widest]:.2f}."
+        )
     return (
-        f"{sentence}: chains stay long in one family of features, so that these probabilities cannot be expected to "
-        "agree with the paper's any better."
+        f"{sentence}: chains stay long in one family of features, so that these probabilities"
+        " cannot be expected to agree with the paper's any better."
     )
 
 
@@ -418,5 +494,8 @@ def explained_by_print(design: Design, data: Similarities, constant: float) -> f
     for members, printed in design.features.items():
         owners = np.isin(data.labels, members)
         fitted += printed.probability * printed.weight * (owners[data.first] & owners[data.second])
-    left, total = np.sum((data.values - fitted) ** 2), np.sum((data.values - data.values.mean()) ** 2)
+    left, total = (
+        np.sum((data.values - fitted) ** 2),
+        np.sum((data.values - data.values.mean()) ** 2),
+    )
     return float(100.0 * (1.0 - left / total))

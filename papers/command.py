@@ -1,4 +1,5 @@
-"""`python -m papers`: recompute a published table or figure, or all, and print the paper's figures beside ours."""
+"""`python -m papers`: recompute a published table or figure, or all, and print the paper's figures
+beside ours."""
 
 import hashlib
 import math
@@ -31,28 +32,47 @@ if TYPE_CHECKING:
 
 _WIDTH = 110  # of a line of sentences, on the pages of the papers, too
 
-app: typer.Typer = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app: typer.Typer = typer.Typer(
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
 
 
 @app.command()
 def recompute(
     name: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="Table or figure to recompute.", show_default="list them")
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]", help="Table or figure to recompute.", show_default="list them"
+        ),
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the tables and figures.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Recompute all whose data are there, as one job.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Recompute all whose data are there, as one job.")
+    ] = False,
     small: Annotated[bool, typer.Option("--small", help="A short run.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 1,
-    cores: Annotated[int | None, typer.Option(min=1, help="Processors to use.", show_default="all")] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Processors to use.", show_default="all")
+    ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Folder of the data that thali does not contain, or one file.")
+        Path | None,
+        typer.Option(
+            metavar="PATH", help="Folder of the data that thali does not contain, or one file."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the text, tables, pictures and finished parts of long runs."),
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the text, tables, pictures and finished parts of long runs.",
+        ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Discard the unfinished job in --out.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Discard the unfinished job in --out.")
+    ] = False,
 ) -> None:
     """Recompute a published table or figure and print the paper's figures beside ours."""
     with plain_messages() as terminal:
@@ -81,7 +101,9 @@ def main() -> None:
 def list_entries() -> None:
     """Print one paragraph for each entry."""
     for entry in papers.catalogue():
-        takes = ", ".join(f"--{size} {time}" if size != "standard" else time for size, time in entry.takes.items())
+        takes = ", ".join(
+            f"--{size} {time}" if size != "standard" else time for size, time in entry.takes.items()
+        )
         print(f"{entry.name}\n    {entry.shows}\n    {entry.paper}; on two cores: {takes}")
         if entry.needs:
             print(f"    needs --data: {entry.needs}")
@@ -108,7 +130,10 @@ def run_entry(name: str, settings: "Settings", out: Path | None, overwrite: bool
 def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
     """Run every entry whose data are there, as one job: what it finished is not done again."""
     if settings.data is not None and not settings.data.is_dir():
-        raise ArgumentError(f"--data of --all is a folder with the tables of all entries; '{settings.data}' is none.")
+        raise ArgumentError(
+            f"--data of --all is a folder with the tables of all entries; '{settings.data}' is"
+            " none."
+        )
     files.check_folder(out)
     entries = {entry.name: entry for entry in papers.catalogue()}
     chosen: dict[str, Settings] = {}
@@ -130,8 +155,16 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
             raise KeyboardInterrupt
         return {"seconds": time.process_time() - began}
 
-    stamp = {"kind": "reproduction", "models": {}, "settings": {"entries": "all", "size": settings.size}, "data": ""}
-    with job_in(out, overwrite, None) as path, PartsFolder(path, stamp, settings.random_seed) as folder:
+    stamp = {
+        "kind": "reproduction",
+        "models": {},
+        "settings": {"entries": "all", "size": settings.size},
+        "data": "",
+    }
+    with (
+        job_in(out, overwrite, None) as path,
+        PartsFolder(path, stamp, settings.random_seed) as folder,
+    ):
         folder.plan({key: name for name, key in keys.items()}, "reproductions")
         for name, key in keys.items():
             if not (out / f"{name}.txt").exists():  # somebody removed what was written
@@ -142,7 +175,10 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
         notify("stopped by Ctrl-C; the same command goes on.")
         raise typer.Exit(INTERRUPTED)
     seconds = sum(record["seconds"] for record in batch.records.values())
-    notify(f"{plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the processor.")
+    notify(
+        f"{plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the"
+        " processor."
+    )
 
 
 def _jobs(entry: "Entry", size: str) -> str:
@@ -151,16 +187,23 @@ def _jobs(entry: "Entry", size: str) -> str:
 
 
 def _key(entry: "Entry", settings: "Settings") -> str:
-    """What stands for an entry in the job of all: its name, and a hash of its data if they are the user's."""
+    """What stands for an entry in the job of all: its name, and a hash of its data if they are the
+    user's."""
     if settings.data is None:
         return entry.name
     tables = [settings.data] if settings.data.is_file() else entry.files_in(settings.data)
-    return f"{entry.name} {hashlib.sha256(b''.join(table.read_bytes() for table in tables)).hexdigest()}"
+    return (
+        f"{entry.name}"
+        f" {hashlib.sha256(b''.join(table.read_bytes() for table in tables)).hexdigest()}"
+    )
 
 
 def _show(entry: "Entry", settings: "Settings", out: Path | None) -> "Reproduction":
     """Run an entry, write what it found, and print it."""
-    notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes {entry.takes[settings.size]}.")
+    notify(
+        f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes"
+        f" {entry.takes[settings.size]}."
+    )
     found = entry.run(settings)
     text = report(entry, found)
     try:
@@ -183,7 +226,11 @@ def _plain(table: "pandas.DataFrame") -> str:
     texts = {k for k, column in enumerate(table.columns) if table[column].dtype.kind not in "fi"}
     rows = [tuple(map(str, table.columns))]
     for row in table.itertuples(index=False):
-        rows.append(tuple(_cell(str(column), value) for column, value in zip(table.columns, row, strict=True)))
+        rows.append(
+            tuple(
+                _cell(str(column), value) for column, value in zip(table.columns, row, strict=True)
+            )
+        )
     return align(rows, left=texts)
 
 

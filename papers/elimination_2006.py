@@ -45,8 +45,13 @@ TABLE_2 = {
     "iEBA": (3.92, 0.0841),
     "EMP": (2.89, 0.0905),
 }
-BTL_WORSE = {"tEBA": 23, "iEBA": 26}  # their Fig. 4: pairs of 36 for which BTL has the smaller log-likelihood
-PROFESSIONS = {"politician": ("LBJ", "HW", "CDG"), "athlete": ("JU", "CY", "AJF"), "star": ("BB", "ET", "SL")}
+# their Fig. 4: pairs of 36 for which BTL has the smaller log-likelihood
+BTL_WORSE = {"tEBA": 23, "iEBA": 26}
+PROFESSIONS = {
+    "politician": ("LBJ", "HW", "CDG"),
+    "athlete": ("JU", "CY", "AJF"),
+    "star": ("BB", "ET", "SL"),
+}
 
 
 def professions() -> dict[str, list[str]]:
@@ -84,7 +89,10 @@ def paris_rome(settings: Settings) -> Reproduction:
     scalars = [
         {"quantity": name, "mean": draws.mean(), "error": mcse(draws), "sd": draws.std()}
         for name, draws in (
-            ("number of aspects without the unique ones", posterior["n_features"].values.astype(float)),
+            (
+                "number of aspects without the unique ones",
+                posterior["n_features"].values.astype(float),
+            ),
             ("alpha", posterior["alpha"].values),
             ("log-likelihood, coefficients included", posterior["log_likelihood"].values),
         )
@@ -92,7 +100,9 @@ def paris_rome(settings: Settings) -> Reproduction:
     for members in (("P+", "P"), ("R", "R+"), ("P+", "R+")):
         copies = _copies(model.posterior_["latent_features"].dataset, members)
         name = f"aspects shared by {' and '.join(members)} alone"
-        scalars.append({"quantity": name, "mean": copies.mean(), "error": mcse(copies), "sd": copies.std()})
+        scalars.append(
+            {"quantity": name, "mean": copies.mean(), "error": mcse(copies), "sd": copies.std()}
+        )
     own = model.unique_weights()["share"]
     both = scalars[3]["mean"], scalars[4]["mean"]
     bonus = scalars[5]["mean"]
@@ -102,12 +112,14 @@ def paris_rome(settings: Settings) -> Reproduction:
             "Figs. 1 and 2: what is inferred from 100 choices a pair": pd.DataFrame(scalars),
         },
         remarks=[
-            "Table 1: the paper prints .52 for P+ over R; with a bonus of .01 of the weight of the trip the model "
-            f"gives 1.01 / 2.01 = {1.01 / 2.01:.4f}. A bonus of .083 would give .52.",
-            f"Fig. 2: aspects that P and P+ alone share ({both[0]:.2f} on average) and that R and R+ alone share "
-            f"({both[1]:.2f}); the bonus is hardly ever one shared aspect ({bonus:.2f} on average), but something that "
-            f"P+ and R+ each have alone (shares of the unique weight: P+ {own['P+']:.2f}, R+ "
-            f"{own['R+']:.2f}; P {own['P']:.3f}, R {own['R']:.3f}).",
+            "Table 1: the paper prints .52 for P+ over R; with a bonus of .01 of the weight of"
+            f" the trip the model gives 1.01 / 2.01 = {1.01 / 2.01:.4f}. A bonus of .083 would"
+            " give .52.",
+            f"Fig. 2: aspects that P and P+ alone share ({both[0]:.2f} on average) and that R and"
+            f" R+ alone share ({both[1]:.2f}); the bonus is hardly ever one shared aspect"
+            f" ({bonus:.2f} on average), but something that P+ and R+ each have alone (shares of"
+            f" the unique weight: P+ {own['P+']:.2f}, R+ {own['R+']:.2f}; P {own['P']:.3f}, R"
+            f" {own['R']:.3f}).",
         ],
         pictures={
             "figure-1-features": lambda: model.plot("features"),
@@ -141,9 +153,8 @@ def _copies(posterior: Any, members: Any) -> np.ndarray:
 def celebrities(settings: Settings) -> Reproduction:
     """Table 2 and Figs. 3 and 4: every pair of celebrities left out in turn.
 
-    Two rows more than the paper has: the phylogenetic Indian buffet process (Miller, Griffiths & Jordan 2008) on the
-    tree of professions, with leaf lengths .1 and .5.
-    """
+    Two rows more than the paper has: the phylogenetic Indian buffet process (Miller, Griffiths &
+    Jordan 2008) on the tree of professions, with leaf lengths .1 and .5."""
     from thali import plots
 
     data = datasets.celebrities()
@@ -163,8 +174,14 @@ def celebrities(settings: Settings) -> Reproduction:
             for a in (1, 3)
         }
     draws = settings.pick(100, 1_000, 8_000)
-    shared = {"cores": settings.cores, "random_seed": settings.random_seed, "progressbar": settings.progressbar}
-    tree = EliminationByAspects(professions()).fit(data, draws, draws, job=settings.job("tEBA"), **shared)
+    shared = {
+        "cores": settings.cores,
+        "random_seed": settings.random_seed,
+        "progressbar": settings.progressbar,
+    }
+    tree = EliminationByAspects(professions()).fit(
+        data, draws, draws, job=settings.job("tEBA"), **shared
+    )
     infinite = EliminationByAspects().fit(data, draws, draws, job=settings.job("iEBA"), **shared)
     if tree.interrupted_ or infinite.interrupted_:
         return Reproduction(interrupted=True)
@@ -175,9 +192,9 @@ def celebrities(settings: Settings) -> Reproduction:
         remarks.append(str(sentence))
     number = np.asarray(infinite.posterior_["posterior"]["n_features"], float)
     remarks.append(
-        "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
-        f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) beyond the nine. That is the scan in storage "
-        "order: see `python -m papers scan-order`."
+        "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA"
+        f" has {number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) beyond the nine. That is"
+        " the scan in storage order: see `python -m papers scan-order`."
     )
     pictures = {
         "figure-3": lambda: tree.plot("features"),
@@ -219,26 +236,30 @@ def _remarks_on_table_2(table: "pandas.DataFrame") -> list[str]:
         if abs(nll - paper) <= 0.005 + 2 * error:  # the paper's figures are rounded
             agree.append(name)
     if agree:
-        remarks.append(f"Agree with the paper within rounding and two Monte Carlo errors: {', '.join(agree)}.")
+        remarks.append(
+            f"Agree with the paper within rounding and two Monte Carlo errors: {', '.join(agree)}."
+        )
     why = {
-        "EBA12": "the paper does not say which prior its finite models have; alpha fixed at 1 comes nearest (--full)",
-        "EBA15": "the paper does not say which prior its finite models have; alpha fixed at 1 comes nearest (--full)",
+        "EBA12": "the paper does not say which prior its finite models have; alpha fixed at 1 comes"
+        " nearest (--full)",
+        "EBA15": "the paper does not say which prior its finite models have; alpha fixed at 1 comes"
+        " nearest (--full)",
         "tEBA": "the paper's is a short run and gives no error",
-        "iEBA": "the paper's is a short run and gives no error; neither its scan in storage order nor its truncation "
-        "at 5 new aspects moves the score by as much",
+        "iEBA": "the paper's is a short run and gives no error; neither its scan in storage order"
+        " nor its truncation at 5 new aspects moves the score by as much",
     }
     for name, reason in why.items():
         nll, error = table.loc[name, "nll"], table.loc[name, "nll_mcse"]
         if name not in agree and np.isfinite(nll):
             remarks.append(
-                f"{name}: the paper has {TABLE_2[name][0]:.2f}, here it is {nll:.3f} (Monte Carlo error {error:.3f}): "
-                f"{reason}."
+                f"{name}: the paper has {TABLE_2[name][0]:.2f}, here it is {nll:.3f} (Monte Carlo"
+                f" error {error:.3f}): {reason}."
             )
     for name, count in BTL_WORSE.items():
         here = int((pairs["BTL"] > pairs[name]).sum())
         remarks.append(
-            f"Fig. 4: {name} predicts {here} of {len(pairs)} pairs better than BTL (the paper: {count} of 36, worded "
-            "as BTL having the smaller log-likelihood)."
+            f"Fig. 4: {name} predicts {here} of {len(pairs)} pairs better than BTL (the paper:"
+            f" {count} of 36, worded as BTL having the smaller log-likelihood)."
         )
     return remarks
 
@@ -259,14 +280,36 @@ def scan_order(settings: Settings) -> Reproduction:
     two, nine = PairedComparisons([[0, 30], [30, 0]], ("a", "b")), datasets.celebrities()
     long, longer = settings.pick(500, 3_000, 30_000), settings.pick(2_000, 20_000, 200_000)
     cases = {
-        "two options, 30 : 30, alpha = 5: aspects that both own": (two, 5.0, 2.5, longer, 10, _shared_by_both),
-        "celebrities: aspects without the unique ones": (nine, None, np.nan, long, 25, lambda chain: chain.n_features),
+        "two options, 30 : 30, alpha = 5: aspects that both own": (
+            two,
+            5.0,
+            2.5,
+            longer,
+            10,
+            _shared_by_both,
+        ),
+        "celebrities: aspects without the unique ones": (
+            nine,
+            None,
+            np.nan,
+            long,
+            25,
+            lambda chain: chain.n_features,
+        ),
     }
     rows, interrupted = [], False
-    for (what, (data, alpha, exact, draws, thin, count)), (name, sweep) in product(cases.items(), samplers.items()):
+    for (what, (data, alpha, exact, draws, thin, count)), (name, sweep) in product(
+        cases.items(), samplers.items()
+    ):
         budget = {"draws": draws, "tune": draws // 2, "thin": thin}
         task = build_task(
-            IndianBuffet(), Elimination(), data, weight_prior=(1.0, 1.0), alpha=alpha, sweep=sweep, **budget
+            IndianBuffet(),
+            Elimination(),
+            data,
+            weight_prior=(1.0, 1.0),
+            alpha=alpha,
+            sweep=sweep,
+            **budget,
         )
         how = 4, thin, settings.cores, settings.random_seed, settings.progressbar
         chains, interrupted = run(task, checked_run(draws, draws // 2, *how, thin))
@@ -286,18 +329,23 @@ def scan_order(settings: Settings) -> Reproduction:
             }
         )
     remarks = [
-        "Two errors pull in opposite directions. Cutting new aspects off at 5 an option, as published, loses some. The "
-        "scan in storage order adds many: new columns are appended last, so a column's place shows the next row's "
-        "update who did not own it, and the posterior is not left invariant."
+        "Two errors pull in opposite directions. Cutting new aspects off at 5 an option, as"
+        " published, loses some. The scan in storage order adds many: new columns are appended"
+        " last, so a column's place shows the next row's update who did not own it, and the"
+        " posterior is not left invariant."
     ]
     if not interrupted:
         remarks.append(
-            f"With the nine unique ones the celebrities have {9 + rows[-1]['mean']:.0f} aspects by the scan as printed "
-            f"and {9 + rows[3]['mean']:.0f} by the recommended sampler; the paper reports between 30 and 50. How many "
-            "the scan adds depends on how columns are stored, which the paper does not say."
+            f"With the nine unique ones the celebrities have {9 + rows[-1]['mean']:.0f} aspects by"
+            f" the scan as printed and {9 + rows[3]['mean']:.0f} by the recommended sampler; the"
+            " paper reports between 30 and 50. How many the scan adds depends on how columns are"
+            " stored, which the paper does not say."
         )
     return Reproduction(
-        {"Number of aspects under three scans (posterior means)": pd.DataFrame(rows)}, remarks, {}, interrupted
+        {"Number of aspects under three scans (posterior means)": pd.DataFrame(rows)},
+        remarks,
+        {},
+        interrupted,
     )
 
 

@@ -1,4 +1,5 @@
-"""Entries that can be reproduced, the settings of a run, its results, and its parts, which a job keeps."""
+"""Entries that can be reproduced, the settings of a run, its results, and its parts, which a job
+keeps."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -47,10 +48,12 @@ class Settings:
 class Reproduction:
     """The result of an entry."""
 
-    # by title: the papers' figures beside ours; a column named "error..." is the Monte Carlo error of the one before
+    # by title: the papers' figures beside ours; a column named "error..." is the Monte Carlo error
+    # of the one before
     tables: "dict[str, pandas.DataFrame]" = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)  # where ours and the papers' differ, and why
-    pictures: dict[str, Callable[[], Any]] = field(default_factory=dict)  # by name: each draws and returns axes
+    # by name: each draws and returns axes
+    pictures: dict[str, Callable[[], Any]] = field(default_factory=dict)
     interrupted: bool = False  # Ctrl-C ended the run before all was finished
 
 
@@ -65,7 +68,8 @@ class Entry:
     function: Callable[[Settings], Reproduction]
     needs: str = ""  # what the user's file of data must hold; empty: all data come with thali
     reads: Callable[[Path], Any] | None = None  # raises an error if it does not
-    named: tuple[str, ...] = ()  # how the names of its tables begin in a folder with the data of all entries
+    # how the names of its tables begin in a folder with the data of all entries
+    named: tuple[str, ...] = ()
 
     def check(self, settings: Settings) -> None:
         """Check that the data are there, before anything is run or written."""
@@ -73,12 +77,15 @@ class Entry:
             if settings.data is not None:
                 raise ArgumentError(f"{self.name} takes no data of the user's; leave out `--data`.")
         elif settings.data is None:
-            raise ArgumentError(f"{self.name} needs {self.needs}; name it, or its folder, with `--data PATH`.")
+            raise ArgumentError(
+                f"{self.name} needs {self.needs}; name it, or its folder, with `--data PATH`."
+            )
         else:
             self.reads(settings.data)
 
     def with_data_of(self, settings: Settings) -> Settings | None:
-        """The settings with its data out of a folder that holds those of all entries; None if they are not there."""
+        """The settings with its data out of a folder that holds those of all entries; None if they
+        are not there."""
         if self.reads is None:
             return replace(settings, data=None)
         if settings.data is None:
@@ -108,7 +115,7 @@ def file_named(folder: Path, name: str) -> Path | None:
     return found[0] if found else None
 
 
-# The parts of a long run: finished ones are kept in a job, and not computed again -------------------------------------
+# The parts of a long run: finished ones are kept in a job, and not computed again -----------------
 
 
 def finished_parts(
@@ -148,8 +155,12 @@ def finished_parts(
     def finish(folder: PartsFolder | None) -> tuple[list[Record], bool]:
         batch = Batch(list(parts), str, made, folder=folder)
         progress = Progress(settings.progressbar, words[0], len(parts), words[1])
-        interrupted = batch.finish(progress, lambda record: math.inf, begin=lambda waiting: start(progress))
-        return [batch.records[part] for part in takewhile(batch.records.__contains__, parts)], interrupted
+        interrupted = batch.finish(
+            progress, lambda record: math.inf, begin=lambda waiting: start(progress)
+        )
+        return [
+            batch.records[part] for part in takewhile(batch.records.__contains__, parts)
+        ], interrupted
 
     job = settings.job(name)
     if job is None:

@@ -1,4 +1,5 @@
-"""Data sets of Archambeau & Caron (2012), the user's files of them, and rates of errors over random splits."""
+"""Data sets of Archambeau & Caron (2012), the user's files of them, and rates of errors over random
+splits."""
 
 import hashlib
 import warnings
@@ -33,7 +34,8 @@ class Design(NamedTuple):
     yields: dict[str, tuple[float, int]]  # Table 3: seconds, smallest effective sample size
     train: int | None = None  # rows in the training part; None: half of them
     log: bool = False  # whether logarithms are taken first
-    labels: tuple[str, ...] = ("class",)  # names of the column of labels, wherever it stands; else it is the last
+    # names of the column of labels, wherever it stands; else it is the last
+    labels: tuple[str, ...] = ("class",)
 
     @property
     def key(self) -> str:
@@ -80,9 +82,17 @@ STUDIES = (
 )
 IRIS = STUDIES[1]
 # Of 1000 test rows, 656 and 672; five splits, no standard deviations.
-SUSHI = Design("Sushi", (5000, 11, 10), {LOGIT: (0.672, np.nan), GIBBS: (0.656, np.nan)}, {}, train=4000)
+SUSHI = Design(
+    "Sushi", (5000, 11, 10), {LOGIT: (0.672, np.nan), GIBBS: (0.656, np.nan)}, {}, train=4000
+)
 COLON = Design(
-    "Colon", (62, 2000, 2), {LOGIT: (0.33, 0.15), GIBBS: (0.36, 0.11)}, {}, train=50, log=True, labels=("class", "y")
+    "Colon",
+    (62, 2000, 2),
+    {LOGIT: (0.33, 0.15), GIBBS: (0.36, 0.11)},
+    {},
+    train=50,
+    log=True,
+    labels=("class", "y"),
 )
 
 
@@ -103,7 +113,10 @@ class DataSet(NamedTuple):
         if size == self.design.size:
             return text
         n, d, classes = self.design.size
-        return f"{text}, other than the paper's ({n}, {d}, {classes}): its figures do not refer to this table"
+        return (
+            f"{text}, other than the paper's ({n}, {d}, {classes}): its figures do not refer to"
+            " this table"
+        )
 
 
 def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
@@ -111,16 +124,25 @@ def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
     path = Path(path).expanduser()
     names = shorten([design.key for design in studies], 10)
     if path.is_dir():
-        found = [_data_set(file, design) for design in studies if (file := file_named(path, design.key)) is not None]
+        found = [
+            _data_set(file, design)
+            for design in studies
+            if (file := file_named(path, design.key)) is not None
+        ]
         if not found:
-            raise DataError(f"The folder {str(path)!r} holds no table named {names}, such as {studies[0].key}.csv.")
+            raise DataError(
+                f"The folder {str(path)!r} holds no table named {names}, such as"
+                f" {studies[0].key}.csv."
+            )
         return found
     if len(studies) == 1:
         return [_data_set(path, studies[0])]
     for design in studies:
         if path.stem.casefold().startswith(design.key):
             return [_data_set(path, design)]
-    raise DataError(f"{path.name} does not say which data it holds; let its name begin with one of {names}.")
+    raise DataError(
+        f"{path.name} does not say which data it holds; let its name begin with one of {names}."
+    )
 
 
 def _data_set(file: Path, design: Design) -> DataSet:
@@ -128,16 +150,23 @@ def _data_set(file: Path, design: Design) -> DataSet:
     from thali._reading.table import read_table
 
     table = read_table(file)
-    label = next((name for name in table.columns if name.casefold() in design.labels), table.columns[-1])
+    label = next(
+        (name for name in table.columns if name.casefold() in design.labels), table.columns[-1]
+    )
     covariates, labels = table.drop(columns=label), table[label].to_numpy()
     if design.log:  # such a table names its rows, too
         covariates = covariates.select_dtypes("number")
     try:
         matrix = matrix_of(covariates, names_of(covariates))
         if design.log and not (matrix > 0.0).all():
-            raise DataError("X must be positive, since logarithms are taken; pass the levels as they were measured.")
+            raise DataError(
+                "X must be positive, since logarithms are taken; pass the levels as they were"
+                " measured."
+            )
         if any(each is None or each != each for each in labels) or len(np.unique(labels)) < 2:
-            raise DataError(f"The classes, in column {label!r}, must be two or more, and none may be missing.")
+            raise DataError(
+                f"The classes, in column {label!r}, must be two or more, and none may be missing."
+            )
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None
     frame: Any = covariates.astype(float)
@@ -145,19 +174,25 @@ def _data_set(file: Path, design: Design) -> DataSet:
 
 
 def ages(data: DataSet) -> DataSet | None:
-    """The lenses with age, in three levels, as the class and the class as a covariate; None without such a column."""
+    """The lenses with age, in three levels, as the class and the class as a covariate; None without
+    such a column."""
     import pandas as pd
 
     name = next((name for name in data.covariates.columns if name.casefold() == "age"), None)
     if name is None:
         return None
-    levels = pd.Series(np.unique(data.labels, return_inverse=True)[1].astype(float), data.covariates.index)
+    levels = pd.Series(
+        np.unique(data.labels, return_inverse=True)[1].astype(float), data.covariates.index
+    )
     covariates = data.covariates.drop(columns=name).assign(**{"class": levels})
-    return data._replace(task="Lenses, age", covariates=covariates, labels=data.covariates[name].to_numpy())
+    return data._replace(
+        task="Lenses, age", covariates=covariates, labels=data.covariates[name].to_numpy()
+    )
 
 
 def split(data: DataSet, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train and to test on; all classes occur among the former, and no covariate is constant there."""
+    """Rows to train and to test on; all classes occur among the former, and no covariate is
+    constant there."""
     n, X = len(data.labels), data.covariates.to_numpy()
     train = n // 2 if data.design.train is None else data.design.train
     train = train if train < n else (4 * n) // 5  # of a table smaller than the paper's
@@ -168,12 +203,13 @@ def split(data: DataSet, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
         if len(np.unique(data.labels[chosen])) == classes and np.ptp(X[chosen], axis=0).all():
             return chosen, left
     raise DataError(
-        f"{data.file}: A random part of {train} rows lacks a class or has a constant covariate; leave out rare classes "
-        "and covariates that hardly vary."
+        f"{data.file}: A random part of {train} rows lacks a class or has a constant covariate;"
+        " leave out rare classes and covariates that hardly vary."
     )
 
 
-# Error rates of classifiers over random splits, and of naming the largest class; finished splits are kept -------------
+# Error rates of classifiers over random splits, and of naming the largest class; finished splits
+# are kept
 
 
 THIN = 10
@@ -191,8 +227,9 @@ class Budget(NamedTuple):
     def sentence(self) -> str:
         chains = f"{self.chains} chains" if self.chains > 1 else "one chain"
         return (
-            f"{self.splits} random splits, the same for all; samplers: {chains} of {THIN * self.tune:,} + "
-            f"{THIN * self.draws:,} sweeps (paper: 20 splits, 5,000 + 5,000)."
+            f"{self.splits} random splits, the same for all; samplers: {chains} of"
+            f" {THIN * self.tune:,} + {THIN * self.draws:,} sweeps (paper: 20 splits, 5,000 +"
+            " 5,000)."
         )
 
 
@@ -249,12 +286,14 @@ class Task(NamedTuple):
     methods: Sequence[Method]
 
 
-def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budget) -> tuple[list[dict[Any, Any]], bool]:
+def rates_of(
+    settings: Settings, name: str, tasks: Sequence[Task], budget: Budget
+) -> tuple[list[dict[Any, Any]], bool]:
     """The results of every finished split, and whether Ctrl-C came.
 
-    A record: task, split, the error rate of the largest training class ("majority") and of each method with its log
-    loss, area under the curve (two classes), a (its geometric mean in each chain) and lower bound.
-    """
+    A record: task, split, the error rate of the largest training class ("majority") and of each
+    method with its log loss, area under the curve (two classes), a (its geometric mean in each
+    chain) and lower bound."""
     parts = {
         f"{number} {place} {task.data.task}": partial(_record, settings, task, number, budget)
         for number in range(budget.splits)
@@ -265,30 +304,53 @@ def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budge
     with without_warnings(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of classes with one member in a half
         return finished_parts(
-            settings, name, {"budget": list(budget), "methods": methods}, data, parts, ("fitting", "splits")
+            settings,
+            name,
+            {"budget": list(budget), "methods": methods},
+            data,
+            parts,
+            ("fitting", "splits"),
         )
 
 
 def digest(data: DataSet) -> str:
     """A text that other data do not share."""
     text = f"{list(data.covariates.columns)} {data.labels.tolist()}".encode()
-    return hashlib.sha256(text + np.ascontiguousarray(data.covariates.to_numpy()).tobytes()).hexdigest()
+    return hashlib.sha256(
+        text + np.ascontiguousarray(data.covariates.to_numpy()).tobytes()
+    ).hexdigest()
 
 
 def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict[Any, Any] | None:
     """The results for one split; None if Ctrl-C came during sampling."""
     data = task.data
     of_data = int(digest(data)[:8], 16)
-    seeds = np.random.SeedSequence(settings.random_seed, spawn_key=(of_data, number)).spawn(1 + len(task.methods))
+    seeds = np.random.SeedSequence(settings.random_seed, spawn_key=(of_data, number)).spawn(
+        1 + len(task.methods)
+    )
     train, test = split(data, np.random.default_rng(seeds[0]))
     labels = data.labels[train]
-    found = {"task": data.task, "split": number, "majority": majority_error(labels, data.labels[test]), "methods": {}}
+    found = {
+        "task": data.task,
+        "split": number,
+        "majority": majority_error(labels, data.labels[test]),
+        "methods": {},
+    }
     for method, seed in zip(task.methods, seeds[1:], strict=True):
-        run = {"draws": budget.draws, "tune": budget.tune, "chains": budget.chains, "random_state": seed}
-        model = method.make(run, labels).fit(data.covariates.iloc[train], labels, thin=THIN, cores=settings.cores)
+        run = {
+            "draws": budget.draws,
+            "tune": budget.tune,
+            "chains": budget.chains,
+            "random_state": seed,
+        }
+        model = method.make(run, labels).fit(
+            data.covariates.iloc[train], labels, thin=THIN, cores=settings.cores
+        )
         if model.interrupted_:
             return None
-        found["methods"][method.name] = scores(model, data.covariates.iloc[test], data.labels[test]) | _fitted(model)
+        found["methods"][method.name] = scores(
+            model, data.covariates.iloc[test], data.labels[test]
+        ) | _fitted(model)
     return found
 
 
@@ -296,7 +358,11 @@ def _fitted(model: Any) -> dict[Any, Any]:
     """Further results of a fit: a (of each chain, if there are chains) and the lower bound."""
     found, learned, tree = {}, model._fitted_attributes(), model._posterior
     if "a_" in learned:
-        drawn = None if tree is None else np.exp(np.log(tree["posterior"]["a"].values).mean(axis=1)).tolist()
+        drawn = (
+            None
+            if tree is None
+            else np.exp(np.log(tree["posterior"]["a"].values).mean(axis=1)).tolist()
+        )
         found["a"] = [float(model.a_)] if drawn is None else drawn
     if "lower_bound_" in learned:
         found["bound"] = float(model.lower_bound_)
@@ -310,23 +376,31 @@ def majority_error(train: np.ndarray, test: np.ndarray) -> float:
 
 
 def scores(model: Any, X: Any, labels: np.ndarray) -> dict[Any, Any]:
-    """Share of errors, mean −ln P(label), and for two classes the area under the receiver operating curve."""
+    """Share of errors, mean −ln P(label), and for two classes the area under the receiver operating
+    curve."""
     from scipy.stats import rankdata
 
     probabilities = model.predict_proba(X)
     codes = np.searchsorted(model.classes_, labels)
     of_label = np.maximum(probabilities[np.arange(len(codes)), codes], np.finfo(float).tiny)
-    found = {"error": float(np.mean(probabilities.argmax(axis=1) != codes)), "loss": float(-np.log(of_label).mean())}
+    found = {
+        "error": float(np.mean(probabilities.argmax(axis=1) != codes)),
+        "loss": float(-np.log(of_label).mean()),
+    }
     positive = codes == 1
     if len(model.classes_) == 2 and 0 < positive.sum() < len(codes):
         ranks, wins = rankdata(probabilities[:, 1]), positive.sum()
-        found["auc"] = float((ranks[positive].sum() - wins * (wins + 1) / 2) / (wins * (len(codes) - wins)))
+        found["auc"] = float(
+            (ranks[positive].sum() - wins * (wins + 1) / 2) / (wins * (len(codes) - wins))
+        )
     return found
 
 
 def of_method(records: Sequence[dict[Any, Any]], task: str, method: str, what: str) -> np.ndarray:
     """A figure of one method on each split of a task; NaN where there is none."""
-    return np.array([r["methods"][method].get(what, np.nan) for r in records if r["task"] == task], float)
+    return np.array(
+        [r["methods"][method].get(what, np.nan) for r in records if r["task"] == task], float
+    )
 
 
 def of_majority(records: Sequence[dict[Any, Any]], task: str) -> np.ndarray:
@@ -371,8 +445,16 @@ def rate_table(records: Sequence[dict[Any, Any]], tasks: Sequence[Task]) -> "pan
 
 def _of_chains(records: Sequence[dict[Any, Any]], task: str, method: str) -> dict[Any, Any]:
     """Geometric mean of a over chains and splits, and its least and largest value in a chain."""
-    found = [r["methods"][method]["a"] for r in records if r["task"] == task and "a" in r["methods"][method]]
+    found = [
+        r["methods"][method]["a"]
+        for r in records
+        if r["task"] == task and "a" in r["methods"][method]
+    ]
     chains = np.array([a for of_split in found for a in of_split])
     names = ("a", "a, least chain", "a, largest chain")
-    values = [np.exp(np.log(chains).mean()), chains.min(), chains.max()] if len(chains) else [np.nan] * 3
-    return dict(zip(names, (f"{value:.2g}" if value == value else "-" for value in values), strict=True))
+    values = (
+        [np.exp(np.log(chains).mean()), chains.min(), chains.max()] if len(chains) else [np.nan] * 3
+    )
+    return dict(
+        zip(names, (f"{value:.2g}" if value == value else "-" for value in values), strict=True)
+    )

@@ -1,4 +1,5 @@
-"""Archambeau & Caron (2012), Figs. 2 and 4: weights that vanish with a, and boundaries of classes, on iris."""
+"""Archambeau & Caron (2012), Figs. 2 and 4: weights that vanish with a, and boundaries of classes,
+on iris."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -41,7 +42,8 @@ _MARKERS = "os^D"
 
 
 def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
-    """Fig. 2: a panel for each estimate, a line for each weight, coloured by class; a falls from left to right."""
+    """Fig. 2: a panel for each estimate, a line for each weight, coloured by class; a falls from
+    left to right."""
     axes = new_axes(3.4 * len(curves), 3.4, 1, len(curves))
     for ax, (name, weights) in zip(axes, curves.items(), strict=True):
         grid = list(weights)
@@ -49,7 +51,11 @@ def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence
         for k in range(lines.shape[1]):
             for j in range(lines.shape[2]):
                 label = f"class {k + 1}" if j == 0 else None
-                style = {"color": COLOURS[k % len(COLOURS)], "marker": _MARKERS[k % len(_MARKERS)], "markersize": 3}
+                style = {
+                    "color": COLOURS[k % len(COLOURS)],
+                    "marker": _MARKERS[k % len(_MARKERS)],
+                    "markersize": 3,
+                }
                 ax.plot(grid, lines[:, k, j], linewidth=1.0, label=label, **style)
         ax.set_xscale("log")
         ax.invert_xaxis()
@@ -64,11 +70,14 @@ def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence
 def regions_picture(
     data: DataSet, methods: Sequence[Method], run: dict[str, Any], cores: int | None = None
 ) -> "Sequence[Axes]":
-    """Fig. 4: a panel for each method, the region of each class and the points of the data; fits the methods."""
+    """Fig. 4: a panel for each method, the region of each class and the points of the data; fits
+    the methods."""
     axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
         with without_warnings():
-            model = method.make(run, data.labels).fit(data.covariates, data.labels, thin=THIN, cores=cores)
+            model = method.make(run, data.labels).fit(
+                data.covariates, data.labels, thin=THIN, cores=cores
+            )
         decision(model, data.covariates, data.labels, ax=ax)
         ax.set_title(method.name, fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
@@ -78,7 +87,7 @@ def regions_picture(
     return axes
 
 
-# What the paper has ---------------------------------------------------------------------------------------------------
+# What the paper has -------------------------------------------------------------------------------
 
 
 # Fig. 2. The paper prints only a picture; the figures beside ours are those of another program.
@@ -102,14 +111,19 @@ METHODS = (
     plackett_luce(GIBBS + RAW, standardize=False),
     plackett_luce(PAIRS + RAW, transform="exponential-pairs", standardize=False),
 )
-BUDGETS = {"small": Budget(2, 20, 20, 1), "standard": Budget(10, 200, 200, 2), "full": Budget(HALVES, 500, 500, 2)}
+BUDGETS = {
+    "small": Budget(2, 20, 20, 1),
+    "standard": Budget(10, 200, 200, 2),
+    "full": Budget(HALVES, 500, 500, 2),
+}
 
 
-# Fig. 2 ---------------------------------------------------------------------------------------------------
+# Fig. 2 -------------------------------------------------------------------------------------------
 
 
 def figure_2(settings: Settings) -> Reproduction:
-    """Weights against a: the maximum of the posterior, its mean and median, the variational mean."""
+    """Weights against a: the maximum of the posterior, its mean and median, the variational
+    mean."""
     import pandas as pd
 
     data = read(settings.data, (IRIS,))[0]
@@ -134,16 +148,22 @@ def figure_2(settings: Settings) -> Reproduction:
     return Reproduction(
         tables,
         [
-            f"W has {largest} weights. For a > 1 none is zero at the maximum; at a = 1, the maximum of the likelihood, "
-            f"{left[0]} are left, and "
+            f"W has {largest} weights. For a > 1 none is zero at the maximum; at a = 1, the"
+            f" maximum of the likelihood, {left[0]} are left, and "
             + ("no fewer" if len(set(left)) == 1 else ", ".join(map(str, left[1:])))
             + f" as a falls to {GRID[-1]:g}"
-            + (": the path is a single jump, not the gradual one of the lasso." if len(set(left)) == 1 else "."),
-            "For a < 1 the density is unbounded where a weight is zero, so there is no maximum: the paper's rule is a "
-            f"fixed point that keeps zeros, and its answer depends on the start. {_on_starts(data)}",
-            "The mean is never sparse; the median and the variational mean are alike, as the paper says.",
-            f"Samplers: {settings.pick(2, 4, 4)} chains of {_draws(settings) * THIN:,} + {_draws(settings) * THIN:,} "
-            f"sweeps. Read was {data.sentence}.",
+            + (
+                ": the path is a single jump, not the gradual one of the lasso."
+                if len(set(left)) == 1
+                else "."
+            ),
+            "For a < 1 the density is unbounded where a weight is zero, so there is no maximum:"
+            " the paper's rule is a fixed point that keeps zeros, and its answer depends on the"
+            f" start. {_on_starts(data)}",
+            "The mean is never sparse; the median and the variational mean are alike, as the paper"
+            " says.",
+            f"Samplers: {settings.pick(2, 4, 4)} chains of {_draws(settings) * THIN:,} +"
+            f" {_draws(settings) * THIN:,} sweeps. Read was {data.sentence}.",
         ],
         {"figure-2": lambda: paths_picture(curves)},
         interrupted,
@@ -174,11 +194,14 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 
 
 def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
-    """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a downwards."""
+    """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a
+    downwards."""
     from thali._classify.plackett_luce.map_estimate import maximise
     from thali._classify.plackett_luce.row_sums import CovariateRows, distinct_rows
 
-    W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64))
+    W, codes, counts = distinct_rows(
+        np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64)
+    )
     data = CovariateRows(W, codes, n_classes, counts)
     fits: dict[float, Any] = {}
     start = None
@@ -190,7 +213,9 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     return [fits[float(a)] for a in grid]
 
 
-def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+def _prepared(
+    data: DataSet, standardize: bool = True
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     from thali._classify.plackett_luce.design import PlackettLuceDesign
 
     X = data.covariates.to_numpy()
@@ -209,8 +234,8 @@ def _on_starts(data: DataSet) -> str:
         fit = fit_map(W, codes, len(classes), 0.5, start=start)
         found.append(f"{fit.log_likelihood:.2f} ({int(fit.support.sum())} weights)")
     return (
-        f"On covariates that are not standardised, a = .5, the log-likelihood is {found[0]} from the solution at a = 1 "
-        f"and {found[1]} from equal weights."
+        f"On covariates that are not standardised, a = .5, the log-likelihood is {found[0]} from"
+        f" the solution at a = 1 and {found[1]} from equal weights."
     )
 
 
@@ -226,13 +251,23 @@ def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, 
             for done, a in enumerate(grid, start=1):
                 shared, cores = {"a": a, "random_state": settings.random_seed}, settings.cores
                 rows = data.covariates, data.labels
-                draws = {"draws": _draws(settings), "tune": _draws(settings), "chains": settings.pick(2, 4, 4)}
-                sampled: Any = PlackettLuceRegression(**draws, **shared).fit(*rows, thin=THIN, cores=cores)
+                draws = {
+                    "draws": _draws(settings),
+                    "tune": _draws(settings),
+                    "chains": settings.pick(2, 4, 4),
+                }
+                sampled: Any = PlackettLuceRegression(**draws, **shared).fit(
+                    *rows, thin=THIN, cores=cores
+                )
                 if sampled.interrupted_:
                     return weights, True
                 drawn = sampled.posterior_["posterior"]["weights"].values
                 bound: Any = PlackettLuceRegression("variational", **shared).fit(*rows, cores=cores)
-                estimates = (drawn.mean(axis=(0, 1)), np.median(drawn, axis=(0, 1)), np.asarray(bound.weights_))
+                estimates = (
+                    drawn.mean(axis=(0, 1)),
+                    np.median(drawn, axis=(0, 1)),
+                    np.asarray(bound.weights_),
+                )
                 for name, estimate in zip(ELSEWHERE, estimates, strict=True):
                     weights.setdefault(name, {})[a] = estimate
                 progress.update(done)
@@ -248,12 +283,15 @@ def _counts(weights: dict[str, dict[float, np.ndarray]]) -> "pandas.DataFrame":
     for a in next(iter(weights.values())):
         row: dict[str, float] = {"a": a}
         for name, of_a in weights.items():
-            row |= {f"{name}, another program": float(ELSEWHERE[name][a]), name: int((of_a[a] > MIN_WEIGHT).sum())}
+            row |= {
+                f"{name}, another program": float(ELSEWHERE[name][a]),
+                name: int((of_a[a] > MIN_WEIGHT).sum()),
+            }
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-# Fig. 4 ---------------------------------------------------------------------------------------------------
+# Fig. 4 -------------------------------------------------------------------------------------------
 
 
 def figure_4(settings: Settings) -> Reproduction:
@@ -264,20 +302,27 @@ def figure_4(settings: Settings) -> Reproduction:
     records, interrupted = rates_of(settings, "plackett-luce-fig4", tasks, budget)
     if not records:
         raise KeyboardInterrupt
-    table = rate_table(records, tasks).drop(columns=["paper", "sd, paper", "AUC", "a, least chain", "a, largest chain"])
+    table = rate_table(records, tasks).drop(
+        columns=["paper", "sd, paper", "AUC", "a, least chain", "a, largest chain"]
+    )
     table.insert(2, "another program", [ELSEWHERE_RATES[method.name] for method in METHODS])
     plain, paired = (of_method(records, data.task, name, "error").mean() for name in (GIBBS, PAIRS))
     return Reproduction(
         {f"Fig. 4: share of errors over {budget.splits} random halves": table},
         [
-            f"{budget.sentence} Of {' and '.join(data.covariates.columns)} alone; always naming the largest class errs "
-            f"{of_majority(records, data.task).mean():.3f}.",
-            "The paper shows the regions and prints no errors; beside ours is what another program found. With columns "
-            f"of e^x and e^-x alone PL Gibbs errs {plain:.3f}, with their products in addition {paired:.3f}: the "
-            "paper's remedy works here. With all four covariates it helps much less (.174 to .131 by that program).",
+            f"{budget.sentence} Of {' and '.join(data.covariates.columns)} alone; always naming"
+            f" the largest class errs {of_majority(records, data.task).mean():.3f}.",
+            "The paper shows the regions and prints no errors; beside ours is what another"
+            f" program found. With columns of e^x and e^-x alone PL Gibbs errs {plain:.3f}, with"
+            f" their products in addition {paired:.3f}: the paper's remedy works here. With all"
+            " four covariates it helps much less (.174 to .131 by that program).",
             f"Read was {given.sentence}.",
         ],
-        {"figure-4": lambda: regions_picture(data, METHODS[:3], _run(settings, budget), settings.cores)},
+        {
+            "figure-4": lambda: regions_picture(
+                data, METHODS[:3], _run(settings, budget), settings.cores
+            )
+        },
         interrupted,
     )
 
@@ -294,7 +339,10 @@ def petals(data: DataSet) -> DataSet:
     return data._replace(task="Iris, petals", covariates=data.covariates[names])
 
 
-_NEEDS = "a table of the irises: the class in the last column or one called class, four other columns of numbers (UCI)"
+_NEEDS = (
+    "a table of the irises: the class in the last column or one called class, four other"
+    " columns of numbers (UCI)"
+)
 _READS = partial(read, studies=(IRIS,))
 ENTRIES = (
     Entry(

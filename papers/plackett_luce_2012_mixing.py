@@ -1,4 +1,5 @@
-"""Archambeau & Caron (2012), Table 3: effective draws of the samplers of both models, and what one costs."""
+"""Archambeau & Caron (2012), Table 3: effective draws of the samplers of both models, and what one
+costs."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,17 @@ from thali._classify.sparse_logit.chain import CoefficientChain
 from thali._posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings, finished_parts
-from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, digest, read, split
+from .plackett_luce_2012_data import (
+    GIBBS,
+    LOGIT,
+    PAPER,
+    STUDIES,
+    DataSet,
+    ages,
+    digest,
+    read,
+    split,
+)
 from .samplers.holmes_held_2006 import HolmesHeldChain
 from .samplers.plackett_luce_2012 import published
 
@@ -20,11 +31,18 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Chains of both models that are run and timed one by one, without what a fit adds -------------------------------------
+# Chains of both models that are run and timed one by one, without what a fit adds -----------------
 
 
 def plackett_luce_chain(
-    X: Any, labels: Any, *, is_published: bool, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
+    X: Any,
+    labels: Any,
+    *,
+    is_published: bool,
+    draws: int = 1,
+    tune: int = 0,
+    seed: Any = 0,
+    a: Any = None,
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
     from thali._classify.plackett_luce.design import PlackettLuceDesign
@@ -34,12 +52,16 @@ def plackett_luce_chain(
 
     classes, codes = np.unique(labels, return_inverse=True)
     data = merged(X, codes)
-    design = PlackettLuceDesign.fit(data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts)
+    design = PlackettLuceDesign.fit(
+        data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts
+    )
     W, codes = copies_of(data._replace(matrix=design.apply(data.matrix)))
     settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
     if is_published:
         settings = replace(settings, sampler="exchange", sweep=published)
-    return WeightChain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
+    return WeightChain(
+        settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed)
+    )
 
 
 def logit_chain(
@@ -99,7 +121,9 @@ class Yield(NamedTuple):
     """The results of a sampler on one half of the data."""
 
     seconds: float  # CPU, a sweep
-    single: float  # smallest ESS of the weights or coefficients in a chain, by its autocorrelations, mean over chains
+    # smallest ESS of the weights or coefficients in a chain, by its autocorrelations, mean over
+    # chains
+    single: float
     together: float  # smallest bulk ESS over all chains, of log-likelihood and predicted log odds
     r_hat: float  # the largest of these
 
@@ -107,7 +131,8 @@ class Yield(NamedTuple):
 def table_3(settings: Settings) -> Reproduction:
     """Smallest effective sample size and time of an effective draw."""
     data_sets = [
-        (ages(data) or data) if data.design.name == "Lenses" else data for data in read(settings.data, STUDIES)
+        (ages(data) or data) if data.design.name == "Lenses" else data
+        for data in read(settings.data, STUDIES)
     ]
     size = SIZES[settings.size]
     found, interrupted = _yields(settings, size, data_sets)
@@ -116,28 +141,34 @@ def table_3(settings: Settings) -> Reproduction:
     halves = "One random half" if size.splits == 1 else f"{size.splits} random halves"
     return Reproduction(
         {
-            f"Table 3: as the paper, smallest ESS of {size.draws:,} draws of single chains": _table(found, _as_paper),
-            f"Over {size.chains} chains: log-likelihood and predicted log odds": _table(found, _over_chains),
+            f"Table 3: as the paper, smallest ESS of {size.draws:,} draws of single chains": _table(
+                found, _as_paper
+            ),
+            f"Over {size.chains} chains: log-likelihood and predicted log odds": _table(
+                found, _over_chains
+            ),
         },
         [
             f"{halves} of each data set, {size.chains} chains of {size.draws:,} + "
             f'{size.draws:,} sweeps, one thread. "sweep" and "effective draw" are CPU times of one, as ratios to '
             "those of Holmes & Held's logit on the same data, above 1: slower. Paper: 20 halves, Matlab.",
-            "The first table follows the paper: weights as they are drawn (their sum, which predictions do not depend "
-            "on, included) or coefficients, the worst one, by the initial monotone sequence of autocorrelations of a "
-            "single chain. Such a chain may look well mixed where it never saw the other modes of the posterior; the "
-            "second table, where chains from different starts must agree, is the one to go by. There the log odds are "
-            f"of {PREDICTED} rows of the other half.",
+            "The first table follows the paper: weights as they are drawn (their sum, which"
+            " predictions do not depend on, included) or coefficients, the worst one, by the"
+            " initial monotone sequence of autocorrelations of a single chain. Such a chain may"
+            " look well mixed where it never saw the other modes of the posterior; the second"
+            " table, where chains from different starts must agree, is the one to go by. There"
+            f" the log odds are of {PREDICTED} rows of the other half.",
             *_on_speed(found),
-            "Lenses stands for its age from the rest, as in Table 2. The paper's 2,916 effective draws of PL there are "
-            "those of a that is fixed, or hardly moves: compare the row a = 1.",
+            "Lenses stands for its age from the rest, as in Table 2. The paper's 2,916 effective"
+            " draws of PL there are those of a that is fixed, or hardly moves: compare the row a ="
+            " 1.",
             f"Read were {'; '.join(data.sentence for data in data_sets)}.",
         ],
         interrupted=interrupted,
     )
 
 
-# chains ---------------------------------------------------------------------------------------------------
+# chains -------------------------------------------------------------------------------------------
 
 
 def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
@@ -153,7 +184,9 @@ def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
     return found
 
 
-def _yields(settings: Settings, size: Size, data_sets: Sequence[DataSet]) -> tuple[dict[Any, Any], bool]:
+def _yields(
+    settings: Settings, size: Size, data_sets: Sequence[DataSet]
+) -> tuple[dict[Any, Any], bool]:
     """The results of each sampler on each data set, one entry a half; and whether Ctrl-C came."""
 
     def record(data: DataSet, half: int, name: str, make: Callable[..., Any]) -> dict[Any, Any]:
@@ -172,12 +205,18 @@ def _yields(settings: Settings, size: Size, data_sets: Sequence[DataSet]) -> tup
     )
     found: dict[str, dict[str, list[Yield]]] = {}
     for each in records:
-        found.setdefault(each["task"], {}).setdefault(each["sampler"], []).append(Yield(*each["yield"]))
+        found.setdefault(each["task"], {}).setdefault(each["sampler"], []).append(
+            Yield(*each["yield"])
+        )
     return found, interrupted
 
 
-def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, make: Callable[..., Any]) -> Yield:
-    seeds = np.random.SeedSequence(settings.random_seed, spawn_key=(int(digest(data)[:8], 16), half)).spawn(2)
+def _yield(
+    settings: Settings, size: Size, data: DataSet, half: int, name: str, make: Callable[..., Any]
+) -> Yield:
+    seeds = np.random.SeedSequence(
+        settings.random_seed, spawn_key=(int(digest(data)[:8], 16), half)
+    ).spawn(2)
     train, test = split(data, np.random.default_rng(seeds[0]))
     X, labels = data.covariates.to_numpy(), data.labels
     make(X[train], labels[train]).run_to(1)  # compiles, if that has not been done
@@ -195,8 +234,11 @@ def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, 
     return Yield(each, float(np.mean(single)), float(np.nanmin(ess)), float(np.nanmax(r_hat)))
 
 
-def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The second half of a chain: weights or coefficients, log odds of the new rows, log-likelihood; by draw."""
+def _drawn(
+    chain: Any, train: np.ndarray, new: np.ndarray, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The second half of a chain: weights or coefficients, log odds of the new rows,
+    log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
         from thali._classify.input import standard_of
 
@@ -205,7 +247,11 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         coefs = chain.record.coef[:, free]
         z = standard_of(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
-        return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.record.log_likelihood
+        return (
+            coefs[..., :-1].reshape(len(coefs), -1),
+            odds.reshape(len(coefs), -1),
+            chain.record.log_likelihood,
+        )
     from thali._classify.plackett_luce.design import PlackettLuceDesign
     from thali._classify.plackett_luce.state import LOG_MASS
 
@@ -221,10 +267,11 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
 
 
 def single_chain_ess(draws: np.ndarray) -> np.ndarray:
-    """Effective sample size of each column of one chain, by Geyer's initial monotone sequence; NaN for a constant.
+    """Effective sample size of each column of one chain, by Geyer's initial monotone sequence; NaN
+    for a constant.
 
-    N / (−1 + 2 Σ_t Γ_t), Γ_t = ρ_2t + ρ_2t+1 up to the first that is not positive, none larger than those before.
-    """
+    N / (−1 + 2 Σ_t Γ_t), Γ_t = ρ_2t + ρ_2t+1 up to the first that is not positive, none larger than
+    those before."""
     n = len(draws)
     peak = np.abs(draws).max(axis=0)
     scaled = draws / np.where(peak > 0.0, peak, 1.0)
@@ -239,10 +286,12 @@ def single_chain_ess(draws: np.ndarray) -> np.ndarray:
     return np.where(varying, n / np.maximum(2.0 * monotone.sum(axis=0) - 1.0, 1.0 / n), np.nan)
 
 
-# tables ---------------------------------------------------------------------------------------------------
+# tables -------------------------------------------------------------------------------------------
 
 
-def _table(found: Mapping[str, Mapping[str, list[Yield]]], row: Callable[..., Any]) -> "pandas.DataFrame":
+def _table(
+    found: Mapping[str, Mapping[str, list[Yield]]], row: Callable[..., Any]
+) -> "pandas.DataFrame":
     import pandas as pd
 
     rows = []
@@ -251,7 +300,10 @@ def _table(found: Mapping[str, Mapping[str, list[Yield]]], row: Callable[..., An
         design = next(design for design in STUDIES if task.startswith(design.name))
         for name, yields in of_task.items():
             printed = design.yields.get(OF_PAPER.get(name, ""), (np.nan, np.nan))
-            rows.append({"data": task, "sampler": name} | row(_mean(yields), reference, printed, design.yields[LOGIT]))
+            rows.append(
+                {"data": task, "sampler": name}
+                | row(_mean(yields), reference, printed, design.yields[LOGIT])
+            )
     return pd.DataFrame(rows)
 
 
@@ -262,7 +314,11 @@ def _mean(yields: Sequence[Yield]) -> Yield:
 def _as_paper(
     here: Yield, reference: Yield | None, printed: tuple[Any, ...], of_logit: tuple[Any, ...]
 ) -> dict[str, float]:
-    ours = (here.seconds / reference.seconds, here.single / reference.single) if reference else (np.nan, np.nan)
+    ours = (
+        (here.seconds / reference.seconds, here.single / reference.single)
+        if reference
+        else (np.nan, np.nan)
+    )
     theirs = printed[0] / of_logit[0], printed[1] / of_logit[1]
     return {
         "ESS, paper": float(printed[1]),
@@ -290,13 +346,15 @@ def _on_speed(found: Mapping[str, Mapping[str, list[Yield]]]) -> list[str]:
     for task, of_task in found.items():
         if PUBLISHED in of_task and RECOMMENDED in of_task:
             old, new = _mean(of_task[PUBLISHED]), _mean(of_task[RECOMMENDED])
-            ratios.append(f"{task} {(old.seconds / old.together) / (new.seconds / new.together):.2g}")
+            ratios.append(
+                f"{task} {(old.seconds / old.together) / (new.seconds / new.together):.2g}"
+            )
     if not ratios:
         return []
     return [
-        "Times that the published sampler of PL takes for an effective draw over chains, divided by those of the "
-        f"recommended one: {', '.join(ratios)}. Where its R-hat is well above 1, its effective draws are a "
-        "guess upwards."
+        "Times that the published sampler of PL takes for an effective draw over chains, divided"
+        f" by those of the recommended one: {', '.join(ratios)}. Where its R-hat is well above 1,"
+        " its effective draws are a guess upwards."
     ]
 
 
@@ -307,8 +365,9 @@ ENTRIES = (
         "Table 3: effective draws of the samplers of Plackett-Luce regression and the logit",
         {"small": "seconds", "standard": "three minutes", "full": "twelve minutes"},
         table_3,
-        "a folder with (some of) the tables named pima, iris, heart, german, lenses, wine: the classes in the last "
-        "column or one called class, the other columns numbers (UCI repository)",
+        "a folder with (some of) the tables named pima, iris, heart, german, lenses, wine: the"
+        " classes in the last column or one called class, the other columns numbers (UCI"
+        " repository)",
         partial(read, studies=STUDIES),
         named=tuple(design.key for design in STUDIES),
     ),

@@ -1,4 +1,5 @@
-"""Product classes on simulated choice experiments, whose classes are known: prediction and recovery.
+"""Product classes on simulated choice experiments, whose classes are known: prediction and
+recovery.
 
 The draft of Daviet & McCausland (2017) announces results of this kind and prints none.
 """
@@ -19,12 +20,18 @@ from .entry import Entry, Reproduction, Settings
 PAPER = "Daviet & McCausland (2017), draft"
 CLASSES, HIERARCHICAL, MULTINOMIAL = "product classes", "hierarchical logit", "multinomial logit"
 PEOPLE, TASKS, HELD_OUT, FOLDS = 50, 10, 4, 5
-# Of another program on other data of the same design: log scores of held-out tasks and of new people.
-ELSEWHERE = {CLASSES: (-0.582, -0.782), HIERARCHICAL: (-0.696, -0.811), MULTINOMIAL: (-0.724, -0.815)}
+# Of another program on other data of the same design: log scores of held-out tasks and of new
+# people.
+ELSEWHERE = {
+    CLASSES: (-0.582, -0.782),
+    HIERARCHICAL: (-0.696, -0.811),
+    MULTINOMIAL: (-0.724, -0.815),
+}
 
 
 class Size(NamedTuple):
-    """How many data sets and people, and chains, tuning states and draws where classes are to be found."""
+    """How many data sets and people, and chains, tuning states and draws where classes are to be
+    found."""
 
     data_sets: int
     chains: int
@@ -41,7 +48,8 @@ SIZES = {
 
 
 def classes(settings: Settings) -> Reproduction:
-    """Held-out choices of known and of new people, and the inferred classes beside the true ones."""
+    """Held-out choices of known and of new people, and the inferred classes beside the true
+    ones."""
     import pandas as pd
 
     size = SIZES[settings.size]
@@ -75,13 +83,14 @@ def classes(settings: Settings) -> Reproduction:
         "predict, 3 products a task with 5 attributes; six classes, three of which combine two attributes, and noise "
         f'that no class explains. "new people" are predicted from the others, {FOLDS} parts in turn. Errors are over '
         "people; those of differences are paired.",
-        "Errors of the draft that matter here: it counts a tie as a full success, so that the model without classes "
-        "explains all data; ties are split evenly instead. Its classes may hold all levels of an attribute, its signs "
-        "and polarities contradict each other, and singletons are deleted without a look at the likelihood.",
-        "The models are compared as they are by default; to find classes takes longer: "
-        f"{THIN * size.tune:,} + {THIN * size.draws:,} sweeps of {size.chains} chains. A class is found where "
-        "one with exactly its levels exists and is owned; weak interactions are spread over many neighbouring classes, "
-        "which predict alike.",
+        "Errors of the draft that matter here: it counts a tie as a full success, so that the"
+        " model without classes explains all data; ties are split evenly instead. Its classes may"
+        " hold all levels of an attribute, its signs and polarities contradict each other, and"
+        " singletons are deleted without a look at the likelihood.",
+        "The models are compared as they are by default; to find classes takes longer:"
+        f" {THIN * size.tune:,} + {THIN * size.draws:,} sweeps of {size.chains} chains. A class is"
+        " found where one with exactly its levels exists and is owned; weak interactions are"
+        " spread over many neighbouring classes, which predict alike.",
         "The other program's figures are those of other data of this design.",
     ]
     pictures = {
@@ -116,7 +125,10 @@ def _scores(settings: Settings, size: Size, number: int) -> tuple[list[dict[Any,
     """Log scores of the models for known and for new people, and whether all fits were finished."""
     made = product_choices(size.people, TASKS + HELD_OUT, random_seed=_seed(settings, number))
     rows, is_whole = [], True
-    ways: dict[str, dict[str, Any]] = {"task": {"hold_out": HELD_OUT}, "respondent": {"folds": FOLDS}}
+    ways: dict[str, dict[str, Any]] = {
+        "task": {"hold_out": HELD_OUT},
+        "respondent": {"folds": FOLDS},
+    }
     for what, wanted in ways.items():
         table = compare(
             _models(made.monotone),
@@ -160,8 +172,12 @@ def _mean_scores(scores: Any) -> Any:
                 "another program": ELSEWHERE[model][people == "new"],
                 "log score": part["score"].mean(),
                 "hit rate": part["hits"].mean(),
-                "product classes are better by": part["gain"].mean() if model != CLASSES else np.nan,
-                "error": np.sqrt(part["variance"].sum()) / len(part) if model != CLASSES else np.nan,
+                "product classes are better by": part["gain"].mean()
+                if model != CLASSES
+                else np.nan,
+                "error": np.sqrt(part["variance"].sum()) / len(part)
+                if model != CLASSES
+                else np.nan,
             }
         )
     return pd.DataFrame(rows)
@@ -178,7 +194,13 @@ def _recovered(settings: Settings, size: Size, number: int) -> tuple[Any, Any]:
     model = thali.ProductClasses(made.monotone)
     long = {"chains": size.chains, "tune": size.tune, "draws": size.draws}
     how = {"cores": settings.cores, "progressbar": settings.progressbar}
-    model.fit(train, **long, **how, random_seed=settings.random_seed + number, job=settings.job(f"fit-{number}"))
+    model.fit(
+        train,
+        **long,
+        **how,
+        random_seed=settings.random_seed + number,
+        job=settings.job(f"fit-{number}"),
+    )
     found = model.classes(cover=1.0, similar=1).set_index("product_class")
     rows = []
     for k, (name, kind) in enumerate(made.classes.items()):
@@ -191,7 +213,11 @@ def _recovered(settings: Settings, size: Size, number: int) -> tuple[Any, Any]:
                 "share": 0.0 if row is None else row["share"],
                 "probability": 0.0 if row is None else row["probability"],
                 "importance": 0.0 if row is None else row["importance"],
-                "right sign": np.nan if row is None else row["liked"] if kind.liked else 1 - row["liked"],
+                "right sign": np.nan
+                if row is None
+                else row["liked"]
+                if kind.liked
+                else 1 - row["liked"],
             }
         )
     return model, pd.DataFrame(rows)

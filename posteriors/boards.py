@@ -1,7 +1,7 @@
 """Draws of the models behind leaderboards whose judges differ, or whose worths change in time.
 
-`thali.leaderboard` shows a table and no draws; these come from its sampler, as many as were asked for.
-"""
+`thali.leaderboard` shows a table and no draws; these come from its sampler, as many as were asked
+for."""
 
 from typing import NamedTuple
 
@@ -38,7 +38,8 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
         state, _ = sampler.sweep(rng, state)
         found.append(state)
         log_likelihood.append(state.likelihood)
-    points, logs, _ = (np.stack(each, axis=-1) for each in zip(*found, strict=True))  # (.., chains, draws)
+    # (.., chains, draws)
+    points, logs, _ = (np.stack(each, axis=-1) for each in zip(*found, strict=True))
     drawn = {}
     worths = points[density.worths].reshape(density.n_periods, density.n_options, *points.shape[1:])
     for period, of_period in zip(pose.periods, worths, strict=True):
@@ -46,7 +47,11 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
             for j in range(i + 1, density.n_options):
                 p = (1.0 - lapse) * expit(of_period[i] - of_period[j]) + lapse / 2.0
                 pair = f"{a}, {data.labels[j]}"
-                drawn[f"probability_in_time[{pair}, {period}]" if period else f"choice_probability[{pair}]"] = p
+                drawn[
+                    f"probability_in_time[{pair}, {period}]"
+                    if period
+                    else f"choice_probability[{pair}]"
+                ] = p
     for judge, log_d in zip(pose.judges, density.log_discriminations(points), strict=True):
         drawn[f"log_discrimination[{judge}]"] = log_d
     _, of_judges, of_drift, _ = np.exp(logs)

@@ -2,9 +2,9 @@
 
     python posteriors/check.py NAME [--draws 300] [--seed 2]
 
-Prints the largest standardised difference of a mean, (mean - reference) / sqrt(mcse^2 + mcse of the reference^2), and
-the limit that a right sampler exceeds once in 100,000 comparisons of as many functionals.
-"""
+Prints the largest standardised difference of a mean, (mean - reference) / sqrt(mcse^2 + mcse of the
+reference^2), and the limit that a right sampler exceeds once in 100,000 comparisons of as many
+functionals."""
 
 import argparse
 import sys
@@ -37,7 +37,10 @@ def main(name: str, draws: int = 300, seed: int = 2) -> int:
     """Print the largest difference; 1 if it is above the limit."""
     z, limit = differences(name, draws, seed)
     worst = max(z, key=lambda functional: abs(z[functional]))
-    print(f"{name}: {len(z)} functionals, largest difference {z[worst]:.2f} ({worst}); limit {limit:.2f}")
+    print(
+        f"{name}: {len(z)} functionals, largest difference {z[worst]:.2f} ({worst}); limit"
+        f" {limit:.2f}"
+    )
     return int(abs(z[worst]) > limit)
 
 

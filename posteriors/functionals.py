@@ -1,4 +1,5 @@
-"""What is summarised of a posterior: functionals of a draw that do not depend on the order of its features."""
+"""What is summarised of a posterior: functionals of a draw that do not depend on the order of its
+features."""
 
 import numpy as np
 
@@ -10,9 +11,12 @@ MEANINGS = {
     "n_shared_features": "number of columns of f with two owners or more",
     "presence": "1 if some column of f has exactly these owners, else 0",
     "alpha": "concentration of the prior",
-    "log_likelihood": "of the whole data, natural logarithm, binomial coefficients included where there are any",
-    "choice_probability": "p of the model: the first option is chosen over the second, lapses included",
-    "set_probability": "probability that the first option is chosen out of the set after the bar, lapses included",
+    "log_likelihood": "of the whole data, natural logarithm, binomial coefficients included where"
+    " there are any",
+    "choice_probability": "p of the model: the first option is chosen over the second, lapses"
+    " included",
+    "set_probability": "probability that the first option is chosen out of the set after the bar,"
+    " lapses included",
     "worth": "sum of the weights of an option, divided by the sum of these sums over all options",
     "rank": "rank of an option by worth, 1 the highest",
     "tie": "nu",
@@ -30,8 +34,10 @@ MEANINGS = {
     "slab": "c",
     "eta": "square of the rate of the Laplace prior",
     "coef": "beta of a class and a covariate (x0, x1, ...), standardised",
-    "share": "mean over the tasks of the data of the probability that a product with this level is chosen",
-    "effect": "mean over the people of the probability of preferring the first level, all else being equal",
+    "share": "mean over the tasks of the data of the probability that a product with this level is"
+    " chosen",
+    "effect": "mean over the people of the probability of preferring the first level, all else"
+    " being equal",
     "mean": "mu of a coefficient",
     "n_classes": "classes that somebody owns, or is in",
     "classes_per_person": "mean over the people of the number of classes that a person owns",
@@ -40,20 +46,33 @@ MEANINGS = {
     "attends": "theta, the share of the population that attends to an attribute",
     "log_discrimination": "log d of a judge",
     "judge_sd": "tau",
-    "probability_in_time": "p of the model: the first option is chosen over the second in the season, lapses included",
+    "probability_in_time": "p of the model: the first option is chosen over the second in the"
+    " season, lapses included",
     "drift": "s",
 }
-_SCALARS = ("n_features", "n_shared_features", "n_classes", "classes_per_person", "value_shape", "stability", "alpha")
+_SCALARS = (
+    "n_features",
+    "n_shared_features",
+    "n_classes",
+    "classes_per_person",
+    "value_shape",
+    "stability",
+    "alpha",
+)
 _MOST, _LEAST_PROBABILITY = 30, 0.1  # of the presences that a reference has
 
 
 def functionals(fitted, names=None):
     """Draws of the functionals of a fitted model, as a dictionary of arrays (chain, draw).
 
-    names: those that are wanted; None: all that vary, with the presence of each feature that is probable enough.
-    """
+    names: those that are wanted; None: all that vary, with the presence of each feature that is
+    probable enough."""
     posterior = fitted.posterior_["posterior"].dataset
-    found = {name: draws for name, draws in fitted.quantities().items() if not name.startswith("presence[")}
+    found = {
+        name: draws
+        for name, draws in fitted.quantities().items()
+        if not name.startswith("presence[")
+    }
     for name in (*_SCALARS, "log_likelihood"):
         if name in posterior and not (name == "alpha" and _is_fixed(fitted, name)):
             found[name] = posterior[name].values
@@ -70,11 +89,15 @@ def functionals(fitted, names=None):
 
 
 def _of_features(posterior, fitted, names):
-    """Presences, and sums over shared features of pairs where the data are similarities or the user's own."""
+    """Presences, and sums over shared features of pairs where the data are similarities or the
+    user's own."""
     found = {}
     if "similarity" in posterior:
         pairs = zip(posterior["option_a"].values, posterior["option_b"].values, strict=True)
-        found = {f"similarity[{a}, {b}]": posterior["similarity"].values[..., i] for i, (a, b) in enumerate(pairs)}
+        found = {
+            f"similarity[{a}, {b}]": posterior["similarity"].values[..., i]
+            for i, (a, b) in enumerate(pairs)
+        }
     elif "choice_probability" not in posterior:
         labels = posterior["option"].values
         features, weights = posterior["features"].values, posterior["weights"].values
@@ -84,11 +107,16 @@ def _of_features(posterior, fitted, names):
                 found[f"shared_weight[{a}, {labels[j]}]"] = shared
     if names is None:
         table = fitted.features(min_probability=_LEAST_PROBABILITY)["members"]
-        members = [owners for owners in table if 1 < len(owners) < posterior.sizes["option"]][:_MOST]
+        members = [owners for owners in table if 1 < len(owners) < posterior.sizes["option"]][
+            :_MOST
+        ]
     else:
         members = [tuple(name[9:-1].split(", ")) for name in names if name.startswith("presence[")]
     present = presence_of(fitted.posterior_, members) if members else []
-    return found | {f"presence[{', '.join(owners)}]": each for owners, each in zip(members, present, strict=True)}
+    return found | {
+        f"presence[{', '.join(owners)}]": each
+        for owners, each in zip(members, present, strict=True)
+    }
 
 
 def _is_fixed(fitted, name):

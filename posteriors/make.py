@@ -1,10 +1,11 @@
-"""Make the reference posteriors: data, models, and summaries of ten long chains, in the layout of posteriordb.
+"""Make the reference posteriors: data, models, and summaries of ten long chains, in the layout of
+posteriordb.
 
     python posteriors/make.py [--only TEXT] [--again]
 
-Every pair of `pairs.py` whose data, model and run have not changed since its files were written is left as it is, so
-that a run that was broken off goes on. `--only` makes the pairs whose names hold a text, `--again` all of them.
-"""
+Every pair of `pairs.py` whose data, model and run have not changed since its files were written is
+left as it is, so that a run that was broken off goes on. `--only` makes the pairs whose names hold
+a text, `--again` all of them."""
 
 import argparse
 import hashlib
@@ -56,14 +57,19 @@ def info_file(name: str) -> Path:
 def fit(pair: Pair, run: dict):
     """The fitted model of a pair, from its data file and the program of its model."""
     program = runpy.run_path(str(HERE / "models" / "thali" / f"{pair.model}.py"))
-    return program["fit"](read("data", "data", f"{pair.data}.json"), cores=1, progressbar=False, **run)
+    return program["fit"](
+        read("data", "data", f"{pair.data}.json"), cores=1, progressbar=False, **run
+    )
 
 
 def digest(pair: Pair) -> str:
-    """Of what determines a reference posterior besides the version of thali: data, program and run."""
+    """Of what determines a reference posterior besides the version of thali: data, program and
+    run."""
     program = (HERE / "models" / "thali" / f"{pair.model}.py").read_text("utf-8")
     parts = (json.dumps(read("data", "data", f"{pair.data}.json"), sort_keys=True), program)
-    return hashlib.sha256("\0".join([*parts, json.dumps(pair.run, sort_keys=True)]).encode()).hexdigest()
+    return hashlib.sha256(
+        "\0".join([*parts, json.dumps(pair.run, sort_keys=True)]).encode()
+    ).hexdigest()
 
 
 def summarise(draws: dict[str, np.ndarray]) -> tuple[dict, dict]:
@@ -89,8 +95,17 @@ def write_data() -> None:
     """The data sets and what is said of them."""
     for name, made in SETS.items():
         title, _, text = (made.__doc__ or "").partition("\n\n")
-        info = {"name": name, "keywords": ["simulated"] if "imulated" in title else [], "title": title}
-        info |= {"description": _one_line(text), "urls": [], "references": [], "data_file": f"data/data/{name}.json"}
+        info = {
+            "name": name,
+            "keywords": ["simulated"] if "imulated" in title else [],
+            "title": title,
+        }
+        info |= {
+            "description": _one_line(text),
+            "urls": [],
+            "references": [],
+            "data_file": f"data/data/{name}.json",
+        }
         _write(HERE / "data" / "data" / f"{name}.json", made())
         _zip(HERE / "data" / "data" / f"{name}.json")
         _write(HERE / "data" / "info" / f"{name}.info.json", info | _added())
@@ -100,8 +115,17 @@ def write_models() -> None:
     """What is said of the models, from the heads of their programs."""
     for path in sorted((HERE / "models" / "thali").glob("*.py")):
         title, _, text = (runpy.run_path(str(path))["__doc__"] or "").partition("\n\n")
-        info = {"name": path.stem, "keywords": [], "title": title, "description": _one_line(text), "urls": []}
-        info |= {"references": [], "model_implementations": {"thali": {"model_code": f"models/thali/{path.name}"}}}
+        info = {
+            "name": path.stem,
+            "keywords": [],
+            "title": title,
+            "description": _one_line(text),
+            "urls": [],
+        }
+        info |= {
+            "references": [],
+            "model_implementations": {"thali": {"model_code": f"models/thali/{path.name}"}},
+        }
         _write(HERE / "models" / "info" / f"{path.stem}.info.json", info | _added())
 
 
@@ -118,8 +142,15 @@ def make(pair: Pair) -> tuple[float, float]:
     thin = fitted.posterior_.attrs.get("thin")
     info = {
         "name": pair.name,
-        "inference": {"method": "thali", "method_arguments": pair.run | ({} if thin is None else {"thin": int(thin)})},
-        "diagnostics": {"diagnostic_information": {"names": names}, "ndraws": chains * kept, "nchains": chains}
+        "inference": {
+            "method": "thali",
+            "method_arguments": pair.run | ({} if thin is None else {"thin": int(thin)}),
+        },
+        "diagnostics": {
+            "diagnostic_information": {"names": names},
+            "ndraws": chains * kept,
+            "nchains": chains,
+        }
         | diagnostics,
         "checks_made": {
             "nchains_is_gte_10": chains >= 10,
@@ -158,9 +189,9 @@ def make(pair: Pair) -> tuple[float, float]:
 
 def is_finished(pair: Pair) -> bool:
     """Whether the files of a pair belong to its present data, program and run."""
-    return info_file(pair.name).exists() and json.loads(info_file(pair.name).read_text("utf-8"))["inputs"] == digest(
-        pair
-    )
+    return info_file(pair.name).exists() and json.loads(info_file(pair.name).read_text("utf-8"))[
+        "inputs"
+    ] == digest(pair)
 
 
 def main(only: str = "", again: bool = False) -> int:
@@ -174,17 +205,24 @@ def main(only: str = "", again: bool = False) -> int:
             largest, least = make(pair)
             good = largest <= LARGEST_R_HAT and least >= LEAST_ESS
             bad += not good
-            facts = f"R-hat {largest:.4f}  effective draws {least:7.0f}  {time.process_time() - began:5.0f} CPU s"
+            facts = (
+                f"R-hat {largest:.4f}  effective draws {least:7.0f} "
+                f" {time.process_time() - began:5.0f} CPU s"
+            )
             print(f"{pair.name:45}{facts}{'' if good else '  TOO SHORT'}", flush=True)
     return bad
 
 
 def _write(path: Path, content: dict) -> None:
-    """JSON to a temporary name, then renamed; a file that was there keeps the date at which it was added."""
+    """JSON to a temporary name, then renamed; a file that was there keeps the date at which it was
+    added."""
     if path.exists() and "added_date" in content:
         content = content | {"added_date": json.loads(path.read_text("utf-8"))["added_date"]}
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in content.items())
+    lines = (
+        f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        for name, value in content.items()
+    )
     unfinished = path.with_suffix(".part")
     unfinished.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     os.replace(unfinished, path)

@@ -1,14 +1,17 @@
 """The data sets: those that come with thali, and simulated ones, as JSON holds them.
 
-Each function of `SETS` returns a data set of its name. The first line of its docstring is the title, the others say
-what the fields hold.
-"""
+Each function of `SETS` returns a data set of its name. The first line of its docstring is the
+title, the others say what the fields hold."""
 
 import numpy as np
 
 import thali as th
 
-PROFESSIONS = {"politician": ("LBJ", "HW", "CDG"), "athlete": ("JU", "CY", "AJF"), "star": ("BB", "ET", "SL")}
+PROFESSIONS = {
+    "politician": ("LBJ", "HW", "CDG"),
+    "athlete": ("JU", "CY", "AJF"),
+    "star": ("BB", "ET", "SL"),
+}
 # Table 1 of Navarro and Griffiths (2007).
 FEATURES_OF_NUMBERS = ("248", "012", "369", "6789", "23456", "13579", "123", "45678")
 
@@ -16,16 +19,22 @@ FEATURES_OF_NUMBERS = ("248", "012", "369", "6789", "23456", "13579", "123", "45
 def celebrities():
     """Choices of 234 people among nine celebrities (Rumelhart and Greeno 1971).
 
-    counts[i][j]: how often i was chosen over j; aspects: what is known of each; tree: the professions, in Newick.
-    """
+    counts[i][j]: how often i was chosen over j; aspects: what is known of each; tree: the
+    professions, in Newick."""
     data = th.datasets.celebrities()
-    tree = th.Tree.from_groups({name: list(members) for name, members in PROFESSIONS.items()}, leaf_length=0.1)
-    aspects = {label: [name for name, members in PROFESSIONS.items() if label in members] for label in data.labels}
+    tree = th.Tree.from_groups(
+        {name: list(members) for name, members in PROFESSIONS.items()}, leaf_length=0.1
+    )
+    aspects = {
+        label: [name for name, members in PROFESSIONS.items() if label in members]
+        for label in data.labels
+    }
     return _pairs(data) | {"aspects": aspects, "tree": tree.to_newick()}
 
 
 def paris_rome():
-    """Trips to Paris and Rome, with and without a bonus: expected choices (Görür, Jäkel and Rasmussen 2006).
+    """Trips to Paris and Rome, with and without a bonus: expected choices (Görür, Jäkel and
+    Rasmussen 2006).
 
     counts[i][j]: how often i was chosen over j.
     """
@@ -61,7 +70,9 @@ def games():
         for j in range(i + 1, 5):
             p = worth[i] / (worth[i] + worth[j])
             r = 0.7 * np.sqrt(p * (1.0 - p))
-            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(20, np.array([p, 1.0 - p, r]) / (1.0 + r))
+            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(
+                20, np.array([p, 1.0 - p, r]) / (1.0 + r)
+            )
             ties[j, i] = ties[i, j]
     return {"labels": list("ABCDE"), "counts": counts.tolist(), "ties": ties.tolist()}
 
@@ -119,8 +130,8 @@ def two_kinds():
 def two_judges():
     """Two options, of which one judge chose one 9 times out of 10, and the other 5 times.
 
-    rows: one choice each: who judged, the two options, and the chosen one. The posterior is known exactly.
-    """
+    rows: one choice each: who judged, the two options, and the chosen one. The posterior is known
+    exactly."""
     return {"rows": _repeated("judge", {"p": (9, 1), "q": (5, 5)})}
 
 
@@ -143,13 +154,14 @@ def judges():
 def three_seasons():
     """Two options in three seasons, in which one was chosen 8 times, 5 times and once out of 10.
 
-    rows: one choice each: the season, the two options, and the chosen one. The posterior is known exactly.
-    """
+    rows: one choice each: the season, the two options, and the chosen one. The posterior is known
+    exactly."""
     return {"rows": _repeated("season", {1: (8, 2), 2: (5, 5), 3: (1, 9)})}
 
 
 def seasons():
-    """Simulated games of four players in four seasons, one of whom becomes better from each to the next.
+    """Simulated games of four players in four seasons, one of whom becomes better from each to the
+    next.
 
     rows: one game each: the season, the two players, and the winner.
     """
@@ -167,8 +179,8 @@ def seasons():
 def trials():
     """Simulated trials of four options, in which the first and the louder one is favoured.
 
-    rows: one trial each: the first and the second option, the chosen one, and by how much the first is louder.
-    """
+    rows: one trial each: the first and the second option, the chosen one, and by how much the first
+    is louder."""
     rng = np.random.default_rng(19)
     worth = np.array([3.0, 2.0, 1.0, 0.5])
     rows = {name: [] for name in ("first", "second", "chosen", "louder")}
@@ -184,9 +196,9 @@ def trials():
 def numbers():
     """Similarities of the numbers 0 to 9 (Shepard, Kilpatric and Cunningham 1975).
 
-    similarity[i][j]: on a scale of 0 to 1, null on the diagonal; sigma: standard deviation, where it is taken as known;
-    features: those that Navarro and Griffiths (2007) name, where they are taken as known.
-    """
+    similarity[i][j]: on a scale of 0 to 1, null on the diagonal; sigma: standard deviation, where
+    it is taken as known; features: those that Navarro and Griffiths (2007) name, where they are
+    taken as known."""
     features = {str(i): [name for name in FEATURES_OF_NUMBERS if str(i) in name] for i in range(10)}
     return _similarities(th.datasets.numbers()) | {"features": features}
 
@@ -220,8 +232,8 @@ def odd_ones():
 def words():
     """Simulated answers of forty people: which of six words go together?
 
-    yes[i][j]: how many of the people asked say so; leak: share of yes about words that have nothing in common.
-    """
+    yes[i][j]: how many of the people asked say so; leak: share of yes about words that have nothing
+    in common."""
     rng = np.random.default_rng(15)
     features = np.array([[1, 1, 1, 0, 0, 0], [1, 0, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1]]).T
     no = 0.95 * np.exp(-(features * [1.5, 1.0, 2.0]) @ features.T)
@@ -233,8 +245,8 @@ def words():
 def messages():
     """Simulated numbers of messages between seven people, who meet in three circles.
 
-    messages[i][j]: of the pair; days: how long was counted; rate: messages a day of people with no circle in common.
-    """
+    messages[i][j]: of the pair; days: how long was counted; rate: messages a day of people with no
+    circle in common."""
     rng = np.random.default_rng(16)
     circles = np.array([[1, 1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1, 1]]).T
     mean = 7.0 * (0.3 + (circles * [1.0, 2.0, 1.5]) @ circles.T)
@@ -250,16 +262,17 @@ def three_classes():
     """
     rng = np.random.default_rng(17)
     X = rng.normal(size=(40, 3)).round(3)
-    scores = np.column_stack([np.zeros(40), 2.0 * X[:, 0], X[:, 1] - X[:, 0]]) + rng.gumbel(size=(40, 3))
+    scores = np.column_stack([np.zeros(40), 2.0 * X[:, 0], X[:, 1] - X[:, 0]]) + rng.gumbel(
+        size=(40, 3)
+    )
     return {"X": X.tolist(), "y": ["abc"[k] for k in scores.argmax(axis=1)]}
 
 
 def products():
     """A simulated choice experiment of ten people with six tasks of three products each.
 
-    rows: one product of one task each; levels: of every attribute, in order; monotone: in which direction preferences
-    rise, where it is known.
-    """
+    rows: one product of one task each; levels: of every attribute, in order; monotone: in which
+    direction preferences rise, where it is known."""
     made = th.datasets.product_choices(10, 6, random_seed=1)
     frame = made.data.to_frame()
     levels = {name: list(map(str, found)) for name, found in made.data.levels.items()}

@@ -22,14 +22,21 @@ def read(shown):
     return page
 
 
-@pytest.mark.parametrize("part", ["title", "fact", "name", "names", "text", "note", "index", "column", "cell"])
+@pytest.mark.parametrize(
+    "part", ["title", "fact", "name", "names", "text", "note", "index", "column", "cell"]
+)
 @pytest.mark.parametrize("nasty", NASTY)
 def test_nothing_that_a_user_names_becomes_markup(part, nasty):
     table = pd.DataFrame({nasty if part == "column" else "x": [nasty if part == "cell" else 1.0]})
     table.index = pd.Index([nasty if part == "index" else "a"])
     shown = Description(
         nasty if part == "title" else "",
-        ((nasty if part == "name" else "", nasty if part == "fact" else (nasty,) if part == "names" else ""),),
+        (
+            (
+                nasty if part == "name" else "",
+                nasty if part == "fact" else (nasty,) if part == "names" else "",
+            ),
+        ),
         table,
         nasty if part == "text" else "",
         nasty if part == "note" else "",
@@ -49,7 +56,9 @@ def test_the_first_names_stand_for_all():
     page = Page(as_html(Description("Data", (("options", tuple(f"o{k}" for k in range(200))),))))
     assert page.text.endswith("o8, o9, ... and 190 more") and "o10" not in page.text
     assert page.elements.count("bdi") == 10  # Hebrew beside English keeps to itself
-    assert as_text(Description("Data", (("options", ("a",) * 12),))).endswith("a, a, ... and 2 more")
+    assert as_text(Description("Data", (("options", ("a",) * 12),))).endswith(
+        "a, a, ... and 2 more"
+    )
     assert "more" not in as_text(Description("Data", (("options", ("a",) * 10),)))
 
 
@@ -62,7 +71,9 @@ def test_long_names_and_long_tables_are_shortened():
     assert page.text == "\n".join(map(str, range(60))) + "\n... and 40 more lines"
 
 
-@pytest.mark.parametrize(("good", "kind"), [(True, "thali-good"), (False, "thali-bad"), (None, None)])
+@pytest.mark.parametrize(
+    ("good", "kind"), [(True, "thali-good"), (False, "thali-bad"), (None, None)]
+)
 def test_good_news_differ_from_bad(good, kind):
     page = Page(as_html(Description("", note="so it is", good=good)))
     assert page.classes == ["thali", *([kind] if kind else [])]
@@ -70,7 +81,9 @@ def test_good_news_differ_from_bad(good, kind):
 
 def test_colours_are_those_of_the_notebook():
     style = as_html(Description("")).partition("</style>")[0]
-    assert "color:inherit" in style and "background:#" not in style and "background-color" not in style
+    assert (
+        "color:inherit" in style and "background:#" not in style and "background-color" not in style
+    )
 
 
 LABELS = ["<b>tea</b>", "milk & sugar", 'שלום "עולם"']
@@ -108,7 +121,10 @@ def _by_likelihood():
 
 
 def _calibrated():
-    model, run = th.EliminationByAspects("unique"), {"draws": 50, "tune": 20, "chains": 1, "cores": 1}
+    model, run = (
+        th.EliminationByAspects("unique"),
+        {"draws": 50, "tune": 20, "chains": 1, "cores": 1},
+    )
     return th.testing.calibrate(model, _pairs(), 20, random_seed=1, progressbar=False, **run)
 
 
@@ -142,7 +158,8 @@ LONG = ("calibration", "check")
 def test_results_show_what_they_print(kind):
     result = RESULTS[kind]()
     shown = read(result).text.split()
-    words = [word for word in str(result).split() if kind != "calibration" or word.isalpha()]  # whose digits differ
+    # whose digits differ
+    words = [word for word in str(result).split() if kind != "calibration" or word.isalpha()]
     missing = [word for word in words if word not in " ".join(shown)]
     assert not missing
 

@@ -66,7 +66,9 @@ def test_facts_are_spelled_in_the_words_of_the_place():
 
 
 def test_an_error_inside_an_error_is_spelled_likewise():
-    assert DataError("file.csv: ", EVERY_FACT).render(Shouted()).startswith("file.csv: A of <Model>")
+    assert (
+        DataError("file.csv: ", EVERY_FACT).render(Shouted()).startswith("file.csv: A of <Model>")
+    )
 
 
 @pytest.mark.parametrize("kind", [ArgumentError, DataError, DataWarning])

@@ -16,20 +16,30 @@ HARD = ["R&D 50 %", "a_b#1", "x|y", "<b>", "two\nlines", "[1]", "=SUM(A1)", "$~^
 
 def table():
     columns = {"weight": np.linspace(0.1, 0.8, 8), "n": range(8), "members": [("a", "b_c")] * 8}
-    columns |= {"p_value": [0.0, 1e-9, 0.5, np.nan, 1.0, 0.04, 0.2, 0.3], "small": np.linspace(1e-5, 8e-5, 8)}
+    columns |= {
+        "p_value": [0.0, 1e-9, 0.5, np.nan, 1.0, 0.04, 0.2, 0.3],
+        "small": np.linspace(1e-5, 8e-5, 8),
+    }
     return Table(columns, index=pd.Index(HARD, name="an_option"))
 
 
 def test_latex_escapes_names_and_rounds():
     lines = table().to_latex().splitlines()
     assert lines[0] == r"\begin{tabular}{lrrlrr}"
-    assert r" & weight & n & members & p\_value & small \\" in lines and r"an\_option &  &  &  &  &  \\" in lines
+    assert (
+        r" & weight & n & members & p\_value & small \\" in lines
+        and r"an\_option &  &  &  &  &  \\" in lines
+    )
     assert r"R\&D 50 \% & 0.100 & 0 & a, b\_c & $<$ 0.001 & 0.000010 \\" in lines
     assert r"x\textbar{}y & 0.300 & 2 & a, b\_c & 0.500 & 0.000030 \\" in lines
     assert r"\textless{}b\textgreater{} & 0.400 & 3 & a, b\_c & -- & 0.000040 \\" in lines
     assert any(line.startswith("two lines & ") for line in lines)
-    assert any(line.startswith("{}[1] & ") for line in lines)  # \\ before [ would take it for its argument
-    assert any(line.startswith(r"\$\textasciitilde{}\textasciicircum{}\textbackslash{}\{\} & ") for line in lines)
+    # \\ before [ would take it for its argument
+    assert any(line.startswith("{}[1] & ") for line in lines)
+    assert any(
+        line.startswith(r"\$\textasciitilde{}\textasciicircum{}\textbackslash{}\{\} & ")
+        for line in lines
+    )
     assert r"a\_b\#1 & 0.20 &" in table().to_latex(digits=2)
 
 
@@ -39,7 +49,9 @@ def test_markdown_escapes_what_would_break_the_table(tmp_path):
     said(lines[0], "| an\\_option |")
     assert lines[1] == "|:--|--:|--:|:--|--:|--:|"
     assert len(lines) == 10
-    assert lines[4].startswith(r"| x\|y | 0.300 |") and lines[5].startswith(r"| \<b\> | 0.400 | 3 | a, b\_c | – |")
+    assert lines[4].startswith(r"| x\|y | 0.300 |") and lines[5].startswith(
+        r"| \<b\> | 0.400 | 3 | a, b\_c | – |"
+    )
     table().to_markdown(tmp_path / "table.md")
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == text + "\n"
 
@@ -64,9 +76,14 @@ def test_excel_has_whole_numbers_and_no_formulas(tmp_path):
 
 def test_a_table_stays_one_and_is_saved():
     kept = table()
-    assert all(isinstance(each, Table) for each in (kept.head(2), kept[["n"]], pickle.loads(pickle.dumps(kept))))
+    assert all(
+        isinstance(each, Table)
+        for each in (kept.head(2), kept[["n"]], pickle.loads(pickle.dumps(kept)))
+    )
     frame = kept[["weight", "n"]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(unpacked(packed(frame)), pd.DataFrame(frame), check_column_type=False)
+    pd.testing.assert_frame_equal(
+        unpacked(packed(frame)), pd.DataFrame(frame), check_column_type=False
+    )
 
 
 def test_results_are_tables():
@@ -76,7 +93,10 @@ def test_results_are_tables():
         assert isinstance(frame, Table)
     assert r"std\_error" in model.summary().to_latex()
     answer = th.paired.transitivity(data)
-    assert answer.to_markdown() == answer.table.to_markdown() and "strong & 34 & 84 & 0.405" in answer.to_latex()
+    assert (
+        answer.to_markdown() == answer.table.to_markdown()
+        and "strong & 34 & 84 & 0.405" in answer.to_latex()
+    )
     tables = answer.tables()
     assert list(tables) == ["table", "violations", "numbers"] and len(tables["violations"]) == 34
     assert tables["numbers"].loc["n_tests", "value"] == 84

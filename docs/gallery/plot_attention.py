@@ -2,8 +2,8 @@
 Attribute non-attendance
 ========================
 
-The share of the population that attends to each attribute, and the respondents by their individual probability.
-"""
+The share of the population that attends to each attribute, and the respondents by their individual
+probability."""
 
 import numpy as np
 import pandas as pd

@@ -8,5 +8,7 @@ Which part of the choices each attribute decides.
 import thali as th
 
 study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
-model = th.ProductClasses(study.monotone).fit(study.data, draws=100, random_seed=1, progressbar=False)
+model = th.ProductClasses(study.monotone).fit(
+    study.data, draws=100, random_seed=1, progressbar=False
+)
 model.plot("attribute_importance")

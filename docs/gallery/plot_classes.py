@@ -8,5 +8,7 @@ The classes of products that people care about: who owns them, and how much they
 import thali as th
 
 study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
-model = th.ProductClasses(study.monotone).fit(study.data, draws=100, random_seed=1, progressbar=False)
+model = th.ProductClasses(study.monotone).fit(
+    study.data, draws=100, random_seed=1, progressbar=False
+)
 model.plot("classes")

@@ -7,7 +7,11 @@ The scores of left-out pairs under one model against those under another.
 
 import thali as th
 
-groups = {"politician": ["LBJ", "HW", "CDG"], "athlete": ["JU", "CY", "AJF"], "star": ["BB", "ET", "SL"]}
+groups = {
+    "politician": ["LBJ", "HW", "CDG"],
+    "athlete": ["JU", "CY", "AJF"],
+    "star": ["BB", "ET", "SL"],
+}
 member_of = {who: [group] for group in groups for who in groups[group]}
 models = {
     "BTL": th.BradleyTerryLuce("ML"),

@@ -10,7 +10,9 @@ import pandas as pd
 import thali as th
 
 study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
-model = th.ProductClasses(study.monotone).fit(study.data, draws=100, random_seed=1, progressbar=False)
+model = th.ProductClasses(study.monotone).fit(
+    study.data, draws=100, random_seed=1, progressbar=False
+)
 market = pd.DataFrame(
     {
         "product": ["A", "B"],

@@ -8,5 +8,7 @@ Features of different draws are matched; a cell says how surely an option has ea
 import thali as th
 
 made = th.datasets.additive(24, n_features=5, sigma=0.5, random_seed=1)
-model = th.AdditiveClustering().fit(made.data, draws=300, tune=300, random_seed=1, progressbar=False)
+model = th.AdditiveClustering().fit(
+    made.data, draws=300, tune=300, random_seed=1, progressbar=False
+)
 model.plot("membership")

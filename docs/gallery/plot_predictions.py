@@ -7,5 +7,7 @@ Observed proportions against fitted probabilities, a point a pair.
 
 import thali as th
 
-model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
+model = th.EliminationByAspects().fit(
+    th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False
+)
 model.plot("predictions")

@@ -7,5 +7,7 @@ The chains of the scalars: lines that lie on each other are good, lines that kee
 
 import thali as th
 
-model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
+model = th.EliminationByAspects().fit(
+    th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False
+)
 model.plot("trace")

@@ -1,4 +1,5 @@
-"""A simulated arena: 50 models, 6 languages, 12 weeks, 30 judges; battles.csv, and last_week.csv with its end."""
+"""A simulated arena: 50 models, 6 languages, 12 weeks, 30 judges; battles.csv, and last_week.csv
+with its end."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,9 @@ models, weeks, battles = 50, 12, 40_000
 names = np.array([f"model-{k:02d}" for k in range(1, models + 1)])
 languages = np.array(["en", "zh", "ru", "de", "fr", "ja"])
 worth = rng.normal(0.0, 0.8, models)[:, None] + np.zeros(weeks)  # log worths by week
-worth += np.where(rng.random((models, 1)) < 0.2, rng.normal(0.0, 0.8, (models, 1)), 0.0) * np.linspace(0.0, 1.0, weeks)
+worth += np.where(
+    rng.random((models, 1)) < 0.2, rng.normal(0.0, 0.8, (models, 1)), 0.0
+) * np.linspace(0.0, 1.0, weeks)
 entry = np.where(np.arange(models) < 40, 0, rng.integers(2, 9, models))  # ten models come later
 wordy = rng.normal(0.0, 120.0, models)
 of_language = rng.normal(0.0, 0.25, (models, 6))
@@ -33,7 +36,9 @@ won = rng.random(battles) < 1 / (1 + np.exp(-odds))
 day = pd.Timestamp("2024-01-01") + pd.to_timedelta(7 * week + rng.integers(0, 7, battles), "D")
 log = pd.DataFrame({"id": range(battles), "model_a": names[a], "model_b": names[b]})
 log["winner"] = np.where(tied, "tie", np.where(won, "model_a", "model_b"))
-log = log.assign(language=languages[language], judge=[f"judge-{k:02d}" for k in judge + 1], date=day.astype(str))
+log = log.assign(
+    language=languages[language], judge=[f"judge-{k:02d}" for k in judge + 1], date=day.astype(str)
+)
 log = log.assign(length_a=(length_a / 100).round(1), length_b=(length_b / 100).round(1))
 log[week < weeks - 1].to_csv("battles.csv", index=False)
 log[week == weeks - 1].to_csv("last_week.csv", index=False)

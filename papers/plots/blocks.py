@@ -16,7 +16,8 @@ _LEFT = 1.6
 _BALANCED = "PuOr_r"  # pale in the middle, two hues that everybody can distinguish
 _NARROWEST = 4  # least number of features with room, so that cells are not huge
 
-Weighted = tuple[np.ndarray, np.ndarray, np.ndarray]  # features (n, K), their weights (K,), unique weights (n,)
+# features (n, K), their weights (K,), unique weights (n,)
+Weighted = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def weighted_features(
@@ -31,8 +32,8 @@ def weighted_features(
 ) -> "Axes":
     """Draw which options own which features, shaded by weight.
 
-    Rows are options, columns features, the weight of each above it; unique aspects are separate on the left.
-    """
+    Rows are options, columns features, the weight of each above it; unique aspects are separate on
+    the left."""
     n, k = features.shape
     room = max(k, 1) if width is None else width
     if heaviest is None:
@@ -49,7 +50,11 @@ def weighted_features(
     ax.axvline((1 + _LEFT) / 2, color="0.6", linewidth=0.8)
     ax.set(xlim=(0, _LEFT + room), ylim=(n, 0))
     ax.set_yticks(np.arange(n) + 0.5, shown, parse_math=False, fontsize=9)
-    ax.set_xticks([0.5, *(_LEFT + np.arange(k) + 0.5)], ["own", *(f"{weight:.1f}" for weight in weights)], fontsize=8)
+    ax.set_xticks(
+        [0.5, *(_LEFT + np.arange(k) + 0.5)],
+        ["own", *(f"{weight:.1f}" for weight in weights)],
+        fontsize=8,
+    )
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
     if colorbar:
@@ -58,7 +63,10 @@ def weighted_features(
 
 
 def choice_matrix(
-    probabilities: np.ndarray, labels: Sequence[str], ax: "Axes | None" = None, colorbar: bool = True
+    probabilities: np.ndarray,
+    labels: Sequence[str],
+    ax: "Axes | None" = None,
+    colorbar: bool = True,
 ) -> "Axes":
     """Draw the probability that each option is chosen over each other one."""
     n = len(labels)
@@ -89,10 +97,14 @@ def features_and_choices(
     return axes
 
 
-def features_above_each_other(rows: Mapping[str, Weighted], labels: Sequence[str]) -> "Sequence[Axes]":
+def features_above_each_other(
+    rows: Mapping[str, Weighted], labels: Sequence[str]
+) -> "Sequence[Axes]":
     """Fig. 5(a): the features of several models, cells of one size, shades of one scale."""
     width = max(_NARROWEST, *(len(weights) for _, weights, _ in rows.values()))
-    heaviest = max(max(weights.max(initial=0.0), alone.max()) for _, weights, alone in rows.values())
+    heaviest = max(
+        max(weights.max(initial=0.0), alone.max()) for _, weights, alone in rows.values()
+    )
     axes = new_axes(2.6 + 0.36 * width, 2.6 * len(rows), len(rows), 1)
     for ax, (name, features) in zip(axes, rows.items(), strict=True):
         weighted_features(*features, labels, ax, width, heaviest, colorbar=False)
@@ -101,19 +113,28 @@ def features_above_each_other(rows: Mapping[str, Weighted], labels: Sequence[str
     return axes
 
 
-def choice_matrices(rows: Sequence[Mapping[str, np.ndarray]], labels: Sequence[str]) -> "Sequence[Axes]":
+def choice_matrices(
+    rows: Sequence[Mapping[str, np.ndarray]], labels: Sequence[str]
+) -> "Sequence[Axes]":
     """Fig. 5(b): rows of equally many choice matrices, each with its title."""
     columns = len(rows[0])
     axes = new_axes(0.8 + 2.2 * columns, 2.4 * len(rows), len(rows), columns)
-    for ax, (title, matrix) in zip(axes, (item for row in rows for item in row.items()), strict=True):
+    for ax, (title, matrix) in zip(
+        axes, (item for row in rows for item in row.items()), strict=True
+    ):
         choice_matrix(matrix, labels, ax, colorbar=False)
         ax.set_title(title, fontsize=9)
-    axes[0].figure.colorbar(axes[0].images[0], ax=axes, label="probability, row over column", shrink=0.6)
+    axes[0].figure.colorbar(
+        axes[0].images[0], ax=axes, label="probability, row over column", shrink=0.6
+    )
     return axes
 
 
 def by_level(
-    mean: "pandas.DataFrame", error: "pandas.DataFrame", ylabel: str, truth: "pandas.Series | None" = None
+    mean: "pandas.DataFrame",
+    error: "pandas.DataFrame",
+    ylabel: str,
+    truth: "pandas.Series | None" = None,
 ) -> "Axes":
     """Fig. 4: a score of each model (column) against comparisons a pair (index), with error bars.
 
@@ -126,7 +147,13 @@ def by_level(
         ax.plot(truth.index, truth, color="0.5", linestyle="--", linewidth=1.0, label="truth")
     for number, (name, marker) in enumerate(zip(mean.columns, "os^D", strict=False)):
         aside = mean.index * 1.05 ** (number - (mean.shape[1] - 1) / 2)  # bars beside each other
-        style = {"color": COLOURS[number], "marker": marker, "markersize": 4, "capsize": 2, "label": name}
+        style = {
+            "color": COLOURS[number],
+            "marker": marker,
+            "markersize": 4,
+            "capsize": 2,
+            "label": name,
+        }
         ax.errorbar(aside, mean[name], error[name], **style)
     ax.set_xscale("log")
     ax.set_xticks(mean.index, mean.index.astype(str), rotation=90 if len(mean) > 6 else 0)

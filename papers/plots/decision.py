@@ -21,10 +21,12 @@ _MAX_NAME_LENGTH = 16  # of a region; longer names appear only in the legend
 
 @picture()
 def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> "Axes":
-    """Colour the plane of two covariates by the most probable class, paler where it is less probable.
+    """Colour the plane of two covariates by the most probable class, paler where it is less
+    probable.
 
-    Black lines are the boundaries between the regions; each region has the name of its class, if that is short.
-    Points are the rows of X (at most 2,000 of them), with a colour and a marker for each class.
+    Black lines are the boundaries between the regions; each region has the name of its class, if
+    that is short. Points are the rows of X (at most 2,000 of them), with a colour and a marker for
+    each class.
 
     Parameters
     ----------
@@ -65,12 +67,15 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     matrix = model._checked(X)
     if matrix.shape[1] != 2:
         raise ArgumentError(
-            f"Regions can be drawn for two covariates, and this model was fitted to {matrix.shape[1]}; fit one to two "
-            "columns."
+            "Regions can be drawn for two covariates, and this model was fitted to"
+            f" {matrix.shape[1]}; fit one to two columns."
         )
     labels = None if y is None else np.asarray(y).ravel()
     if labels is not None and len(labels) != len(matrix):
-        raise DataError(f"X has {len(matrix)} rows and y has {len(labels)} labels; each row of X needs one label.")
+        raise DataError(
+            f"X has {len(matrix)} rows and y has {len(labels)} labels; each row of X needs one"
+            " label."
+        )
     ax = new_axes(6.4, 4.8)[0] if ax is None else ax
     classes = [str(label) for label in model.classes_]
     shown = short(classes)
@@ -97,15 +102,21 @@ def _predicted(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         asked.append(np.linspace(low - margin, high + margin, _ASKED))
         drawn.append(np.linspace(low - margin, high + margin, _DRAWN * (_ASKED - 1) + 1))
     across, up = np.meshgrid(*asked)
-    found = model._probabilities(np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()])))
+    found = model._probabilities(
+        np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()]))
+    )
     found = found.reshape(_ASKED, _ASKED, -1)
     # Probabilities are smooth, so they are interpolated between the computed places.
     steps = np.arange(_DRAWN * (_ASKED - 1) + 1) / _DRAWN
-    between = np.stack([np.interp(steps, np.arange(_ASKED), unit) for unit in np.eye(_ASKED)], axis=1)
+    between = np.stack(
+        [np.interp(steps, np.arange(_ASKED), unit) for unit in np.eye(_ASKED)], axis=1
+    )
     return drawn[0], drawn[1], np.einsum("ia,jb,abk->ijk", between, between, found, optimize=True)
 
 
-def _paint(ax: "Axes", horizontal: Any, vertical: Any, probabilities: np.ndarray, colours: list[str]) -> None:
+def _paint(
+    ax: "Axes", horizontal: Any, vertical: Any, probabilities: np.ndarray, colours: list[str]
+) -> None:
     """The regions and their boundaries."""
     from matplotlib.colors import to_rgb
 
@@ -116,18 +127,28 @@ def _paint(ax: "Axes", horizontal: Any, vertical: Any, probabilities: np.ndarray
     colour = np.array([to_rgb(each) for each in colours])[best]
     image = 1 - strength[..., None] * (1 - colour)
     extent = (horizontal[0], horizontal[-1], vertical[0], vertical[-1])
-    ax.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
+    ax.imshow(
+        image, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0
+    )
     for k in np.unique(best):
         others = np.delete(probabilities, k, axis=2).max(axis=2)
         if (best != k).any():
             lead = probabilities[..., k] - others
-            ax.contour(horizontal, vertical, lead, levels=[0.0], colors="black", linewidths=0.9, zorder=1)
+            ax.contour(
+                horizontal, vertical, lead, levels=[0.0], colors="black", linewidths=0.9, zorder=1
+            )
 
 
 def _name_regions(
-    ax: "Axes", horizontal: Any, vertical: Any, probabilities: np.ndarray, shown: list[str], points: Any
+    ax: "Axes",
+    horizontal: Any,
+    vertical: Any,
+    probabilities: np.ndarray,
+    shown: list[str],
+    points: Any,
 ) -> None:
-    """Write the name of each class where its region has most room, away from the points if possible."""
+    """Write the name of each class where its region has most room, away from the points if
+    possible."""
     from matplotlib.patheffects import withStroke
 
     best = probabilities.argmax(axis=2)
@@ -140,7 +161,13 @@ def _name_regions(
         place = _widest(free & (best == k), size) or _widest(best == k, size)
         if place is None:
             continue
-        look = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold", "parse_math": False}
+        look = {
+            "ha": "center",
+            "va": "center",
+            "fontsize": 9,
+            "fontweight": "bold",
+            "parse_math": False,
+        }
         text = ax.text(horizontal[place[1]], vertical[place[0]], shown[k], zorder=4, **look)
         text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
@@ -154,7 +181,8 @@ def _size_of_name(ax: "Axes", name: str, shape: tuple[int, ...]) -> tuple[int, i
 
 
 def _widest(region: np.ndarray, size: tuple[int, int]) -> tuple[int, int] | None:
-    """The place furthest from the edge of a region at which a box of this size fits; None if there is none."""
+    """The place furthest from the edge of a region at which a box of this size fits; None if there
+    is none."""
     from scipy.ndimage import distance_transform_edt, minimum_filter
 
     fits = minimum_filter(region, size=size, mode="constant", cval=0)
@@ -166,7 +194,12 @@ def _widest(region: np.ndarray, size: tuple[int, int]) -> tuple[int, int] | None
 
 
 def _draw_points(
-    ax: "Axes", matrix: np.ndarray, labels: np.ndarray, classes: np.ndarray, shown: Any, colours: Any
+    ax: "Axes",
+    matrix: np.ndarray,
+    labels: np.ndarray,
+    classes: np.ndarray,
+    shown: Any,
+    colours: Any,
 ) -> None:
     """The rows, those of a class the model does not know left out."""
     chosen = np.arange(len(matrix))
@@ -176,11 +209,19 @@ def _draw_points(
         points = matrix[chosen[labels[chosen] == label]]
         if len(points):
             marker = _MARKERS[number % len(_MARKERS)]
-            look = {"s": 18, "marker": marker, "color": colours[number], "edgecolor": "white", "linewidth": 0.5}
+            look = {
+                "s": 18,
+                "marker": marker,
+                "color": colours[number],
+                "edgecolor": "white",
+                "linewidth": 0.5,
+            }
             ax.scatter(points[:, 0], points[:, 1], label=name, zorder=3, **look)
     if not ax.get_legend_handles_labels()[1]:
         return
     columns = 1 if len(classes) <= 20 else 2
-    legend = ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9, ncols=columns)
+    legend = ax.legend(
+        loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9, ncols=columns
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -27,13 +27,13 @@ def feature_samples(
 ) -> "list[Axes]":
     """Draw the feature matrices of randomly chosen draws from the posterior, shaded by weight.
 
-    Rows are options. On the left are the unique aspects, a column each (above 40 options, one for all); then the
-    features of the draw, the heaviest first. Only ratios of weights are identified, so they are shares of the largest
-    weight of the draw; darker is larger. Many different matrices predict the same choices: compare the draws before
-    you interpret one of them.
+    Rows are options. On the left are the unique aspects, a column each (above 40 options, one for
+    all); then the features of the draw, the heaviest first. Only ratios of weights are identified,
+    so they are shares of the largest weight of the draw; darker is larger. Many different matrices
+    predict the same choices: compare the draws before you interpret one of them.
 
-    For a fit to similarities weights are those of similarity, on one scale for all draws, and features of a single
-    object, on which similarities do not depend, are left out.
+    For a fit to similarities weights are those of similarity, on one scale for all draws, and
+    features of a single object, on which similarities do not depend, are left out.
 
     Parameters
     ----------
@@ -63,7 +63,11 @@ def feature_samples(
     --------
     >>> import thali as th
     >>> model = th.EliminationByAspects(alpha=1.0).fit(
-    ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False
+    ...     th.datasets.paris_rome(expected=True),
+    ...     draws=500,
+    ...     tune=500,
+    ...     random_seed=1,
+    ...     progressbar=False,
     ... )
     >>> axes = feature_samples(model, draws=4)
     >>> [tick.get_text() for tick in axes[0].get_yticklabels()]
@@ -72,14 +76,20 @@ def feature_samples(
     given = None if axes is None else list(np.ravel(axes))  # type: ignore[call-overload]
     wanted = draws if given is None else len(given)
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
-        raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
+        raise ArgumentError(
+            f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}."
+        )
     posterior = Posterior(model.posterior_)
     unique, of_similarities = posterior.has_unique, posterior.facts.of_several
     columns = columns_of(posterior)
     (rng,) = streams(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))
     drawn_by = posterior.draws
-    names = [f"draw {draw} of chain {chain}" for chain in drawn_by["chain"].values for draw in drawn_by["draw"].values]
+    names = [
+        f"draw {draw} of chain {chain}"
+        for chain in drawn_by["chain"].values
+        for draw in drawn_by["draw"].values
+    ]
 
     n = columns.n_options
     own_columns = 0 if not unique else n if n <= _MAX_OPTIONS else 1
@@ -88,17 +98,22 @@ def feature_samples(
         matrices = [(owns, np.ones(len(weights))) for owns, weights in matrices]
     width = own_columns + _GAP * unique + max(1, *(len(weights) for _, weights in matrices))
     heaviest = [
-        _largest(weights, columns.unique_weights[draw]) for draw, (_, weights) in zip(chosen, matrices, strict=True)
+        _largest(weights, columns.unique_weights[draw])
+        for draw, (_, weights) in zip(chosen, matrices, strict=True)
     ]
     scales = [max(heaviest) if of_similarities else largest for largest in heaviest]
     labels = short(posterior.labels)
     cell = min(0.24, 4 / n)
     if given is None:
-        given = _new_axes(len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels))
+        given = _new_axes(
+            len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels)
+        )
     drawn = given[: len(chosen)]
     step = -(-n // _MAX_OPTIONS)
     noun = "shared feature" if of_similarities else posterior.facts.word
-    for ax, draw, (owns, weights), scale in zip(drawn, chosen.tolist(), matrices, scales, strict=True):
+    for ax, draw, (owns, weights), scale in zip(
+        drawn, chosen.tolist(), matrices, scales, strict=True
+    ):
         own = columns.unique_weights[draw] if unique else np.empty(0)
         ax.set(xlim=(0, width), ylim=(n, 0))
         _draw_matrix(ax, owns, weights, own, scale, folded=n > _MAX_OPTIONS)
@@ -110,12 +125,16 @@ def feature_samples(
         ax.tick_params(length=0, labelleft=_is_leftmost(ax, drawn))
         ax.spines[:].set_visible(False)
     if has_weights:
-        _add_colour_bar(drawn, *((scales[0], "weight") if of_similarities else (1.0, "weight / largest of the draw")))
+        _add_colour_bar(
+            drawn,
+            *((scales[0], "weight") if of_similarities else (1.0, "weight / largest of the draw")),
+        )
     return drawn
 
 
 def _matrix(columns: FeatureColumns, draw: int, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """The features (option, feature) of a draw with at least this many owners, and their weights."""
+    """The features (option, feature) of a draw with at least this many owners, and their
+    weights."""
     features, weights = columns.dense(draw, draw + 1)
     kept = features[0].sum(axis=1) >= least
     return features[0][kept].T, weights[0][kept]
@@ -126,7 +145,8 @@ def _largest(weights: np.ndarray, own: np.ndarray) -> float:
 
 
 def _new_axes(number: int, width: float, height: float, for_labels: float) -> "list[Axes]":
-    """Axes of this size in inches, up to three in a row, with room for labels on the left and a bar on the right."""
+    """Axes of this size in inches, up to three in a row, with room for labels on the left and a bar
+    on the right."""
     across = 2 if number == 4 else min(number, 3)
     rows = -(-number // across)
     axes = new_axes(for_labels + across * width + 1.2, max(2.4, rows * height), rows, across)
@@ -138,11 +158,14 @@ def _new_axes(number: int, width: float, height: float, for_labels: float) -> "l
 def _draw_matrix(
     ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndarray, scale: float, folded: bool
 ) -> None:
-    """Draw the unique aspects, in one column if folded, and the features (option, feature) in the order of weight."""
+    """Draw the unique aspects, in one column if folded, and the features (option, feature) in the
+    order of weight."""
     n, order = len(owns), np.argsort(-weights, kind="stable")
     blocks = [np.where(owns[:, order], weights[order], np.nan)]
     if len(own):
-        blocks.insert(0, own[:, None] if folded else np.where(np.eye(n, dtype=bool), own[:, None], np.nan))
+        blocks.insert(
+            0, own[:, None] if folded else np.where(np.eye(n, dtype=bool), own[:, None], np.nan)
+        )
     box = ax.get_window_extent()
     cell = min(box.width / np.ptp(ax.get_xlim()), box.height / n) * 72 / ax.figure.dpi
     outline = min(0.8, 0.08 * cell) if cell > 3 else 0.0
@@ -160,7 +183,9 @@ def _is_leftmost(ax: "Axes", axes: "list[Axes]") -> bool:
     """Whether no other axes are to the left of these."""
     box = ax.get_position()
     boxes = [other.get_position() for other in axes]
-    return not any(other.x1 <= box.x0 and other.y0 < box.y1 and box.y0 < other.y1 for other in boxes)
+    return not any(
+        other.x1 <= box.x0 and other.y0 < box.y1 and box.y0 < other.y1 for other in boxes
+    )
 
 
 def _add_colour_bar(axes: "list[Axes]", largest: float, label: str) -> None:

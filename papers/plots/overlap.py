@@ -17,21 +17,25 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 30  # more do not stay legible
 _WIDTH, _HEIGHT = 6.2, 5.2  # inches that the objects are spread over
 _LETTER, _LINE = 0.09, 0.15  # inches of a letter across, and of a line up
-_FIRST, _STEP = 0.07, 0.075  # inches from a label to its innermost outline, and from one outline to the next
+# inches from a label to its innermost outline, and from one outline to the next
+_FIRST, _STEP = 0.07, 0.075
 _STYLES = ("-", "--", ":")
 _KEY = 34  # letters of a line of the legend
 _PUSHES = 400
-_TILT = 1e-9  # relative difference of directions that are as wide, so that rounding does not choose among them
+# relative difference of directions that are as wide, so that rounding does not choose among them
+_TILT = 1e-9
 
 
 @picture()
 def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axes":
-    """Draw the objects on a plane, similar objects close together, with an outline around those that share a feature.
+    """Draw the objects on a plane, similar objects close together, with an outline around those
+    that share a feature.
 
-    The plane is that of classical scaling of 1 - fitted similarity (of the largest similarity if that is above 1),
-    names moved apart where they would overlap. An outline is the hull of its members, larger features outside smaller
-    ones; heavier features have wider lines. A hull may enclose an object that lacks the feature: the legend gives the
-    weight, (for the expectation) the probability, and the members of each feature.
+    The plane is that of classical scaling of 1 - fitted similarity (of the largest similarity if
+    that is above 1), names moved apart where they would overlap. An outline is the hull of its
+    members, larger features outside smaller ones; heavier features have wider lines. A hull may
+    enclose an object that lacks the feature: the legend gives the weight, (for the expectation) the
+    probability, and the members of each feature.
 
     Parameters
     ----------
@@ -53,7 +57,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
 
     References
     ----------
-    Shepard & Arabie (1979), Additive clustering: outlines of features upon a scaling of the objects.
+    Shepard & Arabie (1979), Additive clustering: outlines of features upon a scaling of the
+    objects.
 
     Examples
     --------
@@ -62,11 +67,23 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     >>> from thali._aspects.draws.columns import Columns
     >>> from thali._aspects.answers.estimate import estimate
     >>> from thali.priors import IndianBuffet
-    >>> pairs = {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.8, 0.3, 0.45])}
-    >>> draws = Columns(np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3)))
+    >>> pairs = {
+    ...     "first": np.array([0, 0, 1]),
+    ...     "second": np.array([1, 2, 2]),
+    ...     "values": np.array([0.8, 0.3, 0.45]),
+    ... }
+    >>> draws = Columns(
+    ...     np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3))
+    ... )
     >>> data = SimpleNamespace(labels=("tea", "coffee", "milk"), judgements=np.ones(3), **pairs)
     >>> found = estimate(
-    ...     "expectation", draws, constant=np.array([0.3]), sigma=0.1, alpha=1.0, data=data, prior=IndianBuffet()
+    ...     "expectation",
+    ...     draws,
+    ...     constant=np.array([0.3]),
+    ...     sigma=0.1,
+    ...     alpha=1.0,
+    ...     data=data,
+    ...     prior=IndianBuffet(),
     ... )
     >>> [text.get_text() for text in overlap(found).get_legend().get_texts()]
     ['0.400 (1.00)  tea, coffee']
@@ -78,12 +95,15 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
         raise ArgumentError(f"`max_features` must be 1 or more; got {max_features}.")
     estimate = model.estimate("expectation") if isinstance(model, AdditiveClustering) else model
     if not isinstance(estimate, Estimate):
-        raise ArgumentError(f"overlap needs an AdditiveClustering or one of its estimates; got {type(model).__name__}.")
+        raise ArgumentError(
+            "overlap needs an AdditiveClustering or one of its estimates; got"
+            f" {type(model).__name__}."
+        )
     labels = estimate.similarity.index.tolist()
     if len(labels) > MAX_OBJECTS:
         raise ArgumentError(
-            f"{len(labels)} objects are too many for outlines, which stay legible up to {MAX_OBJECTS}; "
-            "thali.plots.features shows who owns which feature as a matrix."
+            f"{len(labels)} objects are too many for outlines, which stay legible up to"
+            f" {MAX_OBJECTS}; thali.plots.features shows who owns which feature as a matrix."
         )
     table = estimate.features.head(max_features)
     names = short([str(label) for label in labels])
@@ -100,10 +120,13 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     corners = np.concatenate([places - half, places + half, *hulls])
     low, high = corners.min(axis=0) - 0.08, corners.max(axis=0) + 0.08
 
-    if ax is None:  # of a size at which an inch of the layout is an inch on paper, and labels fit their outlines
+    # of a size at which an inch of the layout is an inch on paper, and labels fit their outlines
+    if ax is None:
         longest = max((line for key in keys for line in key.split("\n")), key=len, default="")
         width, height = high - low
-        (ax,) = new_axes(width + 1.4 + 0.8 * label_width([longest]), max(height + 0.2, 0.6 + 0.2 * len(keys)))
+        (ax,) = new_axes(
+            width + 1.4 + 0.8 * label_width([longest]), max(height + 0.2, 0.6 + 0.2 * len(keys))
+        )
     heaviest = max(float(table["weight"].to_numpy().max()), 1e-12) if len(table) else 1.0
     for number, hull in enumerate(hulls):
         line: dict[str, Any] = {
@@ -114,15 +137,33 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
         ax.add_patch(Polygon(hull, fill=False, **line))
     for name, (x, y) in zip(names, places.tolist(), strict=True):
         ax.text(x, y, name, ha="center", va="center", fontsize=9, parse_math=False, zorder=3)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[], aspect="equal", anchor="W")
+    ax.set(
+        xlim=(low[0], high[0]),
+        ylim=(low[1], high[1]),
+        xticks=[],
+        yticks=[],
+        aspect="equal",
+        anchor="W",
+    )
     ax.spines[:].set_visible(False)
     if len(table):
         title = "weight (probability)  members" if "probability" in table else "weight  members"
         lines = [
-            Line2D([], [], color=each.get_edgecolor(), linestyle=each.get_linestyle(), linewidth=each.get_linewidth())
+            Line2D(
+                [],
+                [],
+                color=each.get_edgecolor(),
+                linestyle=each.get_linestyle(),
+                linewidth=each.get_linewidth(),
+            )
             for each in ax.patches
         ]
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "alignment": "left", "frameon": False}
+        place = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1.02, 1),
+            "alignment": "left",
+            "frameon": False,
+        }
         legend = ax.legend(lines, keys, title=title, fontsize=8, labelspacing=0.7, **place)
         for text in legend.get_texts():
             text.set_parse_math(False)
@@ -152,19 +193,24 @@ def _plane(similarity: np.ndarray) -> np.ndarray:
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     order = np.linspace(0.0, _TILT * np.abs(centred).max(), len(centred))
     values, vectors = np.linalg.eigh(np.diag(order) - 0.5 * centred)
-    vectors = vectors[:, [-1, -2]] * np.sqrt(np.where(values > 10.0 * _TILT * values[-1], values, 0.0)[[-1, -2]])
+    vectors = vectors[:, [-1, -2]] * np.sqrt(
+        np.where(values > 10.0 * _TILT * values[-1], values, 0.0)[[-1, -2]]
+    )
     size = np.abs(vectors)
     largest = vectors[np.argmax(size > (1.0 - 1e-6) * size.max(axis=0), axis=0), [0, 1]]
     return vectors * np.where(largest < 0, -1.0, 1.0)
 
 
 def _spread(plane: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """The positions of the labels in inches, with room for two outlines between any two; and half their sizes."""
+    """The positions of the labels in inches, with room for two outlines between any two; and half
+    their sizes."""
     span = np.maximum(np.ptp(plane, axis=0), 1e-9)
     n = len(plane)
     # a regular rotation, for several objects at one place
     turn = 2 * np.pi * np.arange(n) / n
-    places = plane * np.array([_WIDTH, _HEIGHT]) / span + 0.01 * np.column_stack([np.cos(turn), np.sin(turn)])
+    places = plane * np.array([_WIDTH, _HEIGHT]) / span + 0.01 * np.column_stack(
+        [np.cos(turn), np.sin(turn)]
+    )
     first, second = np.triu_indices(n, 1)
     room = half[first] + half[second] + 2 * _FIRST + 2 * _STEP
     for _ in range(_PUSHES):
@@ -184,11 +230,14 @@ def _spread(plane: np.ndarray, half: np.ndarray) -> np.ndarray:
 
 
 def _levels(members: list[np.ndarray]) -> list[int]:
-    """The number of outlines inside each, so that none is drawn over another; smaller features are innermost."""
+    """The number of outlines inside each, so that none is drawn over another; smaller features are
+    innermost."""
     levels = [0] * len(members)
     done: list[int] = []
     for number in sorted(range(len(members)), key=lambda number: len(members[number])):
-        touched = [levels[other] for other in done if np.intersect1d(members[number], members[other]).size]
+        touched = [
+            levels[other] for other in done if np.intersect1d(members[number], members[other]).size
+        ]
         levels[number] = 1 + max(touched, default=-1)
         done.append(number)
     return levels
@@ -200,6 +249,8 @@ def _hull(places: np.ndarray, half: np.ndarray, padding: float) -> np.ndarray:
 
     turn = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     circle = padding * np.column_stack([np.cos(turn), np.sin(turn)])
-    corners = (places[:, None] + half[:, None] * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])).reshape(-1, 2)
+    corners = (
+        places[:, None] + half[:, None] * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    ).reshape(-1, 2)
     points = (corners[:, None] + circle).reshape(-1, 2)
     return points[ConvexHull(points).vertices]

@@ -1,16 +1,22 @@
 """The published sampler for elimination by aspects: Algorithm 1 of Görür, Jäkel & Rasmussen (2006).
 
-For reproduction only. New features are truncated at K* = 5 candidates, which biases their number and the
-concentration downwards: three options whose posterior has 2.21 features on average get 1.67. `algorithm_1` visits the
-columns of every row, and the weights, in a fresh random order. `algorithm_1_as_printed` visits them in the order in
-which they are stored, new ones last; that does not leave the posterior invariant, because a column's position then
-depends on its owners, and it finds far too many features.
-"""
+For reproduction only. New features are truncated at K* = 5 candidates, which biases their number
+and the concentration downwards: three options whose posterior has 2.21 features on average get
+1.67. `algorithm_1` visits the columns of every row, and the weights, in a fresh random order.
+`algorithm_1_as_printed` visits them in the order in which they are stored, new ones last; that does
+not leave the posterior invariant, because a column's position then depends on its owners, and it
+finds far too many features."""
 
 import math
 from typing import Any
 
-from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
+from thali._aspects.likelihoods.residuals import (
+    CONSTANT,
+    VARIANCE,
+    draw_variance,
+    outer_shift,
+    outer_sum,
+)
 from thali._aspects.moves.births import append
 from thali._aspects.moves.concentration import draw_concentration
 from thali._aspects.moves.tuning import SHARED, tuning_at
@@ -45,7 +51,16 @@ CANDIDATES = 5  # K*
 
 @kernel
 def algorithm_1(
-    rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    tunings: Any,
+    steps: Any,
+    out: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> Any:
     """The published sampler with a valid scan."""
     return run(rng, model, caches, states, tunings, steps, out, until, tune, thin, True)
@@ -53,7 +68,16 @@ def algorithm_1(
 
 @kernel
 def algorithm_1_as_printed(
-    rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    tunings: Any,
+    steps: Any,
+    out: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> Any:
     """The published sampler with its storage-order scan. Invalid: it shows what the scan does."""
     return run(rng, model, caches, states, tunings, steps, out, until, tune, thin, False)
@@ -110,7 +134,8 @@ def update_row(rng: Any, model: Any, c: Any, b: Any, i: Any, shuffled: Any) -> N
 
 @scalar
 def line_up(rng: Any, b: Any, shuffled: Any) -> Any:
-    """All columns into b.order, in random order or in that of storage; returns how many there are."""
+    """All columns into b.order, in random order or in that of storage; returns how many there
+    are."""
     if shuffled:
         return shuffle_columns(rng, b)
     columns = b.whole[COLUMNS]
@@ -121,12 +146,13 @@ def line_up(rng: Any, b: Any, shuffled: Any) -> Any:
 
 @scalar
 def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None:
-    """Eq. 10: which of K* candidates option i owns alone, drawn from the joint posterior of all 2^K* combinations.
+    """Eq. 10: which of K* candidates option i owns alone, drawn from the joint posterior of all
+    2^K* combinations.
 
-    The candidates' weights are those of its present unique features, the first K* of them, and fresh ones from the
-    prior.
-    """
-    odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES  # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
+    The candidates' weights are those of its present unique features, the first K* of them, and
+    fresh ones from the prior."""
+    # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
+    odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES
     known = 0
     present = 0.0
     for k in range(b.whole[COLUMNS]):
@@ -153,7 +179,8 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
 
 @scalar
 def draw_combination(rng: Any, model: Any, c: Any, b: Any, i: Any, odds: Any, present: Any) -> Any:
-    """A number whose bits say which candidates option i owns, instead of columns of the weight `present`."""
+    """A number whose bits say which candidates option i owns, instead of columns of the weight
+    `present`."""
     combinations = 1 << CANDIDATES
     top = -math.inf
     for code in range(combinations):
@@ -202,14 +229,17 @@ def copy_nodes(b: Any, source: Any, target: Any) -> None:
 
 @scalar
 def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: Any) -> None:
-    """Eq. 11 and 12, with the proposal Gamma(eta, eta / w), of mean w and standard deviation w / sqrt(eta), and its
-    Hastings ratio. eta = 1 / step^2 is adapted to an acceptance rate of one half."""
+    """Eq. 11 and 12, with the proposal Gamma(eta, eta / w), of mean w and standard deviation w /
+    sqrt(eta), and its Hastings ratio. eta = 1 / step^2 is adapted to an acceptance rate of one
+    half."""
     eta = tuning.step[SHARED] ** -2.0
     for t in range(line_up(rng, b, shuffled)):
         k = b.order[t]
         w = b.w[k] * rng.standard_gamma(eta) / eta
         if w - b.w[k] > -b.w[k]:
-            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(eta, b.w[k], w)
+            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(
+                eta, b.w[k], w
+            )
             tuning.tried[SHARED] += 1
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k])
@@ -219,7 +249,9 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
         for i in range(b.Z.shape[1] - 1):
             s = b.s[i] * rng.standard_gamma(eta) / eta
             if s > 0.0:
-                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(eta, b.s[i], s)
+                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(
+                    eta, b.s[i], s
+                )
                 tuning.tried[SHARED] += 1
                 if accept(rng, ratio):
                     apply_own(model.likelihood, c, b, i, s - b.s[i])
@@ -233,11 +265,13 @@ def proposal_ratio(eta: Any, w: Any, new: Any) -> Any:
     return (2.0 * eta - 1.0) * math.log(w / new) - eta * (w / new - new / w) - (new - w)
 
 
-# The published sampler for additive clustering (Navarro & Griffiths 2007, section 3), with a valid scan ---------------
+# The published sampler for additive clustering (Navarro & Griffiths 2007, section 3), with a valid
+# scan
 #
-# For reproduction and comparison only: correct, but on data with several families of features it stays in one. The
-# paper does not say in which order a row's columns, or the weights, are visited; here it is a fresh random one every
-# time, because the order of storage, new columns last, does not leave the posterior invariant.
+# For reproduction and comparison only: correct, but on data with several families of features it
+# stays in one. The paper does not say in which order a row's columns, or the weights, are visited;
+# here it is a fresh random one every time, because the order of storage, new columns last, does not
+# leave the posterior invariant.
 
 
 STEP = 0.05  # standard deviation of the random walk of a weight
@@ -245,9 +279,19 @@ STEP = 0.05  # standard deviation of the random walk of a weight
 
 @kernel
 def published(
-    rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    tunings: Any,
+    steps: Any,
+    out: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite` does."""
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite`
+    does."""
     tuning = tuning_at(tunings, 0)
     while True:
         status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
@@ -266,7 +310,8 @@ def published(
 
 @scalar
 def draw_singles(rng: Any, model: Any, b: Any, i: Any) -> None:
-    """Redraw object i's features that no other object has: Poisson(alpha / n), with weights from the prior."""
+    """Redraw object i's features that no other object has: Poisson(alpha / n), with weights from
+    the prior."""
     k = b.whole[COLUMNS] - 1
     while k >= 0:
         if b.m[k] == 1 and b.Z[k, i] != 0.0:
@@ -288,7 +333,9 @@ def walk_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
         d = STEP * rng.standard_normal()
         tuning.tried[SHARED] += 1
         if b.w[k] + d > 0.0:
-            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_density_ratio(model.weights, b.w[k], d)
+            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_density_ratio(
+                model.weights, b.w[k], d
+            )
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], d)
                 b.w[k] += d

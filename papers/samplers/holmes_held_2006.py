@@ -1,4 +1,5 @@
-"""The Gibbs sampler of Holmes & Held (2006) for the sparse multinomial logit, with which Archambeau & Caron compare."""
+"""The Gibbs sampler of Holmes & Held (2006) for the sparse multinomial logit, with which Archambeau
+& Caron compare."""
 
 import math
 from typing import Any
@@ -19,9 +20,11 @@ from thali._classify.sparse_logit.sweep import (
 from thali._compile.jit import compiled, part, scalar
 from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 
-# Auxiliary variables of Holmes & Held: a logistic variable whose sign is the class, and its Kolmogorov-Smirnov mixing
+# Auxiliary variables of Holmes & Held: a logistic variable whose sign is the class, and its
+# Kolmogorov-Smirnov mixing
 #
-# A standard logistic residual is Normal with variance 4 k^2, where k has the Kolmogorov distribution.
+# A standard logistic residual is Normal with variance 4 k^2, where k has the Kolmogorov
+# distribution.
 
 
 _CUT = 4.0 / 3.0  # between the two series of the mixing density
@@ -44,9 +47,9 @@ def positive_logistic(rng: Any, mean: Any) -> Any:
 def mixing_variance(rng: Any, r: Any) -> Any:
     """The variance of a logistic residual of absolute value r, given r.
 
-    Rejection from the generalised inverse Gaussian distribution, as in Holmes & Held (2006), appendix A4, with the
-    alternating series of the mixing density on either side of a cut. Returns NaN for NaN.
-    """
+    Rejection from the generalised inverse Gaussian distribution, as in Holmes & Held (2006),
+    appendix A4, with the alternating series of the mixing density on either side of a cut. Returns
+    NaN for NaN."""
     while True:
         variance = half_inverse_gaussian(rng, r)
         if variance > _CUT:
@@ -81,7 +84,11 @@ def _is_in_lower_series(variance: Any, u: Any) -> Any:
     share = variance / (math.pi * math.pi)
     # over the factor in front, which underflows before the series does
     log_u = math.log(u) - (
-        0.5 * math.log(2.0) + 2.5 * math.log(math.pi) - 2.5 * math.log(variance) - slope + 0.5 * variance
+        0.5 * math.log(2.0)
+        + 2.5 * math.log(math.pi)
+        - 2.5 * math.log(variance)
+        - slope
+        + 0.5 * variance
     )
     partial = 1.0
     n = 1
@@ -100,7 +107,16 @@ class HolmesHeldChain(CoefficientChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        run(self.rng, self.problem, self.state, *self.record, self.sweeps, until, self.tune, self.thin)
+        run(
+            self.rng,
+            self.problem,
+            self.state,
+            *self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until
 
 
@@ -134,7 +150,8 @@ def run(
 
 @scalar
 def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the scales given the coefficients, then the coefficients class by class, then move all by a common scale."""
+    """Draw the scales given the coefficients, then the coefficients class by class, then move all
+    by a common scale."""
     draw_scales(rng, problem, state)
     for k in range(problem.classes):
         if k != problem.reference:
@@ -147,10 +164,11 @@ def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 @part
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """Draw the variables given which the likelihood of class k against the others is Gaussian in its coefficients.
+    """Draw the variables given which the likelihood of class k against the others is Gaussian in
+    its coefficients.
 
-    A row of weight c has as many latent variables as fit into c, and a Polya-Gamma variable for the rest.
-    """
+    A row of weight c has as many latent variables as fit into c, and a Polya-Gamma variable for the
+    rest."""
     for i in range(problem.codes.size):
         others = _log_of_others(state.linear, k, i, problem.classes)
         mean = state.linear[k, i] - others
@@ -173,7 +191,8 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
 
 @part
 def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Shift the coefficients of all classes but the reference by a common vector, as `sweep.draw_reference` does."""
+    """Shift the coefficients of all classes but the reference by a common vector, as
+    `sweep.draw_reference` does."""
     r, s = problem.reference, state
     draw_auxiliary(rng, problem, state, r)
     for j in range(s.coef.shape[1]):

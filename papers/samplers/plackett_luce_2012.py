@@ -4,7 +4,15 @@ import math
 from typing import Any
 
 from thali._classify.plackett_luce.latent_moves import total
-from thali._classify.plackett_luce.state import ACCEPTED, LOG_A, LOG_MASS, STEP, SWEEPS, TRIED, keep_if_due
+from thali._classify.plackett_luce.state import (
+    ACCEPTED,
+    LOG_A,
+    LOG_MASS,
+    STEP,
+    SWEEPS,
+    TRIED,
+    keep_if_due,
+)
 from thali._classify.plackett_luce.sweep import draw_weights, latent, sum_rows
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.decisions import accept
@@ -13,7 +21,9 @@ _WALK_RATE = 0.44  # target acceptance rate
 
 
 @compiled
-def published(rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any) -> None:
+def published(
+    rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any
+) -> None:
     """Sweeps of the published sampler: latent variables, weights, a log-normal walk of a."""
     if state.whole[SWEEPS] == 0:
         sum_rows(rows, state)
@@ -31,7 +41,14 @@ def walk(rng: Any, prior: Any, state: Any, tune: int) -> None:
     """The published walk of a, whose step is adapted during tuning."""
     real, sweep = state.real, state.whole[SWEEPS]
     real[LOG_A], moved = published_walk(
-        rng, real[LOG_A], prior.low, prior.high, real[STEP], state.log_weights, real[LOG_MASS], prior.log_b
+        rng,
+        real[LOG_A],
+        prior.low,
+        prior.high,
+        real[STEP],
+        state.log_weights,
+        real[LOG_MASS],
+        prior.log_b,
     )
     if sweep >= tune:
         state.whole[TRIED] += 1
@@ -43,12 +60,20 @@ def walk(rng: Any, prior: Any, state: Any, tune: int) -> None:
 
 @scalar
 def published_walk(
-    rng: Any, log_a: Any, low: Any, high: Any, step: Any, log_weights: Any, log_mass: Any, log_b: Any
+    rng: Any,
+    log_a: Any,
+    low: Any,
+    high: Any,
+    step: Any,
+    log_weights: Any,
+    log_mass: Any,
+    log_b: Any,
 ) -> Any:
-    """The log-normal walk of a given the weights, with its exact ratio; returns ln a and whether it moved.
+    """The log-normal walk of a given the weights, with its exact ratio; returns ln a and whether it
+    moved.
 
-    ln α = Kp[(a* − a) ln b − ln Γ(a*) + ln Γ(a)] + (a* − a) Σ ln λ_kj; the prior 1/a and the Jacobian cancel.
-    """
+    ln α = Kp[(a* − a) ln b − ln Γ(a*) + ln Γ(a)] + (a* − a) Σ ln λ_kj; the prior 1/a and the
+    Jacobian cancel."""
     m = log_weights.size
     proposal = log_a + step * rng.standard_normal()
     if not low < proposal < high:

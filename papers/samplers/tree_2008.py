@@ -1,21 +1,24 @@
 """The published sampler for features on a tree: section 3 of Miller, Griffiths & Jordan (2008).
 
-For reproduction only. Every column k has its own probability pi_k, which follows a random walk. Features that
-only one option owns are removed and redrawn from K* = 5 candidates, as in `algorithm_1`: each is owned with odds
-alpha lambda_i / K*, and all 2^K* combinations are weighed, which leaves the posterior of that truncated prior
-invariant. It biases the number of features downwards: three options on a tree, which have 3.60 features on average,
-get 3.26. The paper only says that it treats new weights like the earlier one; a Poisson number of them up to K*, which
-eq. 7 allows as well, would give 3.59.
+For reproduction only. Every column k has its own probability pi_k, which follows a random walk.
+Features that only one option owns are removed and redrawn from K* = 5 candidates, as in
+`algorithm_1`: each is owned with odds alpha lambda_i / K*, and all 2^K* combinations are weighed,
+which leaves the posterior of that truncated prior invariant. It biases the number of features
+downwards: three options on a tree, which have 3.60 features on average, get 3.26. The paper only
+says that it treats new weights like the earlier one; a Poisson number of them up to K*, which eq. 7
+allows as well, would give 3.59.
 
-Where the text leaves a choice, 3.1 updates only what another option owns too, in a fresh random order for every option;
-3.3 removes all that an option owns alone before it adds anything; 3.4 draws pi_k of new columns exactly.
+Where the text leaves a choice, 3.1 updates only what another option owns too, in a fresh random
+order for every option; 3.3 removes all that an option owns alone before it adds anything; 3.4 draws
+pi_k of new columns exactly.
 
-    log P(h | pi) = sum over maximal owning clades c of log one_c  -  gamma * (length of the other edges),
-    gamma = -log(1 - pi), log one_c: that all leaves below c own the feature, given that the node above c lacks it
+    log P(h | pi) = sum over maximal owning clades c of log one_c  -  gamma * (length of the other
+    edges), gamma = -log(1 - pi), log one_c: that all leaves below c own the feature, given that the
+    node above c lacks it
 
-The state stores log one_c for every column and node, and the number of owners below, so that a toggle reads only the
-path from the option to the root. b.log_rate, which integrates pi out, is not used.
-"""
+The state stores log one_c for every column and node, and the number of owners below, so that a
+toggle reads only the path from the option to the root. b.log_rate, which integrates pi out, is not
+used."""
 
 import math
 from typing import Any
@@ -35,9 +38,19 @@ SLOPE, MIN_SCALE = 0.06, 0.08  # c and delta of the random walk on pi
 
 @kernel
 def published(
-    rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    tunings: Any,
+    steps: Any,
+    out: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite` does."""
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.infinite`
+    does."""
     tuning = tuning_at(tunings, 0)
     tuning.target[SHARED] = 0.5
     while True:
@@ -60,7 +73,8 @@ def published(
 
 @scalar
 def begin(prior: Any, b: Any) -> None:
-    """Set a missing probability of a column to the share of its owners, and fill the arrays of its nodes."""
+    """Set a missing probability of a column to the share of its owners, and fill the arrays of its
+    nodes."""
     n = b.Z.shape[1] - 1
     for k in range(b.whole[COLUMNS]):
         if b.pi[k] == 0.0:
@@ -71,7 +85,8 @@ def begin(prior: Any, b: Any) -> None:
 
 @scalar
 def update_row(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None:
-    """Section 3.1, eq. 3: Gibbs updates of option i's ownership of every column that another option owns."""
+    """Section 3.1, eq. 3: Gibbs updates of option i's ownership of every column that another option
+    owns."""
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         joins = b.Z[k, i] == 0.0
@@ -95,15 +110,17 @@ def update_row(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None:
 def log_odds_of_owning(prior: Any, b: Any, k: Any, i: Any) -> Any:
     """log of P(z_ik = 1 | z_-ik, pi_k) / P(z_ik = 0 | z_-ik, pi_k).
 
-    If i owns it, the largest clade that all own has one stem; without i, the clades beside the path from i to the root
-    are separate, and the feature arose nowhere on that path.
-    """
+    If i owns it, the largest clade that all own has one stem; without i, the clades beside the path
+    from i to the root are separate, and the feature arose nowhere on that path."""
     gamma = -math.log1p(-b.pi[k])
     root = prior.parent.shape[0] - 1
     lacking = 1 if b.Z[k, i] == 0.0 else 0
     odds = gamma * length(prior, i)
     v = i
-    while prior.parent[v] != root and b.owning[k, prior.parent[v]] + lacking == prior.size[prior.parent[v]]:
+    while (
+        prior.parent[v] != root
+        and b.owning[k, prior.parent[v]] + lacking == prior.size[prior.parent[v]]
+    ):
         up = prior.parent[v]
         other = prior.child[up]
         while other >= 0:
@@ -123,7 +140,8 @@ def length(prior: Any, v: Any) -> Any:
 
 @scalar
 def draw_new_probabilities(rng: Any, prior: Any, b: Any, i: Any) -> None:
-    """Section 3.4: pi of the columns that option i owns alone. They are the last columns, all of them just redrawn."""
+    """Section 3.4: pi of the columns that option i owns alone. They are the last columns, all of
+    them just redrawn."""
     k = b.whole[COLUMNS] - 1
     while k >= 0 and b.m[k] == 1 and b.Z[k, i] != 0.0:
         b.pi[k] = draw_probability_alone(rng, prior, i)
@@ -136,9 +154,8 @@ def draw_new_probabilities(rng: Any, prior: Any, b: Any, i: Any) -> None:
 def draw_probability_alone(rng: Any, prior: Any, i: Any) -> Any:
     """An exact draw from eq. 8, by rejection; more than every other trial is accepted.
 
-    In gamma the density is (1 - exp(-gamma t)) exp(-gamma (T - t)) / (exp(gamma) - 1), and 1 - exp(-gamma t) is at
-    most t gamma, gamma at most exp(gamma / 2) - exp(-gamma / 2).
-    """
+    In gamma the density is (1 - exp(-gamma t)) exp(-gamma (T - t)) / (exp(gamma) - 1), and 1 -
+    exp(-gamma t) is at most t gamma, gamma at most exp(gamma / 2) - exp(-gamma / 2)."""
     t = length(prior, i)
     rest = prior.ends[prior.ends.shape[0] - 1] - t
     while True:
@@ -163,7 +180,11 @@ def update_probability(rng: Any, prior: Any, b: Any, k: Any) -> None:
         return
     trial = scratch(b)
     refresh_log_one(prior, b, trial, new)
-    ratio = log_probability(prior, b, k, trial, new) - log_probability(prior, b, k, k, pi) - math.log(new / pi)
+    ratio = (
+        log_probability(prior, b, k, trial, new)
+        - log_probability(prior, b, k, k, pi)
+        - math.log(new / pi)
+    )
     if accept(rng, ratio + log_proposal(pi, new) - log_proposal(new, pi)):
         b.pi[k] = new
         for v in range(prior.parent.shape[0]):

@@ -1,8 +1,8 @@
-"""The exact posteriors catch mistakes: each of these, planted, puts a sampler of E4b more than five errors off.
+"""The exact posteriors catch mistakes: each of these, planted, puts a sampler of E4b more than five
+errors off.
 
-What the mistakes do to four figures was found once by another program (by 500,000 sweeps each, to a few in the last
-digit); so much of it is found again.
-"""
+What the mistakes do to four figures was found once by another program (by 500,000 sweeps each, to a
+few in the last digit); so much of it is found again."""
 
 import copy
 import math
@@ -28,9 +28,11 @@ MCSE = 0.01  # at the most, of those figures in the runs below
 
 
 @scalar
-def run(rng, model, caches, states, tunings, steps, out, until, tune, thin, shuffled, knows_prior, rows):
-    """The published sampler, but that it may scan in the order of storage, forget the prior of the constant, or give
-    every object the new columns of so many rows."""
+def run(
+    rng, model, caches, states, tunings, steps, out, until, tune, thin, shuffled, knows_prior, rows
+):
+    """The published sampler, but that it may scan in the order of storage, forget the prior of the
+    constant, or give every object the new columns of so many rows."""
     tuning = tuning_at(tunings, 0)
     while True:
         status = before_round(rng, model, caches, states, steps, out, until, tune, thin)

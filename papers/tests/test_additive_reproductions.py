@@ -1,4 +1,5 @@
-"""The reproductions of Navarro & Griffiths (2007) in miniature, from words on the command line to files."""
+"""The reproductions of Navarro & Griffiths (2007) in miniature, from words on the command line to
+files."""
 
 import json
 import math
@@ -42,7 +43,9 @@ def as_printed(design) -> pd.DataFrame:
     """Similarities that the printed features and weights give, with a little noise."""
     rng = np.random.default_rng(1)
     labels = design.labels
-    matrix = np.full((len(labels), len(labels)), design.constant) + 0.02 * rng.standard_normal((len(labels),) * 2)
+    matrix = np.full((len(labels), len(labels)), design.constant) + 0.02 * rng.standard_normal(
+        (len(labels),) * 2
+    )
     for members, printed in design.features.items():
         owners = np.isin(labels, members)
         matrix += printed.probability * printed.weight * np.outer(owners, owners)
@@ -55,12 +58,14 @@ def cells(text: str, first: str) -> list[str]:
     return line[len(first) :].split()
 
 
-# what the paper prints ------------------------------------------------------------------------------------
+# what the paper prints ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("design", "n"), [(NUMBERS, 10), (COUNTRIES, 16), (LETTERS, 26)])
 def test_printed_features_are_of_the_objects(design, n):
-    assert len(design.labels) == n and all(len(set(members)) == len(members) >= 2 for members in design.features)
+    assert len(design.labels) == n and all(
+        len(set(members)) == len(members) >= 2 for members in design.features
+    )
     assert {label for members in design.features for label in members} <= set(design.labels)
     printed = [feature.probability for feature in design.features.values()]
     assert printed == sorted(printed, reverse=True)
@@ -74,7 +79,7 @@ def test_the_constant_of_table_3_is_a_misprint(constant, explained):
     assert round(tables.explained_by_print(LETTERS, data, constant)) == explained
 
 
-# files of data --------------------------------------------------------------------------------------------
+# files of data ------------------------------------------------------------------------------------
 
 
 def test_objects_are_known_in_any_order_and_case(folder):
@@ -86,7 +91,9 @@ def test_objects_are_known_in_any_order_and_case(folder):
     assert messages.startswith("16 objects, 120 similarities")
     assert data.labels == tuple(COUNTRIES.labels[k] for k in order)
     frame = data.to_frame().loc[COUNTRIES.labels, COUNTRIES.labels].to_numpy()
-    np.testing.assert_allclose(frame[~np.eye(16, dtype=bool)], square.to_numpy()[~np.eye(16, dtype=bool)])
+    np.testing.assert_allclose(
+        frame[~np.eye(16, dtype=bool)], square.to_numpy()[~np.eye(16, dtype=bool)]
+    )
 
 
 def spoilt(name: str) -> pd.DataFrame:
@@ -117,16 +124,29 @@ def test_other_data_are_refused(run, folder, name, messages):
 @pytest.mark.parametrize(
     ("words", "messages"),
     [
-        (["additive-letters"], "additive-letters needs a table of the similarities of the letters A to Z"),
+        (
+            ["additive-letters"],
+            "additive-letters needs a table of the similarities of the letters A to Z",
+        ),
         (["additive-letters"], "with `--data PATH`"),
-        (["paris-rome", "--data", "given.csv"], "paris-rome takes no data of the user's; leave out `--data`"),
+        (
+            ["paris-rome", "--data", "given.csv"],
+            "paris-rome takes no data of the user's; leave out `--data`",
+        ),
         (["additive-numbers", "--data", "given.csv"], "leave out `--data`"),
         (["additive-letters", "--data", "absent.csv"], "There is no file 'absent.csv'"),
     ],
 )
-def test_data_where_there_should_be_none_or_none_where_there_should_be(run, folder, words, messages):
+def test_data_where_there_should_be_none_or_none_where_there_should_be(
+    run, folder, words, messages
+):
     result = run(*words, "--small", "--out", "results")
-    assert result.code == 2 and messages in result.err and result.out == "" and os.listdir(folder) == []
+    assert (
+        result.code == 2
+        and messages in result.err
+        and result.out == ""
+        and os.listdir(folder) == []
+    )
 
 
 def test_the_library_refuses_as_the_command_line_does():
@@ -142,16 +162,24 @@ def test_the_list_says_which_need_data(run):
     assert listed.count("needs --data") == 2 + 5
 
 
-# tables of features ---------------------------------------------------------------------------------------
+# tables of features -------------------------------------------------------------------------------
 
 
 @pytest.mark.long
 def test_numbers_from_words_to_files(run, folder, monkeypatch):
     monkeypatch.setattr(paper, "NUMBERS", NUMBERS._replace(draws=(60, 0, 0)))
     result = run("additive-numbers", "--small", "--out", "results")
-    assert result.code == 0 and (folder / "results" / "additive-numbers.txt").read_text() == result.out
-    pictures = [f"additive-numbers-{name}.png" for name in ("figure-4", "features", "overlap", "similarities")]
-    written = [f"additive-numbers-{number}.csv" for number in range(1, 7)] + ["additive-numbers.txt", *pictures]
+    assert (
+        result.code == 0 and (folder / "results" / "additive-numbers.txt").read_text() == result.out
+    )
+    pictures = [
+        f"additive-numbers-{name}.png"
+        for name in ("figure-4", "features", "overlap", "similarities")
+    ]
+    written = [f"additive-numbers-{number}.csv" for number in range(1, 7)] + [
+        "additive-numbers.txt",
+        *pictures,
+    ]
     assert sorted(os.listdir(folder / "results")) == sorted(written)
 
     constant = pd.read_csv("results/additive-numbers-1.csv").iloc[-1]
@@ -169,12 +197,15 @@ def test_numbers_from_words_to_files(run, folder, monkeypatch):
     np.testing.assert_allclose(number[["all", "of two objects or more"]].sum(), 1.0, atol=0.01)
     repeats: Any = pd.read_csv("results/additive-numbers-6.csv")
     assert (repeats["lowest repeat"] <= repeats["highest repeat"]).all()
-    assert "The paper's sampler, run 2 times: 10 chains, burn-in 100, 100 draws, lag 10" in result.out
+    assert (
+        "The paper's sampler, run 2 times: 10 chains, burn-in 100, 100 draws, lag 10" in result.out
+    )
 
 
 @pytest.mark.long
 def test_countries_from_a_file(run, folder, monkeypatch):
-    """Data that the paper's features made: they are found, whatever the order and spelling of the labels."""
+    """Data that the paper's features made: they are found, whatever the order and spelling of the
+    labels."""
     monkeypatch.setattr(paper, "COUNTRIES", COUNTRIES._replace(draws=(40, 0, 0)))
     square = as_printed(COUNTRIES).rename(index=str.upper, columns=str.upper)
     square.iloc[::-1, ::-1].to_csv(folder / "given.csv")
@@ -182,14 +213,21 @@ def test_countries_from_a_file(run, folder, monkeypatch):
     assert result.code == 0
     for members in list(COUNTRIES.features)[:3]:
         paper_probability, probability = cells(result.out, " ".join(members))[:2]
-        assert float(paper_probability) == COUNTRIES.features[members].probability and float(probability) > 0.9
-    assert "The data were read from given.csv: 16 objects, 120 similarities" in " ".join(result.out.split())
+        assert (
+            float(paper_probability) == COUNTRIES.features[members].probability
+            and float(probability) > 0.9
+        )
+    assert "The data were read from given.csv: 16 objects, 120 similarities" in " ".join(
+        result.out.split()
+    )
 
 
 @pytest.fixture(scope="module")
 def fitted():
     model = AdditiveClustering(sigma=0.05, alpha=0.5)
-    return model.fit(th.datasets.numbers(), 120, tune=60, chains=2, random_seed=1, progressbar=False)
+    return model.fit(
+        th.datasets.numbers(), 120, tune=60, chains=2, random_seed=1, progressbar=False
+    )
 
 
 def test_features_beside_those_of_the_model(fitted):
@@ -222,7 +260,8 @@ def test_numbers_of_features_are_those_drawn(fitted):
 
 @pytest.mark.long
 def test_error_of_the_variance_explained(fitted):
-    """It is the error of the mean of what each draw would add, here by a small step towards each draw."""
+    """It is the error of the mean of what each draw would add, here by a small step towards each
+    draw."""
     explained, error = tables.variance_explained(fitted)
     estimate = fitted.estimate()
     draws = fitted.posterior_["posterior"]["similarity"].values
@@ -233,10 +272,17 @@ def test_error_of_the_variance_explained(fitted):
 
     mean, step = draws.mean(axis=(0, 1)), 1e-5
     towards = [
-        [(of(mean + step * (draw - mean)) - of(mean - step * (draw - mean))) / (2 * step) for draw in chain]
+        [
+            (of(mean + step * (draw - mean)) - of(mean - step * (draw - mean))) / (2 * step)
+            for draw in chain
+        ]
         for chain in draws
     ]
-    assert explained == pytest.approx(of(mean)) == pytest.approx(100 * estimate.variance_accounted_for())
+    assert (
+        explained
+        == pytest.approx(of(mean))
+        == pytest.approx(100 * estimate.variance_accounted_for())
+    )
     assert error == pytest.approx(mcse(np.array(towards)), rel=1e-4)
 
 
@@ -256,7 +302,7 @@ def test_ctrl_c_between_repeats_keeps_the_rest(monkeypatch):
     assert found.interrupted and len(found.tables) == 6 and "run 1 times" in list(found.tables)[-1]
 
 
-# simulated similarities -----------------------------------------------------------------------------------
+# simulated similarities ---------------------------------------------------------------------------
 
 TINY = section_5.Size(
     {8: 2},
@@ -278,11 +324,20 @@ def settings(folder=None):
 @pytest.mark.long
 def test_simulation_from_words_to_files_and_on_from_them(run, folder, tiny, monkeypatch):
     first = run("additive-simulation", "--small", "--out", "results")
-    assert first.code == 0 and (folder / "results" / "additive-simulation.txt").read_text() == first.out
-    pictures = [f"additive-simulation-{name}.png" for name in ("figure-2", "figure-3a", "figure-3b", "reconstructed")]
+    assert (
+        first.code == 0
+        and (folder / "results" / "additive-simulation.txt").read_text() == first.out
+    )
+    pictures = [
+        f"additive-simulation-{name}.png"
+        for name in ("figure-2", "figure-3a", "figure-3b", "reconstructed")
+    ]
     assert set(pictures) <= set(os.listdir("results"))
     explained = pd.read_csv("results/additive-simulation-2.csv")
-    assert explained["estimator"].tolist() == [*section_5.ESTIMATORS.values(), "expectation, Gamma(1, 0.1)"]
+    assert explained["estimator"].tolist() == [
+        *section_5.ESTIMATORS.values(),
+        "expectation, Gamma(1, 0.1)",
+    ]
 
     job = folder / "results" / "additive-simulation-small-jobs" / "data-sets"
     assert len(read_parts(job).records) == 4
@@ -322,15 +377,22 @@ def test_tables_rest_on_the_estimates(tiny):
 def test_shares_of_chains_far_below_the_best():
     row = section_5._chain_row(32, [{"below": [0.0, 6.0, 20.0]}, {"below": [1.0, 2.0, 3.0]}])
     assert row["chains"] == 6 and row["failed, paper"] == 0.5
-    assert row["> 5 nats below"] == pytest.approx(1 / 3) and row["error of > 5"] == pytest.approx(1 / 3)
-    assert row["> 15 nats below"] == pytest.approx(1 / 6) and row["error of > 15"] == pytest.approx(1 / 6)
+    assert row["> 5 nats below"] == pytest.approx(1 / 3) and row["error of > 5"] == pytest.approx(
+        1 / 3
+    )
+    assert row["> 15 nats below"] == pytest.approx(1 / 6) and row["error of > 15"] == pytest.approx(
+        1 / 6
+    )
 
 
 def test_log_posterior_is_that_of_the_specification():
     made = th.datasets.additive(8, random_seed=2)
     model = AdditiveClustering(alpha=2.0, weight_prior=(1.0, 0.5))
     model.fit(made.data, 12, tune=5, chains=2, thin=5, random_seed=1, progressbar=False)
-    posterior, latent = model.posterior_["posterior"].dataset, model.posterior_["latent_features"].dataset
+    posterior, latent = (
+        model.posterior_["posterior"].dataset,
+        model.posterior_["latent_features"].dataset,
+    )
     found = section_5.log_posterior(model, 0.5)
     for chain in range(2):
         for draw in range(12):
@@ -340,7 +402,9 @@ def test_log_posterior_is_that_of_the_specification():
             constant = float(posterior["constant"].values[chain, draw])
             log_prior = len(owners) * math.log(2.0) - 2.0 * sum(1 / m for m in range(2, 9))
             for m in owners.sum(axis=1):
-                log_prior += math.log(math.factorial(8 - m) * math.factorial(m - 1) / math.factorial(8))
+                log_prior += math.log(
+                    math.factorial(8 - m) * math.factorial(m - 1) / math.factorial(8)
+                )
             _, copies = np.unique(owners, axis=0, return_counts=True)
             log_prior -= sum(math.log(math.factorial(c)) for c in copies)
             log_prior += stats.gamma.logpdf([*weights, constant], 1.0, scale=2.0).sum()
@@ -360,7 +424,9 @@ def test_ctrl_c_keeps_finished_data_sets(tiny, folder, monkeypatch):
     monkeypatch.setattr(section_5, "_record", stopped)
     found = section_5.simulation(settings(folder))
     assert found.interrupted and len(fits) == 2
-    assert found.tables["Fig. 3(a): number of features m of two objects or more"]["data sets"].tolist() == [1]
+    assert found.tables["Fig. 3(a): number of features m of two objects or more"][
+        "data sets"
+    ].tolist() == [1]
     assert len(read_parts(folder / "data-sets").records) == 1
     monkeypatch.setattr(section_5, "_record", lambda *cell: None)  # before the first of another run
     with pytest.raises(KeyboardInterrupt):

@@ -22,7 +22,10 @@ def folder(tmp_path, monkeypatch):
 
 def test_reproductions_are_listed_and_found_whatever_the_spelling():
     names = [entry.name for entry in papers.catalogue()]
-    assert names[:3] == ["paris-rome", "celebrities", "scan-order"] and len(names) == len(set(names)) == 14
+    assert (
+        names[:3] == ["paris-rome", "celebrities", "scan-order"]
+        and len(names) == len(set(names)) == 14
+    )
     assert papers.find("paris_rome").name == papers.find("Paris-Rome").name == "paris-rome"
 
 
@@ -39,7 +42,10 @@ def test_everything_that_can_be_reproduced_is_listed(done):
         (["tokyo"], "'tokyo'; there are 'paris-rome'"),
         (["paris-rome", "--small", "--full"], "--small or --full"),
         (["--all"], "name a folder with --out DIR"),
-        (["paris-rome", "--all", "--out", "results"], "--all takes no name; leave out 'paris-rome' or --all"),
+        (
+            ["paris-rome", "--all", "--out", "results"],
+            "--all takes no name; leave out 'paris-rome' or --all",
+        ),
         (
             ["--all", "--out", "results", "--data", "tea.csv"],
             "is a folder with the tables of all entries; 'tea.csv' is none",
@@ -56,17 +62,35 @@ def made_up(interrupted=False):
 
         return pyplot.subplots()[1]
 
-    table = pd.DataFrame({"what": ["a", "b"], "paper": [0.5, np.nan], "here": [0.51, 1.0], "error": [0.001, 0.0]})
-    found = Reproduction({"Table 9: numbers": table}, ["They agree.", 40 * "So-so. "], {"figure-9": draw}, interrupted)
-    return Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time"}, lambda settings: found)
+    table = pd.DataFrame(
+        {"what": ["a", "b"], "paper": [0.5, np.nan], "here": [0.51, 1.0], "error": [0.001, 0.0]}
+    )
+    found = Reproduction(
+        {"Table 9: numbers": table},
+        ["They agree.", 40 * "So-so. "],
+        {"figure-9": draw},
+        interrupted,
+    )
+    return Entry(
+        "made-up", "Nobody (1900)", "Table 9", {"small": "no time"}, lambda settings: found
+    )
 
 
 def test_reproduce_prints_and_writes(done, folder, monkeypatch):
     monkeypatch.setattr(papers, "find", lambda name: made_up())
     result = done("made-up", "--small", "--out", "results")
-    assert "what  paper   here   error\na     0.500  0.510  0.0010\nb         -  1.000  0.0000" in result.out
-    assert "They agree.\nSo-so. So-so." in result.out and max(map(len, result.out.splitlines())) <= 110
-    assert sorted(os.listdir(folder / "results")) == ["made-up-1.csv", "made-up-figure-9.png", "made-up.txt"]
+    assert (
+        "what  paper   here   error\na     0.500  0.510  0.0010\nb         -  1.000  0.0000"
+        in result.out
+    )
+    assert (
+        "They agree.\nSo-so. So-so." in result.out and max(map(len, result.out.splitlines())) <= 110
+    )
+    assert sorted(os.listdir(folder / "results")) == [
+        "made-up-1.csv",
+        "made-up-figure-9.png",
+        "made-up.txt",
+    ]
     assert (folder / "results" / "made-up.txt").read_text() == result.out
 
 
@@ -74,11 +98,20 @@ def test_a_reproduction_goes_on_from_its_job(run, refused, folder, monkeypatch):
     computed = []
 
     def parts(settings):
-        made = {name: lambda name=name: computed.append(name) or {"x": settings.random_seed} for name in "abc"}
-        records, interrupted = finished_parts(settings, "parts", {"draws": 5}, None, made, ("adding", "parts"))
-        return Reproduction({"Table 9": pd.DataFrame(records)}, ["They agree."], interrupted=interrupted)
+        made = {
+            name: lambda name=name: computed.append(name) or {"x": settings.random_seed}
+            for name in "abc"
+        }
+        records, interrupted = finished_parts(
+            settings, "parts", {"draws": 5}, None, made, ("adding", "parts")
+        )
+        return Reproduction(
+            {"Table 9": pd.DataFrame(records)}, ["They agree."], interrupted=interrupted
+        )
 
-    entry = Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time", "full": "none"}, parts)
+    entry = Entry(
+        "made-up", "Nobody (1900)", "Table 9", {"small": "no time", "full": "none"}, parts
+    )
     monkeypatch.setattr(papers, "find", lambda name: entry)
     words = ["made-up", "--out", "results"]
     first = run(*words, "--small")
@@ -86,7 +119,9 @@ def test_a_reproduction_goes_on_from_its_job(run, refused, folder, monkeypatch):
     assert run(*words, "--full").code == 0 and computed == 2 * list("abc")  # another job
     error = refused(*words, "--small", "--seed", 2)
     assert computed == 2 * list("abc")
-    assert error.endswith("was started with another seed; choose another folder, or give --overwrite.\n")
+    assert error.endswith(
+        "was started with another seed; choose another folder, or give --overwrite.\n"
+    )
     again = run(*words, "--small", "--seed", 2, "--overwrite")
     assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
 
@@ -101,7 +136,9 @@ def computed(monkeypatch):
             names.append(name)
             data = "none" if settings.data is None else settings.data.read_text()
             table = pd.DataFrame({"seed": [settings.random_seed], "data": [data]})
-            return Reproduction({"Table 9": table}, ["They agree."], interrupted=names == ["first", "second"])
+            return Reproduction(
+                {"Table 9": table}, ["They agree."], interrupted=names == ["first", "second"]
+            )
 
         takes = dict.fromkeys(("small", "standard"), "no time")
         return Entry(name, "Nobody (1900)", f"Table {name}", takes, function, **needs)
@@ -128,8 +165,13 @@ def test_all_is_reproduced_as_one_job_that_goes_on(run, done, refused, folder, c
     (folder / "data" / "teas.csv").write_text("black")
     (folder / "results" / "first.txt").unlink()
     done(*words)
-    assert computed[4:] == ["first", "third"] and "black" in (folder / "results" / "third.txt").read_text()
-    assert "was started with" in refused(*words, "--small") and "another seed" in refused(*words, "--seed", 2)
+    assert (
+        computed[4:] == ["first", "third"]
+        and "black" in (folder / "results" / "third.txt").read_text()
+    )
+    assert "was started with" in refused(*words, "--small") and "another seed" in refused(
+        *words, "--seed", 2
+    )
     done(*words, "--seed", 2, "--overwrite")
     assert computed[6:] == ["first", "second", "third"]
 

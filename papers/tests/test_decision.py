@@ -42,7 +42,11 @@ def test_colours_are_those_of_the_most_probable_class(transform, scale):
     pixels = image.get_array()
     assert image.origin == "lower"
     left, right, bottom, top = image.get_extent()
-    points = {c.get_label(): c.get_facecolor()[0][:3] for c in ax.collections if str(c.get_label()).startswith("c")}
+    points = {
+        c.get_label(): c.get_facecolor()[0][:3]
+        for c in ax.collections
+        if str(c.get_label()).startswith("c")
+    }
     rng = np.random.default_rng(1)
     checked = 0
     for across, up in rng.random((300, 2)):
@@ -69,7 +73,14 @@ def test_names_stand_in_their_regions_and_boundaries_between_classes():
     assert {text.get_text() for text in ax.texts} == {"c0", "c1", "c2"}
     for text in ax.texts:
         assert model.predict([text.get_position()])[0] == text.get_text()
-    edges = np.vstack([path.vertices for c in ax.collections if not c.get_label()[0] == "c" for path in c.get_paths()])
+    edges = np.vstack(
+        [
+            path.vertices
+            for c in ax.collections
+            if not c.get_label()[0] == "c"
+            for path in c.get_paths()
+        ]
+    )
     top = np.sort(model.predict_proba(edges), axis=1)
     assert len(edges) > 100 and np.all(top[:, -1] - top[:, -2] < 0.05)
 
@@ -82,7 +93,9 @@ def test_a_name_is_all_inside_its_region_or_not_there():
     assert 3 <= len(ax.texts) < 12
     for text in ax.texts:
         box = text.get_window_extent()
-        corners = ax.transData.inverted().transform(np.array([[x, y] for x in box.intervalx for y in box.intervaly]))
+        corners = ax.transData.inverted().transform(
+            np.array([[x, y] for x in box.intervalx for y in box.intervaly])
+        )
         assert list(model.predict(corners)) == [text.get_text()] * 4
 
 

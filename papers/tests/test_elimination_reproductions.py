@@ -16,7 +16,13 @@ def test_paris_rome():
     choices, inferred = found.tables.values()
     choices = choices.set_index("choice")
     assert choices.loc["P+ over R", "exact"] == pytest.approx(1.01 / 2.01)
-    reference = {"P+ over P": 0.9848, "P+ over R": 0.5603, "P+ over R+": 0.5, "P over R+": 0.4397, "R over R+": 0.0151}
+    reference = {
+        "P+ over P": 0.9848,
+        "P+ over R": 0.5603,
+        "P+ over R+": 0.5,
+        "P over R+": 0.4397,
+        "R over R+": 0.0151,
+    }
     for choice, value in reference.items():
         row = choices.loc[choice]
         assert abs(row["posterior mean"] - value) < 4.5 * row["error"] + 5e-5
@@ -39,7 +45,17 @@ def test_celebrities_in_miniature(monkeypatch, tmp_path):
         warnings.simplefilter("ignore", ThaliWarning)
         found = paper.celebrities(Settings("small", 1, 1, False, tmp_path))
     (table,) = found.tables.values()
-    assert list(table["model"]) == ["BASE", "BTL", "EBA12", "EBA15", "tEBA", "iEBA", "tree .1", "tree .5", "EMP"]
+    assert list(table["model"]) == [
+        "BASE",
+        "BTL",
+        "EBA12",
+        "EBA15",
+        "tEBA",
+        "iEBA",
+        "tree .1",
+        "tree .5",
+        "EMP",
+    ]
     assert table["NLL, paper"].dropna().tolist() == [17.57, 4.66, 4.50, 4.31, 3.95, 3.92, 2.89]
     assert {each.name for each in tmp_path.iterdir()} >= {"compare", "iEBA", "tEBA"}
     assert any(remark.startswith("Fig. 4: tEBA predicts") for remark in found.remarks)

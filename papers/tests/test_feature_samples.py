@@ -19,7 +19,9 @@ LONG = [f"${number}_{{ to $9: option with a name of some sixty characters" for n
 
 def fitted(n_options, labels=None, draws=40, chains=2, unique=True, **draw):
     data = comparisons(n_options, labels=labels)
-    drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
+    drawn = [
+        chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)
+    ]
     return types.SimpleNamespace(posterior_=tree_of(drawn, data, unique=unique), chains=drawn)
 
 
@@ -28,7 +30,9 @@ CASES = {
     "samples of nine": lambda: feature_samples(fitted(9, CELEBRITIES, mean_features=11.0), draws=4),
     "samples of forty": lambda: feature_samples(fitted(40, LONG, mean_features=10.0)),
     "samples of a hundred": lambda: feature_samples(fitted(100, draws=3)),
-    "samples of nothing": lambda: feature_samples(fitted(2, unique=False, mean_features=0.0), draws=1),
+    "samples of nothing": lambda: feature_samples(
+        fitted(2, unique=False, mean_features=0.0), draws=1
+    ),
 }
 
 
@@ -62,7 +66,9 @@ def test_samples_are_the_draws_they_are_said_to_be(unique):
         draw, number = int(words[1]), int(words[4])
         drawn = model.chains[number]
         features = sorted(list(features_of(drawn))[draw], key=lambda feature: -feature[1])
-        assert title == f"draw {draw} of chain {number}: {len(features)} aspect" + "s" * (len(features) != 1)
+        assert title == f"draw {draw} of chain {number}: {len(features)} aspect" + "s" * (
+            len(features) != 1
+        )
         own = drawn.unique_weights[draw]
         largest = max([weight for _, weight in features] + own.tolist())
         expected = np.full((5, len(features)), np.nan)
@@ -73,14 +79,19 @@ def test_samples_are_the_draws_they_are_said_to_be(unique):
         if features:
             np.testing.assert_allclose(blocks[-1], expected, rtol=1e-15)
         if unique:
-            np.testing.assert_allclose(blocks[0], np.where(np.eye(5) > 0, own / largest, np.nan), rtol=1e-15)
+            np.testing.assert_allclose(
+                blocks[0], np.where(np.eye(5) > 0, own / largest, np.nan), rtol=1e-15
+            )
         assert all(mesh.get_clim() == (0.0, 1.0) for mesh in ax.collections)
         assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
 
 
 def test_the_seed_chooses_the_draws():
     model = fitted(4)
-    titles = [[ax.get_title(loc="left") for ax in feature_samples(model, random_seed=seed)] for seed in (0, 0, 1)]
+    titles = [
+        [ax.get_title(loc="left") for ax in feature_samples(model, random_seed=seed)]
+        for seed in (0, 0, 1)
+    ]
     assert titles[0] == titles[1] != titles[2]
 
 
@@ -89,7 +100,9 @@ def test_labels_stand_left_only_and_thin_out():
     axes = feature_samples(model)
     shown = [any(tick.label1.get_visible() for tick in ax.yaxis.get_major_ticks()) for ax in axes]
     assert shown == [True, False, False, True, False, False]
-    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == [str(number) for number in range(0, 100, 3)]
+    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == [
+        str(number) for number in range(0, 100, 3)
+    ]
     assert matrices(axes[0])[0].shape == (100, 1)  # no room for a column each
 
 
@@ -110,7 +123,10 @@ def test_samples_show_shared_features_on_one_scale_of_weight():
     axes = feature_samples(model, draws=3)
     for draw, ax in enumerate(axes):
         count = int((owned[draw] > 1).sum())
-        assert ax.get_title(loc="left") == f"draw {draw} of chain 0: {count} shared feature{'s' * (count != 1)}"
+        assert (
+            ax.get_title(loc="left")
+            == f"draw {draw} of chain 0: {count} shared feature{'s' * (count != 1)}"
+        )
         cells = np.ma.asarray(ax.collections[0].get_array()).filled(0.0)
         assert cells.size == 4 * count
         assert cells.max() == pytest.approx(weights[draw].max() / weights.max())

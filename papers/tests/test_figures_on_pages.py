@@ -7,10 +7,15 @@ from helpers.places import PROJECT
 
 PAPERS = PROJECT / "docs" / "papers"
 
-# The page, its text with a place for each figure, the output, and where its figures stand there; each is rounded as the
-# page has it.
+# The page, its text with a place for each figure, the output, and where its figures stand there;
+# each is rounded as the page has it.
 FIGURES = [
-    ("elimination_2006", "| {} latent ones besides", "scan-order", r"celebrities: \D+ recommended +- +([\d.]+)"),
+    (
+        "elimination_2006",
+        "| {} latent ones besides",
+        "scan-order",
+        r"celebrities: \D+ recommended +- +([\d.]+)",
+    ),
     (
         "elimination_2006",
         "as printed, {}: how many",
@@ -23,15 +28,30 @@ FIGURES = [
         "scan-order",
         r"fresh random order for every row +2.5000 +([\d.]+)",
     ),
-    ("elimination_2006", "where the exact value is {}", "scan-order", r"two options, .* recommended +([\d.]+)"),
-    ("elimination_2006", "| {} with an error of {}; neither", "celebrities", r"iEBA +3.920 +([\d.]+) +([\d.]+)"),
+    (
+        "elimination_2006",
+        "where the exact value is {}",
+        "scan-order",
+        r"two options, .* recommended +([\d.]+)",
+    ),
+    (
+        "elimination_2006",
+        "| {} with an error of {}; neither",
+        "celebrities",
+        r"iEBA +3.920 +([\d.]+) +([\d.]+)",
+    ),
     (
         "elimination_2006",
         "is {} with a standard error of {}.",
         "celebrities",
         r"tEBA and iEBA \(by ([\d.]+), standard error\s([\d.]+)\)",
     ),
-    ("index", "celebrities: {} with a valid sampler", "scan-order", r"celebrities: \D+ recommended +- +([\d.]+)"),
+    (
+        "index",
+        "celebrities: {} with a valid sampler",
+        "scan-order",
+        r"celebrities: \D+ recommended +- +([\d.]+)",
+    ),
     (
         "../explanations/scan_order",
         "mean is {} latent aspects",
@@ -63,8 +83,18 @@ FIGURES = [
         r"largest at 10 \(([\d.]+) nats, error\s([\d.]+)\)",
     ),
     ("phylogenetic_2008", "(R-hat up to {})", "pibp-blocks", r"R-hat above 1.01, up to ([\d.]+)\)"),
-    ("additive_2007", "P(3 6 9) between {} and {}.", "additive-numbers", r"^3 6 9 +0.790 +0.\d+ +([\d.]+) +([\d.]+)$"),
-    ("additive_2007", "Tempered chains give {} |", "additive-numbers", r"^3 6 9 +0.790 +([\d.]+) +[\d.]+ +0.326"),
+    (
+        "additive_2007",
+        "P(3 6 9) between {} and {}.",
+        "additive-numbers",
+        r"^3 6 9 +0.790 +0.\d+ +([\d.]+) +([\d.]+)$",
+    ),
+    (
+        "additive_2007",
+        "Tempered chains give {} |",
+        "additive-numbers",
+        r"^3 6 9 +0.790 +([\d.]+) +[\d.]+ +0.326",
+    ),
     ("additive_2007", "the posterior {};", "additive-letters", r"the constant is ([\d.]+) \(paper"),
     (
         "additive_2007",
@@ -72,7 +102,12 @@ FIGURES = [
         "additive-simulation",
         r"here (\d+) % end more than 5 nats below\sthe best\.\sn = 32",
     ),
-    ("additive_2007", "{} % (11) at n = 32", "additive-simulation", r"5 of 10 chains; here (\d+) %"),
+    (
+        "additive_2007",
+        "{} % (11) at n = 32",
+        "additive-simulation",
+        r"5 of 10 chains; here (\d+) %",
+    ),
     (
         "product_classes_2017",
         "(by {} nats a task, standard error {})",
@@ -108,9 +143,13 @@ FIGURES = [
 
 @pytest.mark.parametrize(("page", "text", "output", "where"), FIGURES, ids=lambda text: text[:30])
 def test_figures_of_the_text_are_those_of_the_output(page, text, output, where):
-    said = re.search(re.escape(text).replace(r"\{\}", r"(\d*\.?\d+)"), (PAPERS / f"{page}.md").read_text("utf-8"))
+    said = re.search(
+        re.escape(text).replace(r"\{\}", r"(\d*\.?\d+)"), (PAPERS / f"{page}.md").read_text("utf-8")
+    )
     assert said, f"{page}.md does not say {text!r}"
-    found = re.search(where, (PAPERS / "results" / f"{output}.txt").read_text("utf-8"), re.MULTILINE)
+    found = re.search(
+        where, (PAPERS / "results" / f"{output}.txt").read_text("utf-8"), re.MULTILINE
+    )
     assert found, f"{output}.txt lacks {where!r}"
     for figure, printed in zip(said.groups(), found.groups(), strict=True):
         half = 0.5 * 10.0 ** -len(figure.partition(".")[2])

@@ -1,4 +1,5 @@
-"""The sampler of Holmes & Held for the sparse logit: its auxiliary variables, exact posteriors, draws by seed."""
+"""The sampler of Holmes & Held for the sparse logit: its auxiliary variables, exact posteriors,
+draws by seed."""
 
 import json
 import math
@@ -75,12 +76,15 @@ def test_mixing_variances_have_the_kolmogorov_law():
 @pytest.mark.parametrize("variance", [0.9, 4 / 3, 2.0])
 def test_the_two_series_of_the_mixing_law_are_one_function(variance):
     u = (np.arange(2000) + 0.5) / 2000
-    assert [_is_in_lower_series(variance, x) for x in u] == [_is_in_upper_series(variance, x) for x in u]
+    assert [_is_in_lower_series(variance, x) for x in u] == [
+        _is_in_upper_series(variance, x) for x in u
+    ]
 
 
 @pytest.mark.parametrize("r", [0.0, 0.7, 5.0, 60.0])
 def test_mixing_variances_of_one_residual_are_sums_of_two_polya_gammas_inverted(r):
-    # N(r; 0, v) mixed over v and exp(-w r²/2) mixed over PG(2, 0) are the same logistic density, so w = 1/v given r
+    # N(r; 0, v) mixed over v and exp(-w r²/2) mixed over PG(2, 0) are the same logistic density, so
+    # w = 1/v given r
     two = drawn(many_polya_gamma, r, 3) + drawn(many_polya_gamma, r, 4)
     assert stats.ks_2samp(1 / drawn(many_variances, np.full(N, r)), two).pvalue > FALSE_ALARM
 
@@ -90,7 +94,11 @@ def test_truncated_logistics(mean):
     draws = drawn(many_logistics, mean)
     assert draws.min() > 0
     # far out what is left of a logistic is exponential
-    left = np.exp(-draws) if mean < -700 else stats.logistic.sf(draws, mean) / stats.logistic.sf(0, mean)
+    left = (
+        np.exp(-draws)
+        if mean < -700
+        else stats.logistic.sf(draws, mean) / stats.logistic.sf(0, mean)
+    )
     assert stats.kstest(left, "uniform").pvalue > FALSE_ALARM
 
 
@@ -104,8 +112,13 @@ def far(draws, expected):
 
 
 def test_eta_learned():
-    chains = chains_of(X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, kind=HolmesHeldChain)
-    beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
+    chains = chains_of(
+        X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, kind=HolmesHeldChain
+    )
+    beta, log_eta = (
+        np.stack([c.record.coef[:, 0, 0] for c in chains]),
+        np.log([c.record.scales[:, 0] for c in chains]),
+    )
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
     assert far(log_eta, -0.320814) < FOUR
@@ -115,7 +128,9 @@ def test_eta_learned():
 def test_it_agrees_with_polya_gamma_on_three_classes():
     found = []
     for kind in (CoefficientChain, HolmesHeldChain):
-        chains = chains_of(*three_classes(), 3, 0, CoefficientPrior(None, 2, 1, True), 6_000, kind=kind)
+        chains = chains_of(
+            *three_classes(), 3, 0, CoefficientPrior(None, 2, 1, True), 6_000, kind=kind
+        )
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         figures = [*np.moveaxis(coefs, -1, 0), np.stack([c.record.log_likelihood for c in chains])]
         found.append((np.array([f.mean() for f in figures]), np.array([mcse(f) for f in figures])))
@@ -130,11 +145,18 @@ def test_posterior_of_weighted_rows():
 
     def density(beta):
         signs = np.where(codes == 1, 1.0, -1.0)
-        return math.exp(-counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0)
+        return math.exp(
+            -counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0
+        )
 
-    norm, first = (quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(2))
+    norm, first = (
+        quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(2)
+    )
     problem = problem_of(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
-    chains = [HolmesHeldChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
+    chains = [
+        HolmesHeldChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1)
+        for seed in range(2)
+    ]
     for chain in chains:
         chain.run_to(chain.total)
     beta = np.stack([chain.record.coef[:, 1, 0] for chain in chains])
@@ -177,7 +199,9 @@ def test_same_seed_same_draws_as_ever(monkeypatch):
     monkeypatch.setattr(engines, "trajectories_of", lambda *size: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = th.SparseMultinomialLogit(method="polya-gamma", draws=3, tune=1, chains=2, random_state=1)
+        model = th.SparseMultinomialLogit(
+            method="polya-gamma", draws=3, tune=1, chains=2, random_state=1
+        )
         model.fit(*smallest.rows(), thin=1, cores=1, progressbar=False)
     posterior = model.posterior_["posterior"].dataset
     assert is_same(digest_of(posterior["coef"].values), kept["posterior.coef"])

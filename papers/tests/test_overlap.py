@@ -37,7 +37,9 @@ def test_outlines_hold_their_members(kind):
             box = texts[member].get_window_extent().transformed(ax.transData.inverted())
             # the whole name, save the room above and below its letters
             for corner in [(box.x0, box.y0), (box.x1, box.y1), (box.x0, box.y1), (box.x1, box.y0)]:
-                assert inside(outline, (corner[0], corner[1] * 0.7 + 0.3 * texts[member].get_position()[1]))
+                assert inside(
+                    outline, (corner[0], corner[1] * 0.7 + 0.3 * texts[member].get_position()[1])
+                )
     widths, weights = [outline.get_linewidth() for outline in ax.patches], found.weights[:5]
     assert np.argsort(widths).tolist() == np.argsort(weights).tolist()
     keys = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -57,7 +59,9 @@ def test_outlines_of_a_model_are_those_of_its_expectation():
 
 
 def test_nested_features_are_nested_outlines():
-    assert _levels([np.array([0, 1, 2]), np.array([0, 1]), np.array([3, 4]), np.array([2, 3, 4, 5])]) == [1, 0, 0, 2]
+    assert _levels(
+        [np.array([0, 1, 2]), np.array([0, 1]), np.array([3, 4]), np.array([2, 3, 4, 5])]
+    ) == [1, 0, 0, 2]
 
 
 def test_the_plane_keeps_distances_and_its_signs():
@@ -73,17 +77,25 @@ def test_the_plane_keeps_distances_and_its_signs():
 
 @pytest.mark.parametrize(
     "similarity",
-    [np.full((5, 5), 0.5), np.kron(np.eye(2), np.full((3, 3), 0.6)) + 0.2, np.array([[1.0, 0.3], [0.3, 1.0]])],
+    [
+        np.full((5, 5), 0.5),
+        np.kron(np.eye(2), np.full((3, 3), 0.6)) + 0.2,
+        np.array([[1.0, 0.3], [0.3, 1.0]]),
+    ],
     ids=["all alike", "two blocks", "two objects"],
 )
 def test_rounding_does_not_turn_the_plane(similarity):
     # directions differ by 1e-10 or more, so that rounding by 1e-15 turns them by 1e-5 at most
     rounding = np.random.default_rng(2).uniform(-1.0, 1.0, similarity.shape) * np.finfo(float).eps
-    np.testing.assert_allclose(_plane(similarity + rounding + rounding.T), _plane(similarity), atol=1e-4)
+    np.testing.assert_allclose(
+        _plane(similarity + rounding + rounding.T), _plane(similarity), atol=1e-4
+    )
 
 
 def test_what_cannot_be_drawn():
-    with pytest.raises(ArgumentError, match=r"31 objects are too many .* up to 30; thali\.plots\.features shows"):
+    with pytest.raises(
+        ArgumentError, match=r"31 objects are too many .* up to 30; thali\.plots\.features shows"
+    ):
         overlap(fitted(31))
     with pytest.raises(ArgumentError, match="`max_features` must be 1 or more; got 0"):
         overlap(fitted(4), max_features=0)

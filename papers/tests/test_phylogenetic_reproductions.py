@@ -48,17 +48,27 @@ def count_fits(monkeypatch):
 def check_tables(found):
     score, gain, log_mean, squares = found.tables.values()
     assert score["comparisons a pair"].tolist() == [10] and score["data sets"].tolist() == [1]
-    assert (score[["pIBP .1", "pIBP .5", "IBP"]] < score["truth"].iloc[0]).all(axis=None), "the truth scores best"
+    assert (score[["pIBP .1", "pIBP .5", "IBP"]] < score["truth"].iloc[0]).all(axis=None), (
+        "the truth scores best"
+    )
     of_tree = 1000 * (score["pIBP .1"] - score["IBP"])
     np.testing.assert_allclose(gain["pIBP .1 - IBP"], of_tree, rtol=0, atol=1e-10)
-    assert log_mean.notna()["pIBP .5 - IBP"].all() and (squares[["pIBP .1", "IBP"]] > 0).all(axis=None)
+    assert log_mean.notna()["pIBP .5 - IBP"].all() and (squares[["pIBP .1", "IBP"]] > 0).all(
+        axis=None
+    )
     assert squares["largest R-hat"].iloc[0] > 0
 
 
 def check_pictures(found):
     from matplotlib import pyplot
 
-    assert list(found.pictures) == ["figure-4", "figure-4-differences", "figure-3", "figure-5a", "figure-5b"]
+    assert list(found.pictures) == [
+        "figure-4",
+        "figure-4-differences",
+        "figure-3",
+        "figure-5a",
+        "figure-5b",
+    ]
     for draw in found.pictures.values():
         figure = np.ravel(draw())[0].figure
         figure.draw_without_rendering()
@@ -72,9 +82,15 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
     made = paper.made(settings(), 0, 10)
     kept = read_parts(tmp_path / "0-10").records.values()
     for name in paper.MODELS:
-        predicted = {record["pair"]: record["predicted"] for record in kept if record["model"] == name}
-        p = [made.probabilities[i, j] for i, j in zip(made.data.first, made.data.second, strict=True)]
-        score = np.mean([x * np.log(predicted[k]) + (1 - x) * np.log(1 - predicted[k]) for k, x in enumerate(p)])
+        predicted = {
+            record["pair"]: record["predicted"] for record in kept if record["model"] == name
+        }
+        p = [
+            made.probabilities[i, j] for i, j in zip(made.data.first, made.data.second, strict=True)
+        ]
+        score = np.mean(
+            [x * np.log(predicted[k]) + (1 - x) * np.log(1 - predicted[k]) for k, x in enumerate(p)]
+        )
         row = scores[scores["model"] == name].iloc[0]
         assert row["score"] == pytest.approx(score, rel=1e-12)
         error = np.mean([(predicted[k] - x) ** 2 for k, x in enumerate(p)])
@@ -83,7 +99,9 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.first(1)
-@pytest.mark.parametrize("finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"])
+@pytest.mark.parametrize(
+    "finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"]
+)
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
     from thali._comparison import engine
 
@@ -140,21 +158,28 @@ def test_levels_share_their_features_and_sizes_their_data():
 
 
 def test_what_the_data_sets_establish():
-    # differences .1 +- .01 and .1 +- .1 over three data sets: ten standard errors and one; the 95 % interval has 4.3
+    # differences .1 +- .01 and .1 +- .1 over three data sets: ten standard errors and one; the 95 %
+    # interval has 4.3
     rows = []
     for level, spread in ((10, 0.01), (100, 0.1)):
         for number, step in enumerate((-1, 0, 1)):
             cell = {"comparisons": level, "data set": number}
             rows.append(cell | {"model": "IBP", "score": -0.5 + number})
-            rows.append(cell | {"model": "pIBP .1", "score": -0.4 + number + spread * 3**0.5 * step})
-            rows.append(cell | {"model": "pIBP .5", "score": -0.6 + number + spread * 3**0.5 * step})
+            rows.append(
+                cell | {"model": "pIBP .1", "score": -0.4 + number + spread * 3**0.5 * step}
+            )
+            rows.append(
+                cell | {"model": "pIBP .5", "score": -0.6 + number + spread * 3**0.5 * step}
+            )
     tree, loose = paper._established(pd.DataFrame(rows), "score", "score")
     assert "at 10 of 10, 100 comparisons a pair;" in tree and "(0.1000 nats, error 0.0100)" in tree
     assert "at none of 10, 100 comparisons a pair, worse at 10;" in loose
 
 
 def test_merged_columns():
-    features = np.array([[1, 1, 1, 0, 1, 1], [1, 0, 1, 0, 1, 1], [0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 0]], bool)
+    features = np.array(
+        [[1, 1, 1, 0, 1, 1], [1, 0, 1, 0, 1, 1], [0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 0]], bool
+    )
     weights = np.array([0.3, 0.5, 0.4, 0.05, 3.0, 0.1])
     columns, total, alone = paper._merged(features, weights, np.array([1.0, 2.0, 3.0, 4.0]))
     assert columns.T.tolist() == [[True, True, False, False]]
@@ -175,7 +200,9 @@ def test_mean_matrices_of_a_known_model():
     assert owners == {(True, True, False, False), (False, False, True, True)}
     drawn = model.posterior_["latent_features"]["weights"].values.reshape(100, -1).mean(axis=0)
     np.testing.assert_allclose(sorted(weights), sorted(drawn), rtol=1e-12)
-    np.testing.assert_allclose(alone, posterior["unique_weights"].values.reshape(100, 4).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        alone, posterior["unique_weights"].values.reshape(100, 4).mean(axis=0), rtol=1e-12
+    )
     matrix = paper.mean_choices(model)
     np.testing.assert_allclose(matrix + matrix.T, 1.0, rtol=0, atol=1e-15)
     asked = model.predict_proba([("P+", "R"), ("R+", "P")])
@@ -184,7 +211,9 @@ def test_mean_matrices_of_a_known_model():
 
 @pytest.mark.usefixtures("pictures")
 def test_matrices_are_drawn_with_their_labels():
-    ax = weighted_features(np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"])
+    ax = weighted_features(
+        np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"]
+    )
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "2.0"]
     ax = choice_matrix(np.array([[0.5, 0.9], [0.1, 0.5]]), ["tea", "milk"])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea", "milk"]

@@ -58,9 +58,12 @@ def test_a8_error_rate_of_plackett_luce_regression(name, rate, near):
     assert error_rate(name, GIBBS) == pytest.approx(rate, abs=near)
 
 
-@pytest.mark.parametrize("name, rate, near", [("wine", 0.089, 0.017), ("german_numeric", 0.263, 0.012)])
+@pytest.mark.parametrize(
+    "name, rate, near", [("wine", 0.089, 0.017), ("german_numeric", 0.263, 0.012)]
+)
 def test_a8_error_rate_of_the_variational_method(name, rate, near):
-    """The collapsed answer to the German data errs in .300 of cases, as often as naming the larger class."""
+    """The collapsed answer to the German data errs in .300 of cases, as often as naming the larger
+    class."""
     records, task = records_of(name, VARIATIONAL)
     found = of_method(records, task, VARIATIONAL, "error").mean()
     assert found == pytest.approx(rate, abs=near)
@@ -71,7 +74,8 @@ def test_a8_error_rate_of_the_variational_method(name, rate, near):
     "name, rate, near",
     [
         ("iris", 0.040, 0.014),
-        ("wine", 0.018, 0.007),  # .026 (.001) over 200 halves, where sets of twenty range from .018 to .032
+        # .026 (.001) over 200 halves, where sets of twenty range from .018 to .032
+        ("wine", 0.018, 0.007),
         ("heart", 0.169, 0.022),
         ("pima", 0.233, 0.011),
         ("german_numeric", 0.240, 0.010),

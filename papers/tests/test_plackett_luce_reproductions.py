@@ -1,4 +1,5 @@
-"""The reproductions of Archambeau & Caron (2012) in miniature, on generated data, from words to files."""
+"""The reproductions of Archambeau & Caron (2012) in miniature, on generated data, from words to
+files."""
 
 import os
 from pathlib import Path
@@ -45,7 +46,9 @@ def table(n: int, names, classes, seed=1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, len(names))), 2)
     scores = 2.0 * X[:, :1] * np.linspace(-1, 1, len(classes)) + rng.gumbel(size=(n, len(classes)))
-    return pd.DataFrame(X, columns=list(names)).assign(kind=np.array(classes)[scores.argmax(axis=1)])
+    return pd.DataFrame(X, columns=list(names)).assign(
+        kind=np.array(classes)[scores.argmax(axis=1)]
+    )
 
 
 def irises(n=40) -> pd.DataFrame:
@@ -53,23 +56,30 @@ def irises(n=40) -> pd.DataFrame:
 
 
 def lenses() -> pd.DataFrame:
-    """All 24 combinations, the class as the one that UCI holds would be: by astigmatism and tears."""
-    cells = np.array([(age, a, b, c) for age in (1, 2, 3) for a in (1, 2) for b in (1, 2) for c in (1, 2)])
+    """All 24 combinations, the class as the one that UCI holds would be: by astigmatism and
+    tears."""
+    cells = np.array(
+        [(age, a, b, c) for age in (1, 2, 3) for a in (1, 2) for b in (1, 2) for c in (1, 2)]
+    )
     classes = np.where(cells[:, 3] == 1, 3, cells[:, 2])
-    return pd.DataFrame(cells, columns=["age", "prescription", "astigmatic", "tear_rate"]).assign(kind=classes)
+    return pd.DataFrame(cells, columns=["age", "prescription", "astigmatic", "tear_rate"]).assign(
+        kind=classes
+    )
 
 
 def genes() -> pd.DataFrame:
     levels: Any = np.exp(table(24, [f"g{j}" for j in range(30)], [0, 1]).drop(columns="kind"))
     tumour = np.arange(24) % 3 > 0
-    return levels.mul(1.0 + tumour, axis=0).assign(tissue=np.where(tumour, "tumour", "normal"), y=tumour.astype(int))
+    return levels.mul(1.0 + tumour, axis=0).assign(
+        tissue=np.where(tumour, "tumour", "normal"), y=tumour.astype(int)
+    )
 
 
 def settings(folder=None, **other) -> Settings:
     return Settings("small", progressbar=False, folder=folder, cores=1, **other)
 
 
-# what the paper prints ------------------------------------------------------------------------------------
+# what the paper prints ----------------------------------------------------------------------------
 
 
 def test_figures_agree_with_the_relative_speeds_of_table_3():
@@ -91,12 +101,18 @@ def test_shared_files_have_the_sizes_of_table_1():
     assert [data.task for data in found] == [design.name for design in STUDIES]
     assert not any("other than" in data.sentence for data in found)
     of_age = data_files.ages(found[4])
-    assert of_age is not None and np.unique(of_age.labels, return_counts=True)[1].tolist() == [8, 8, 8]
+    assert of_age is not None and np.unique(of_age.labels, return_counts=True)[1].tolist() == [
+        8,
+        8,
+        8,
+    ]
     colon = data_files.read(real_data("colon/colon.csv"), (COLON,))[0]
-    assert "other than" not in colon.sentence and np.bincount(colon.labels.astype(int)).tolist() == [22, 40]
+    assert "other than" not in colon.sentence and np.bincount(
+        colon.labels.astype(int)
+    ).tolist() == [22, 40]
 
 
-# files of data --------------------------------------------------------------------------------------------
+# files of data ------------------------------------------------------------------------------------
 
 
 def test_a_folder_is_read_by_names(folder):
@@ -175,7 +191,7 @@ def test_data_are_asked_for(run):
     assert run().out.count("needs --data") == 2 + 5
 
 
-# splits and scores ----------------------------------------------------------------------------------------
+# splits and scores --------------------------------------------------------------------------------
 
 
 def data_set(frame: pd.DataFrame, design=IRIS) -> data_files.DataSet:
@@ -189,9 +205,14 @@ def test_every_class_and_no_constant_is_in_the_part_that_trains():
     for seed in range(40):
         train, test = data_files.split(data, np.random.default_rng(seed))
         assert len(train) == len(test) == 12 and sorted([*train, *test]) == list(range(24))
-        assert set(data.labels[train]) == {1, 2, 3} and np.ptp(data.covariates.to_numpy()[train], axis=0).all()
+        assert (
+            set(data.labels[train]) == {1, 2, 3}
+            and np.ptp(data.covariates.to_numpy()[train], axis=0).all()
+        )
     rare = lenses().assign(prescription=[1] * 23 + [2])
-    halves = [data_files.split(data_set(rare), np.random.default_rng(seed))[0] for seed in range(20)]
+    halves = [
+        data_files.split(data_set(rare), np.random.default_rng(seed))[0] for seed in range(20)
+    ]
     assert all(23 in half for half in halves)
     with pytest.raises(DataError, match="lacks a class or has a constant covariate"):
         data_files.split(data_set(lenses().assign(kind=range(24))), np.random.default_rng(0))
@@ -205,8 +226,17 @@ def test_splits_of_colon_and_sushi_have_the_papers_sizes():
 
 def test_lenses_by_age_have_the_class_as_a_covariate():
     of_age = data_files.ages(data_set(lenses(), STUDIES[4]))
-    assert of_age is not None and of_age.task == "Lenses, age" and of_age.labels.tolist() == [1] * 8 + [2] * 8 + [3] * 8
-    assert of_age.covariates.columns.tolist() == ["prescription", "astigmatic", "tear_rate", "class"]
+    assert (
+        of_age is not None
+        and of_age.task == "Lenses, age"
+        and of_age.labels.tolist() == [1] * 8 + [2] * 8 + [3] * 8
+    )
+    assert of_age.covariates.columns.tolist() == [
+        "prescription",
+        "astigmatic",
+        "tear_rate",
+        "class",
+    ]
     assert of_age.covariates["class"].tolist() == (lenses()["kind"] - 1).tolist()
     assert data_files.ages(data_set(irises())) is None
 
@@ -228,12 +258,14 @@ def test_scores_are_those_of_their_definitions():
     pairs = [(x > y) + (x == y) / 2 for x in of_b[labels == "b"] for y in of_b[labels == "a"]]
     assert found["error"] == 2 / 5 and found["auc"] == pytest.approx(np.mean(pairs))
     assert found["loss"] == pytest.approx(-np.log([0.9, 0.6, 0.4, 0.4, 0.7]).mean())
-    three = rates.scores(Fixed([1, 2, 3], [[0.5, 0.3, 0.2], [0.0, 0.0, 1.0]]), None, np.array([2, 3]))
+    three = rates.scores(
+        Fixed([1, 2, 3], [[0.5, 0.3, 0.2], [0.0, 0.0, 1.0]]), None, np.array([2, 3])
+    )
     assert three == {"error": 0.5, "loss": pytest.approx(-np.log(0.3) / 2)}
     assert rates.majority_error(np.array([1, 1, 2]), np.array([2, 2, 1, 3])) == 0.75
 
 
-# Table 2 and colon ----------------------------------------------------------------------------------------
+# Table 2 and colon --------------------------------------------------------------------------------
 
 
 def test_table_2_from_words_to_files_and_on_from_them(run, folder, monkeypatch):
@@ -243,11 +275,24 @@ def test_table_2_from_words_to_files_and_on_from_them(run, folder, monkeypatch):
     first = run("plackett-luce-table2", "--small", "--data", ".", "--out", "results")
     assert first.code == 0, first.err
     found: Any = pd.read_csv("results/plackett-luce-table2-1.csv").set_index(["data", "method"])
-    assert len(found) == 4 + 5 + 4 + 4 and (found["here"] <= 1).all() and np.isfinite(found["log loss"]).all()
+    assert (
+        len(found) == 4 + 5 + 4 + 4
+        and (found["here"] <= 1).all()
+        and np.isfinite(found["log loss"]).all()
+    )
     assert found.loc[("Iris", LOGIT), "paper"] == found.loc[("Iris", LOGIT), "sd, paper"] == 0.086
-    assert found.loc[("German", paper.FIXED), "a"] == 0.3 or found.loc[("German", paper.FIXED), "a"] == "0.3"
+    assert (
+        found.loc[("German", paper.FIXED), "a"] == 0.3
+        or found.loc[("German", paper.FIXED), "a"] == "0.3"
+    )
     assert found["AUC"].notna().sum() == 5  # German alone has two classes
-    for words in ("majority does", "PL Gibbs", "sushi.csv into the folder", "saying the age", "iris.csv: 40 rows"):
+    for words in (
+        "majority does",
+        "PL Gibbs",
+        "sushi.csv into the folder",
+        "saying the age",
+        "iris.csv: 40 rows",
+    ):
         assert words in " ".join(first.out.split())
 
     job = folder / "results" / "plackett-luce-table2-small-jobs" / "plackett-luce-table2"
@@ -262,7 +307,9 @@ def test_table_2_from_words_to_files_and_on_from_them(run, folder, monkeypatch):
 def test_the_table_rests_on_the_fits():
     data = data_set(irises())
     methods = (paper.METHODS[0], paper.METHODS[3])
-    records, interrupted = rates.rates_of(settings(), "any", [rates.Task(data, methods)], TINY._replace(splits=3))
+    records, interrupted = rates.rates_of(
+        settings(), "any", [rates.Task(data, methods)], TINY._replace(splits=3)
+    )
     assert not interrupted and [record["split"] for record in records] == [0, 1, 2]
     of_data = int(rates.digest(data)[:8], 16)
     errors = {method.name: [] for method in methods}
@@ -270,7 +317,9 @@ def test_the_table_rests_on_the_fits():
         seeds = np.random.SeedSequence(1, spawn_key=(of_data, number)).spawn(3)
         train, test = data_files.split(data, np.random.default_rng(seeds[0]))
         X, y = data.covariates.to_numpy(), data.labels
-        logit = SparseMultinomialLogit(reference="c", draws=4, tune=4, chains=1, random_state=seeds[1])
+        logit = SparseMultinomialLogit(
+            reference="c", draws=4, tune=4, chains=1, random_state=seeds[1]
+        )
         with pytest.warns(UserWarning):
             logit.fit(X[train], y[train], thin=10)
         bound = PlackettLuceRegression("variational").fit(X[train], y[train])
@@ -298,13 +347,18 @@ def test_differences_from_the_paper_are_named():
     )
     # Iris: .046 is 2.3 standard errors, sqrt(.004² + .086²/20); Wine: .061 is 7.
     assert paper._on_differences(here, rates.Budget(20, 1, 1, 1)) == [
-        "Beyond 3 standard errors of the paper's (in brackets) are: Wine sparse logit 0.019 (0.080)."
+        "Beyond 3 standard errors of the paper's (in brackets) are: Wine sparse logit 0.019"
+        " (0.080)."
     ]
     assert "on 2 of 2 sets" in paper._on_logit(here)[0]
 
 
 def test_sushi_is_told_in_numbers_of_errors():
-    record = {"task": "Sushi", "majority": 0.66, "methods": {GIBBS: {"error": 0.65}, LOGIT: {"error": 0.655}}}
+    record = {
+        "task": "Sushi",
+        "majority": 0.66,
+        "methods": {GIBBS: {"error": 0.65}, LOGIT: {"error": 0.655}},
+    }
     (messages,) = paper._on_sushi([record])
     assert "here 650 (PL Gibbs) and 655 (sparse logit)" in messages and "errs in 660" in messages
 
@@ -325,7 +379,8 @@ def test_ctrl_c_keeps_finished_splits(folder, monkeypatch):
     assert interrupted and len(records) == 1
     assert len(read_parts(folder / "any").records) == 1
     irises().to_csv(folder / "iris.csv", index=False)
-    monkeypatch.setattr(rates, "_record", lambda *cell: None)  # while sampling the first of another run
+    # while sampling the first of another run
+    monkeypatch.setattr(rates, "_record", lambda *cell: None)
     with pytest.raises(KeyboardInterrupt):
         paper.table_2(settings(data=folder))
 
@@ -335,13 +390,17 @@ def test_colon(run, folder):
     result = run("plackett-luce-colon", "--small", "--data", "colon.csv", "--out", "results")
     assert result.code == 0, result.err
     shown: Any = pd.read_csv("results/plackett-luce-colon-1.csv").set_index("method")
-    assert shown.loc[LOGIT, "paper"] == 0.33 and shown.loc[GIBBS, "paper"] == 0.36 and len(shown) == 5
-    assert (shown["majority"] == shown["majority"].iloc[0]).all() and "splits 19/5" in " ".join(result.out.split())
+    assert (
+        shown.loc[LOGIT, "paper"] == 0.33 and shown.loc[GIBBS, "paper"] == 0.36 and len(shown) == 5
+    )
+    assert (shown["majority"] == shown["majority"].iloc[0]).all() and "splits 19/5" in " ".join(
+        result.out.split()
+    )
     times: Any = pd.read_csv("results/plackett-luce-colon-2.csv").set_index("sampler")
     assert (times["sweep, ms"] > 0).all() and times.loc[paper.PUBLISHED, "ratio to PL"] == 1
 
 
-# Table 3 --------------------------------------------------------------------------------------------------
+# Table 3 ------------------------------------------------------------------------------------------
 
 
 def slow_ess(x) -> float:
@@ -370,13 +429,16 @@ def test_effective_size_of_a_single_chain():
         effective = mixing.single_chain_ess(chains[:length])
         for column in range(0, 60, 6):
             assert effective[column] == pytest.approx(slow_ess(chains[:length, column]), rel=1e-6)
-    # the estimates' own mean and error, and a bias of the truncation that is at most a tenth for chains as long
+    # the estimates' own mean and error, and a bias of the truncation that is at most a tenth for
+    # chains as long
     exact = 4000 * (1 - r) / (1 + r)
     assert abs(found.mean() / exact - 1) < 0.1 + 4 * found.std() / np.sqrt(60) / exact
     assert np.isnan(mixing.single_chain_ess(np.ones((50, 1)))[0])
 
 
-@pytest.mark.parametrize("name", [mixing.PUBLISHED, mixing.RECOMMENDED, mixing.HOLMES_HELD, mixing.POLYA_GAMMA])
+@pytest.mark.parametrize(
+    "name", [mixing.PUBLISHED, mixing.RECOMMENDED, mixing.HOLMES_HELD, mixing.POLYA_GAMMA]
+)
 def test_followed_odds_give_the_log_likelihood(name):
     """Of the training rows themselves; weights bear their sum, which falls out."""
     data = data_set(irises())
@@ -387,11 +449,17 @@ def test_followed_odds_give_the_log_likelihood(name):
     assert draws.shape == (6, 27 if name.startswith("PL") else 8)
     if name.startswith("PL"):
         sums = draws.sum(axis=1)
-        np.testing.assert_allclose(draws / sums[:, None], chain.record.weights.reshape(6, -1), rtol=1e-12)
-        assert sums[-1] == pytest.approx(np.exp(chain.state.real[LOG_MASS])) and sums[-1] != pytest.approx(1)
+        np.testing.assert_allclose(
+            draws / sums[:, None], chain.record.weights.reshape(6, -1), rtol=1e-12
+        )
+        assert sums[-1] == pytest.approx(np.exp(chain.state.real[LOG_MASS])) and sums[
+            -1
+        ] != pytest.approx(1)
     logs = np.concatenate([odds.reshape(6, 2, len(X)), np.zeros((6, 1, len(X)))], axis=1)
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(logs[:, codes, np.arange(len(X))].sum(axis=1), likelihoods, rtol=1e-9)
+    np.testing.assert_allclose(
+        logs[:, codes, np.arange(len(X))].sum(axis=1), likelihoods, rtol=1e-9
+    )
 
 
 def test_chains_are_those_of_the_classifiers():
@@ -414,9 +482,18 @@ def test_ratios_of_table_3():
     }
     single = mixing._table({"Wine": seen}, mixing._as_paper).set_index("sampler")
     assert single.loc[mixing.PUBLISHED, "effective draw"] == pytest.approx((2 / 20) / (8 / 5))
-    assert single.loc[mixing.PUBLISHED, "effective draw, paper"] == pytest.approx((15.1 / 23) / (184.9 / 8))
-    assert single.loc[mixing.HOLMES_HELD, "sweep"] == single.loc[mixing.HOLMES_HELD, "effective draw, paper"] == 1
-    assert np.isnan(single.loc[mixing.RECOMMENDED, "ESS, paper"]) and single.loc[mixing.PUBLISHED, "ESS, paper"] == 23
+    assert single.loc[mixing.PUBLISHED, "effective draw, paper"] == pytest.approx(
+        (15.1 / 23) / (184.9 / 8)
+    )
+    assert (
+        single.loc[mixing.HOLMES_HELD, "sweep"]
+        == single.loc[mixing.HOLMES_HELD, "effective draw, paper"]
+        == 1
+    )
+    assert (
+        np.isnan(single.loc[mixing.RECOMMENDED, "ESS, paper"])
+        and single.loc[mixing.PUBLISHED, "ESS, paper"] == 23
+    )
     together = mixing._table({"Wine": seen}, mixing._over_chains).set_index("sampler")
     assert together.loc[mixing.RECOMMENDED, "effective draw"] == pytest.approx((4 / 80) / (8 / 16))
     assert together.loc[mixing.PUBLISHED, "largest R-hat"] == pytest.approx(1.4)
@@ -435,7 +512,7 @@ def test_table_3_from_files(run, folder):
     assert run(*words).out == first.out  # times and all, from the job
 
 
-# Figs. 2 and 4 --------------------------------------------------------------------------------------------
+# Figs. 2 and 4 ------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -491,4 +568,7 @@ def test_path_of_iris_is_a_single_jump():
 
 def test_path_below_one_alone():
     W, codes, n_classes = problem("iris")
-    assert [int(fit.support.sum()) for fit in iris.map_path(W, codes, n_classes, [0.5, 0.9])] == [3, 3]
+    assert [int(fit.support.sum()) for fit in iris.map_path(W, codes, n_classes, [0.5, 0.9])] == [
+        3,
+        3,
+    ]

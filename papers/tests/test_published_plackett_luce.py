@@ -25,7 +25,9 @@ from thali._testing.smallest import Smallest
 
 def test_tiny_quadrature():
     W, codes, K = tiny()
-    draws = fit_gibbs(W, codes, K, a=0.3, sweep=published, draws=25_000, tune=1000, thin=1, random_seed=2)
+    draws = fit_gibbs(
+        W, codes, K, a=0.3, sweep=published, draws=25_000, tune=1000, thin=1, random_seed=2
+    )
     weights = [[0.070515, 0.287153, 0.158251], [0.266725, 0.072878, 0.144478]]
     for k in range(2):
         for j in range(3):

@@ -1,4 +1,5 @@
-"""The published samplers of latent features: exact moves, known posteriors, the bias of their truncation."""
+"""The published samplers of latent features: exact moves, known posteriors, the bias of their
+truncation."""
 
 import json
 import warnings
@@ -47,17 +48,21 @@ class Silent:
 
 def of_pairs(data, alpha=None, draws=50, tune=20, thin=3):
     settings = {"weight_prior": (1.0, 1.0), "alpha": alpha, "sweep": algorithm_1}
-    return build_task(IndianBuffet(), Elimination(), data, draws=draws, tune=tune, thin=thin, **settings)
+    return build_task(
+        IndianBuffet(), Elimination(), data, draws=draws, tune=tune, thin=thin, **settings
+    )
 
 
 def similar(missing=0.0, sigma=0.05, n=6, **settings):
-    return of_similarities(random_similarities(n, n, missing), sigma, tempering=None, sweep=published, **settings)
+    return of_similarities(
+        random_similarities(n, n, missing), sigma, tempering=None, sweep=published, **settings
+    )
 
 
 TASKS = {"pairs": lambda: of_pairs(random_comparisons(5, 5)), "similarities": similar}
 
 
-# moves and chains -----------------------------------------------------------------------------------------
+# moves and chains ---------------------------------------------------------------------------------
 
 ROWS = {
     "pairs": (
@@ -108,7 +113,9 @@ def test_the_diagonal_does_not_matter():
     matrix, runs = data.to_frame().to_numpy(copy=True), []
     for diagonal in (0.0, -50.0, np.nan):
         np.fill_diagonal(matrix, diagonal)
-        runs.append(one_run(of_similarities(th.Similarities(matrix), tempering=None, sweep=published)))
+        runs.append(
+            one_run(of_similarities(th.Similarities(matrix), tempering=None, sweep=published))
+        )
     assert all(same(runs[0], run) for run in runs[1:])
 
 
@@ -137,7 +144,7 @@ def test_same_seed_same_draws_as_ever(name):
     assert found.keys() == kept.keys() and all(is_same(found[key], kept[key]) for key in kept)
 
 
-# posteriors -----------------------------------------------------------------------------------------------
+# posteriors ---------------------------------------------------------------------------------------
 
 THIN = {2: 150, 3: 80, 4: 40}  # slow where few similarities tell a weight from the constant
 LEARNED = [case["name"] for case in ADDITIVE if "features" not in case["model"]]
@@ -158,7 +165,13 @@ def test_its_truncation_biases_it():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         model = use_published_sampler(th.EliminationByAspects(**case["model"]))
-        model.fit(th.PairedComparisons(case["counts"]), 40_000, tune=500, random_seed=20061, progressbar=False)
+        model.fit(
+            th.PairedComparisons(case["counts"]),
+            40_000,
+            tune=500,
+            random_seed=20061,
+            progressbar=False,
+        )
     mean, _ = mean_and_error(quantity(model, "n_features"))
     assert 1.60 < mean < 1.73
     mean, _ = mean_and_error(quantity(model, "alpha"))
@@ -177,9 +190,12 @@ def shared_columns(task):
 
 @pytest.mark.long
 def test_scan_order_as_printed():
-    """The published scan, in the order of storage, does not leave its own target invariant: it finds more such columns
-    than the same sampler with a valid scan, by far more than ten standard errors."""
-    valid = of_pairs(th.PairedComparisons([[0, 30], [30, 0]]), alpha=5.0, draws=10_000, tune=200, thin=10)
+    """The published scan, in the order of storage, does not leave its own target invariant: it
+    finds more such columns than the same sampler with a valid scan, by far more than ten standard
+    errors."""
+    valid = of_pairs(
+        th.PairedComparisons([[0, 30], [30, 0]]), alpha=5.0, draws=10_000, tune=200, thin=10
+    )
     mean, error = shared_columns(valid)
     valid.kernel = algorithm_1_as_printed
     printed, printed_error = shared_columns(valid)
@@ -193,7 +209,9 @@ def joint_of_pairs(rounds):
     # its truncation biases the columns, but not the prior of the fixed unique weights
     expected = {"unique weight": 4.0, "light unique": LIGHT}
     data = random_comparisons(4, seed=4, most=2)
-    return joint_distribution_test(IndianBuffet(), Elimination(0.05), data, expected, rounds, sweep=algorithm_1)
+    return joint_distribution_test(
+        IndianBuffet(), Elimination(0.05), data, expected, rounds, sweep=algorithm_1
+    )
 
 
 def joint_of_similarities(n, weight_prior, missing, rounds):
@@ -201,7 +219,9 @@ def joint_of_similarities(n, weight_prior, missing, rounds):
     data, prior = alternating_similarities(n, 5.0, missing, None), IndianBuffet()
     expected = means_of_similarities(prior, data, weight_prior, 0.0)
     sweep = published_sweep(prior, Additive())
-    return joint_distribution_test(prior, Additive(), data, expected, rounds, weight_prior=weight_prior, sweep=sweep)
+    return joint_distribution_test(
+        prior, Additive(), data, expected, rounds, weight_prior=weight_prior, sweep=sweep
+    )
 
 
 @pytest.mark.long

@@ -1,4 +1,5 @@
-"""The published sampler on a tree: its moves are exact, and its truncation biases it by as much as was found before."""
+"""The published sampler on a tree: its moves are exact, and its truncation biases it by as much as
+was found before."""
 
 import math
 from typing import Any
@@ -8,7 +9,14 @@ import pytest
 from arviz_stats.base.array import array_stats
 from helpers.naive import latent_features as naive
 from helpers.phylogenetic_trees import random_tree
-from helpers.problems import FIXED_UNIQUE, build, contents, make_state, random_comparisons, three_options
+from helpers.problems import (
+    FIXED_UNIQUE,
+    build,
+    contents,
+    make_state,
+    random_comparisons,
+    three_options,
+)
 from scipy import integrate, stats
 
 import thali as th
@@ -26,11 +34,14 @@ CHERRY = "((1:.3,2:.3):.7,3:1);"
 
 
 def at_random(seed, columns, n=7):
-    """A tree, its prior as the samplers read it, and a state of random columns with their probabilities."""
+    """A tree, its prior as the samplers read it, and a state of random columns with their
+    probabilities."""
     rng, tree = np.random.default_rng(seed), random_tree(n, seed)
     matrix = rng.random((n, columns)) < rng.choice([0.3, 0.8], columns)
     matrix[rng.integers(n), matrix.sum(axis=0) == 0] = True
-    model, make = build(random_comparisons(n, seed), PhylogeneticBuffet(tree), unique=FIXED_UNIQUE, lo=1, hi=n)
+    model, make = build(
+        random_comparisons(n, seed), PhylogeneticBuffet(tree), unique=FIXED_UNIQUE, lo=1, hi=n
+    )
     weights = rng.exponential(size=columns)
     state, _ = make_state(model, make, matrix, weights, rng.exponential(size=n))
     state.pi[:columns] = rng.random(columns)
@@ -39,9 +50,11 @@ def at_random(seed, columns, n=7):
 
 
 def log_probability(tree, owners, pi):
-    """log P(h | pi) by sums over the inner nodes, leaves to root, in probabilities: slow and obvious."""
+    """log P(h | pi) by sums over the inner nodes, leaves to root, in probabilities: slow and
+    obvious."""
     gamma, count = -math.log1p(-pi), len(tree.parents)
-    lacking, having = np.ones(count), np.ones(count)  # probability of the leaves below, whether the node has it or not
+    # probability of the leaves below, whether the node has it or not
+    lacking, having = np.ones(count), np.ones(count)
     for v in range(count - 1):
         if v < tree.n_leaves:
             lacking[v], having[v] = not owners[v], owners[v]
@@ -64,19 +77,25 @@ def test_probability_of_a_column_and_of_each_toggle(seed):
     for k in range(12):
         owners, pi = state.Z[k, :7].astype(bool), state.pi[k]
         expected = log_probability(tree, owners, pi)
-        assert tree_2008.log_probability(model.prior, state, k, k, pi) == pytest.approx(expected, abs=1e-11)
+        assert tree_2008.log_probability(model.prior, state, k, k, pi) == pytest.approx(
+            expected, abs=1e-11
+        )
         for i in range(7):
             with_i, without_i = owners.copy(), owners.copy()
             with_i[i], without_i[i] = True, False
             expected = log_probability(tree, with_i, pi) - log_probability(tree, without_i, pi)
-            assert tree_2008.log_odds_of_owning(model.prior, state, k, i) == pytest.approx(expected, abs=1e-11)
+            assert tree_2008.log_odds_of_owning(model.prior, state, k, i) == pytest.approx(
+                expected, abs=1e-11
+            )
 
 
 @pytest.mark.parametrize("i", [0, 2])
 def test_row_pass_given_the_probabilities(i):
     data, tree = three_options(), th.Tree.from_newick(CHERRY)
     model, make = build(data, PhylogeneticBuffet(tree), unique=FIXED_UNIQUE, lo=1, hi=3)
-    start = make_state(model, make, [[1, 0, 1], [1, 1, 0], [0, 1, 0]], [0.7, 1.3, 0.4], [0.5, 1.0, 0.8])
+    start = make_state(
+        model, make, [[1, 0, 1], [1, 1, 0], [0, 1, 0]], [0.7, 1.3, 0.4], [0.5, 1.0, 0.8]
+    )
     start[0].pi[:3] = [0.15, 0.6, 0.9]
     tree_2008.begin(model.prior, start[0])
 
@@ -117,7 +136,8 @@ def test_walk_of_a_probability(owners):
 
 
 class Proposing:
-    """A random generator whose normal draw is given and whose exponential draws have both outcomes followed."""
+    """A random generator whose normal draw is given and whose exponential draws have both outcomes
+    followed."""
 
     def __init__(self, rng, normal):
         self.standard_exponential, self.normal = rng.standard_exponential, normal
@@ -128,7 +148,8 @@ class Proposing:
 
 @pytest.mark.parametrize("pi, new", [(0.02, 0.4), (0.3, 0.9), (0.5, 0.999)])
 def test_walk_is_in_detailed_balance(pi, new):
-    """The proposal's variance hardly changes, so that a long run would not see that its ratio is missing."""
+    """The proposal's variance hardly changes, so that a long run would not see that its ratio is
+    missing."""
     tree, model, state = at_random(5, columns=1)
 
     def flow(pi, new):
@@ -150,7 +171,10 @@ def test_walk_is_in_detailed_balance(pi, new):
 
 @pytest.mark.parametrize("leaf_length", [0.3, 1e-3, 1.0])
 def test_probability_of_a_new_column(leaf_length):
-    tree, rng = th.Tree.from_groups({"a": ["1", "2"], "b": ["3"]}, leaf_length), np.random.default_rng(9)
+    tree, rng = (
+        th.Tree.from_groups({"a": ["1", "2"], "b": ["3"]}, leaf_length),
+        np.random.default_rng(9),
+    )
     prior = PhylogeneticBuffet(tree).compiled(3)
     drawn = [tree_2008.draw_probability_alone(rng, prior, 0) for _ in range(4_000)]
     rest = tree.total_length - leaf_length
@@ -172,7 +196,11 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     data = th.PairedComparisons(random_comparisons(6, 3).counts, tree.labels)
     settings = {"weight_prior": (1.0, 1.0), "alpha": 3.0, "draws": 1, "tune": 0, "thin": 10**9}
     task = build_task(
-        PhylogeneticBuffet(tree), th.likelihoods.Elimination(), data, sweep=tree_2008.published, **settings
+        PhylogeneticBuffet(tree),
+        th.likelihoods.Elimination(),
+        data,
+        sweep=tree_2008.published,
+        **settings,
     )
     chain = FeatureChain(task, np.random.default_rng(1))
     for until in range(1, 60):
@@ -204,7 +232,8 @@ def fit(tree, alpha, draws):
 
 @pytest.mark.long
 def test_its_truncation_biases_it_on_a_tree():
-    """Three options, alpha = 2: 3.600 features and .6952 for options 1 and 2; K* = 5 finds 3.27 and .6923(6)."""
+    """Three options, alpha = 2: 3.600 features and .6952 for options 1 and 2; K* = 5 finds 3.27 and
+    .6923(6)."""
     posterior = fit(th.Tree.from_newick(CHERRY), 2.0, 20_000)
     mean, error = mean_and_error(posterior["choice_probability"].values[..., 0])
     assert abs(mean - 0.6923) < 4 * math.hypot(error, 0.0006)
@@ -215,7 +244,8 @@ def test_its_truncation_biases_it_on_a_tree():
 
 @pytest.mark.long
 def test_on_a_star_it_is_biased_as_that_of_the_indian_buffet():
-    """alpha learned: 2.213 features and 1.134, of which the other published sampler finds 1.667(9) and .941(4)."""
+    """alpha learned: 2.213 features and 1.134, of which the other published sampler finds 1.667(9)
+    and .941(4)."""
     posterior = fit(th.Tree.star(["1", "2", "3"]), None, 20_000)
     for name, expected, its_error in (("n_features", 1.667, 0.009), ("alpha", 0.941, 0.004)):
         mean, error = mean_and_error(posterior[name].values)

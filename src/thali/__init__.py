@@ -1,8 +1,8 @@
 """thali: latent-feature models of choice and similarity.
 
-People choose between things, and judge things alike, because of features that nobody wrote down. thali infers those
-features, how many there are and how much each weighs. Names load on first use, so that importing thali is quick.
-"""
+People choose between things, and judge things alike, because of features that nobody wrote down.
+thali infers those features, how many there are and how much each weighs. Names load on first use,
+so that importing thali is quick."""
 
 from typing import Any
 

@@ -29,7 +29,9 @@ def whole(name: str | Fact, value: Any, least: int) -> int:
         raise ArgumentError(_named(name), f" must be an integer >= {least}; got {value!r}.")
     number = int(value)
     if number > MAX_COUNT:
-        raise ArgumentError(_named(name), f" must be an integer <= {MAX_COUNT:,}; got about {float_of(number):.1g}.")
+        raise ArgumentError(
+            _named(name), f" must be an integer <= {MAX_COUNT:,}; got about {float_of(number):.1g}."
+        )
     return number
 
 
@@ -53,7 +55,10 @@ def float_of(value: Any) -> float:
 def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
     """Raise an error for a run that nobody could wait for, or whose draws fill any memory."""
     if chains * draws > MAX_DRAWS:
-        raise ArgumentError(f"{chains:,} chains of {draws:,} draws do not fit into memory; reduce the number of draws.")
+        raise ArgumentError(
+            f"{chains:,} chains of {draws:,} draws do not fit into memory; reduce the number of"
+            " draws."
+        )
     if (sweeps := (draws + tune) * thin) > MAX_SWEEPS:
         raise ArgumentError(
             f"{draws:,} draws and {tune:,} warm-up draws with {thin:,} sweeps each (",
@@ -64,10 +69,18 @@ def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
 
 def positive(name: str | Fact, value: Any, meaning: str) -> float:
     """Check a number from 1e-100 to 1e100, whose square and its inverse are floats."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float_of(value) < math.inf:
-        raise ArgumentError(_named(name), f", {meaning}, must be a positive finite number; got {value!r}.")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, numbers.Real)
+        or not 0.0 < float_of(value) < math.inf
+    ):
+        raise ArgumentError(
+            _named(name), f", {meaning}, must be a positive finite number; got {value!r}."
+        )
     if not LEAST <= float_of(value) <= MOST:
-        raise ArgumentError(_named(name), f", {meaning}, must be between {LEAST:g} and {MOST:g}; got {value!r}.")
+        raise ArgumentError(
+            _named(name), f", {meaning}, must be between {LEAST:g} and {MOST:g}; got {value!r}."
+        )
     return float(value)
 
 
@@ -75,7 +88,9 @@ def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     """One of a few values."""
     if value not in choices:
         must, between = (" must be one of ", ", ") if len(choices) > 2 else (" must be ", " or ")
-        raise ArgumentError(Argument(name), must, listed(name, choices, between), f"; got {value!r}.")
+        raise ArgumentError(
+            Argument(name), must, listed(name, choices, between), f"; got {value!r}."
+        )
     return value
 
 

@@ -1,4 +1,5 @@
-"""What an object shows of itself: facts, and the one template each that makes HTML or plain text of them."""
+"""What an object shows of itself: facts, and the one template each that makes HTML or plain text of
+them."""
 
 import html
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,17 +14,20 @@ _MAX_NAMES = 10  # that are written out
 _LONGEST_NAME, _LONGEST_TITLE = 40, 200  # characters
 _MAX_LINES = 60  # of a table or of text
 
-# No colours but those of the notebook, so that it may be light or dark; without its style the text still reads well.
+# No colours but those of the notebook, so that it may be light or dark; without its style the text
+# still reads well.
 _STYLE = (
-    ".thali{color:inherit;font-size:13px;line-height:1.5;max-width:60em;margin:.3em 0;padding:.4em .8em;"
-    "border:1px solid var(--jp-border-color2,rgba(128,128,128,.45));border-radius:4px;overflow-wrap:anywhere}"
+    ".thali{color:inherit;font-size:13px;line-height:1.5;max-width:60em;margin:.3em 0;"
+    "padding:.4em .8em;border:1px solid var(--jp-border-color2,rgba(128,128,128,.45));"
+    "border-radius:4px;overflow-wrap:anywhere}"
     ".thali>p,.thali>dl,.thali>div,.thali>pre{margin:.3em 0}"
-    ".thali>dl{display:grid;grid-template-columns:minmax(5em,max-content) minmax(0,1fr);gap:0 1.2em;padding:0}"
+    ".thali>dl{display:grid;grid-template-columns:minmax(5em,max-content) minmax(0,1fr);"
+    "gap:0 1.2em;padding:0}"
     ".thali>dl>dt{float:none;width:auto;margin:0;padding:0;font-weight:normal;opacity:.7}"
     ".thali>dl>dd{float:none;width:auto;margin:0;padding:0}"
     ".thali>div{overflow-x:auto;overflow-wrap:normal}"
-    ".thali>pre{font-family:var(--jp-code-font-family,monospace);line-height:1.25;white-space:pre;overflow:auto;"
-    "max-height:30em;padding:0;background:none;color:inherit}"
+    ".thali>pre{font-family:var(--jp-code-font-family,monospace);line-height:1.25;"
+    "white-space:pre;overflow:auto;max-height:30em;padding:0;background:none;color:inherit}"
     ".thali>.thali-good,.thali>.thali-bad{padding-left:.6em;border-left:4px solid}"
     ".thali>.thali-good{border-color:var(--jp-success-color1,#388e3c)}"
     ".thali>.thali-bad{border-color:var(--jp-warn-color1,#ef6c00)}"
@@ -53,7 +57,8 @@ class Described:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: HTML and CSS, without scripts and without anything from elsewhere."""
+        """What a notebook shows: HTML and CSS, without scripts and without anything from
+        elsewhere."""
         return as_html(self._description())
 
 
@@ -63,11 +68,14 @@ def as_html(shown: Description) -> str:
     Examples
     --------
     >>> as_html(Description("<b>", (("options", ("tea", "milk")),))).partition("</style>")[2]
-    '<p><strong>&lt;b&gt;</strong></p><dl><dt>options</dt><dd><bdi>tea</bdi>, <bdi>milk</bdi></dd></dl></div>'
-    """
+    '<p><strong>&lt;b&gt;</strong></p><dl><dt>options</dt><dd><bdi>tea</bdi>,
+    <bdi>milk</bdi></dd></dl></div>'"""
     parts = [f"<p><strong>{_escaped(_shortened(shown.title, _LONGEST_TITLE))}</strong></p>"]
     if shown.facts:
-        facts = "".join(f"<dt>{_escaped(name)}</dt><dd>{_value_as_html(value)}</dd>" for name, value in shown.facts)
+        facts = "".join(
+            f"<dt>{_escaped(name)}</dt><dd>{_value_as_html(value)}</dd>"
+            for name, value in shown.facts
+        )
         parts.append(f"<dl>{facts}</dl>")
     if shown.table is not None:
         index = not is_numbered(shown.table)
@@ -76,7 +84,9 @@ def as_html(shown: Description) -> str:
         parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
         lines = shown.text.split("\n")
-        more = [f"... and {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
+        more = (
+            [f"... and {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
+        )
         parts.append(f"<pre>{_escaped(chr(10).join([*lines[:_MAX_LINES], *more]))}</pre>")
     if shown.note:
         kind = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[shown.good]
@@ -101,7 +111,9 @@ def as_text(shown: Description) -> str:
     ]
     if shown.table is not None:
         index = not is_numbered(shown.table)
-        table = without_empty(shown.table).to_string(float_format=for_python, max_rows=_MAX_LINES, index=index)
+        table = without_empty(shown.table).to_string(
+            float_format=for_python, max_rows=_MAX_LINES, index=index
+        )
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     parts = [part for part in (*parts, shown.text, shown.note) if part]
     return printable(("\n" if shown.table is None else "\n\n").join(parts))
@@ -111,7 +123,10 @@ def _value_as_html(value: str | tuple[str, ...]) -> str:
     """A text, or names, each with its own direction of writing."""
     if isinstance(value, str):
         return _escaped(value)
-    return _listed(value, [f"<bdi>{_escaped(_shortened(name, _LONGEST_NAME))}</bdi>" for name in value[:_MAX_NAMES]])
+    return _listed(
+        value,
+        [f"<bdi>{_escaped(_shortened(name, _LONGEST_NAME))}</bdi>" for name in value[:_MAX_NAMES]],
+    )
 
 
 def _value_as_text(value: str | tuple[str, ...]) -> str:
@@ -137,7 +152,8 @@ def _escaped(text: str) -> str:
 
 
 def without_empty(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return the table without the columns that are NaN in every row, but for those of a square of its rows."""
+    """Return the table without the columns that are NaN in every row, but for those of a square of
+    its rows."""
     rows = set(table.index)
     kept = [name in rows or not is_empty for name, is_empty in table.isna().all().items()]
     return table.loc[:, kept] if len(table) else table

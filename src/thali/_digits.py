@@ -1,11 +1,11 @@
-"""The one renderer of the numbers that people read: in sentences, in tables, on pages and in pictures.
+"""The one renderer of the numbers that people read: in sentences, in tables, on pages and in
+pictures.
 
-A sentence has three digits (`number`), per cent (`percent`), and one form of a probability (`probability`) and of a
-p-value (`p_in_words`). A table has three decimals, more in a column, or a row, of small numbers; a table of a paper has
-the same decimals in a whole column (`decimals_of`). Thousands are set apart by commas, and nothing is written as -0.
-What Python prints of results keeps six digits (`for_python`), because people go on computing with it. Files hold all
-digits.
-"""
+A sentence has three digits (`number`), per cent (`percent`), and one form of a probability
+(`probability`) and of a p-value (`p_in_words`). A table has three decimals, more in a column, or a
+row, of small numbers; a table of a paper has the same decimals in a whole column (`decimals_of`).
+Thousands are set apart by commas, and nothing is written as -0. What Python prints of results keeps
+six digits (`for_python`), because people go on computing with it. Files hold all digits."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -31,14 +31,18 @@ class Marks(NamedTuple):
 
 def in_line(value: Any) -> str:
     """Write a name, or several."""
-    return ", ".join(map(in_line, value)) if isinstance(value, tuple | list | set | frozenset) else str(value)
+    return (
+        ", ".join(map(in_line, value))
+        if isinstance(value, tuple | list | set | frozenset)
+        else str(value)
+    )
 
 
 TERMINAL_MARKS = Marks(in_line, "-", "inf", "< ")
 PAGE_MARKS = Marks(in_line, "–", "∞", "< ")
 
 
-# Numbers in sentences -------------------------------------------------------------------------------------------------
+# Numbers in sentences -----------------------------------------------------------------------------
 
 
 def number(value: float) -> str:
@@ -96,24 +100,28 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{written(100.0 * share, decimals)} %"
 
 
-# Numbers in tables ----------------------------------------------------------------------------------------------------
+# Numbers in tables --------------------------------------------------------------------------------
 
 
 def written(value: float, decimals: int) -> str:
-    """Write a finite number with so many decimals; with a power of ten where the most would show nothing of it.
+    """Write a finite number with so many decimals; with a power of ten where the most would show
+    nothing of it.
 
     Examples
     --------
     >>> written(0.25, 3), written(12345.6, 1), written(2e-7, 6), written(2e-7, 3), written(-1e-7, 3)
     ('0.250', '12,345.6', '2.0e-07', '0.000', '0.000')
     """
-    if abs(value) >= _HUGE or (decimals >= _MOST_DECIMALS and 0.0 < abs(value) < 10.0**-decimals / 2):
+    if abs(value) >= _HUGE or (
+        decimals >= _MOST_DECIMALS and 0.0 < abs(value) < 10.0**-decimals / 2
+    ):
         return f"{value:.1e}"
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
 
 
 def cell(column: str, value: Any, decimals: int | None, marks: Marks) -> str:
-    """Write a cell of the column of that name; `decimals`: None: three, fewer of counts and of large numbers."""
+    """Write a cell of the column of that name; `decimals`: None: three, fewer of counts and of
+    large numbers."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, Integral):
@@ -151,7 +159,11 @@ def decimals_of(column: str, values: Sequence[float], digits: int | None = None)
 
     Examples
     --------
-    >>> decimals_of("weight", [0.25, 0.5]), decimals_of("weight", [0.0002, 0.0005]), decimals_of("n", [2.0, 3.0])
+    >>> (
+    ...     decimals_of("weight", [0.25, 0.5]),
+    ...     decimals_of("weight", [0.0002, 0.0005]),
+    ...     decimals_of("n", [2.0, 3.0]),
+    ... )
     (3, 5, 0)
     """
     finite = [abs(value) for value in values if math.isfinite(value)]
@@ -161,7 +173,9 @@ def decimals_of(column: str, values: Sequence[float], digits: int | None = None)
         return digits
     if is_p_value(column):
         return DECIMALS
-    typical = sorted(value for value in finite if value > 0.0)[sum(value > 0.0 for value in finite) // 2]
+    typical = sorted(value for value in finite if value > 0.0)[
+        sum(value > 0.0 for value in finite) // 2
+    ]
     return with_two_digits(typical)
 
 

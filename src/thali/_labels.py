@@ -1,4 +1,5 @@
-"""Names of options, objects and columns: checked, shortened, and suggested where one was nearly right."""
+"""Names of options, objects and columns: checked, shortened, and suggested where one was nearly
+right."""
 
 import difflib
 import math
@@ -13,14 +14,17 @@ import numpy as np
 from .errors import ArgumentError, DataError, DataWarning
 
 _ALIKE = (
-    "Some labels contain combining accents, non-breaking spaces or invisible characters; labels that look the same"
-    " were merged."
+    "Some labels contain combining accents, non-breaking spaces or invisible characters; labels"
+    " that look the same were merged."
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
 # Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
-_SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(map(ord, "\u200b\u2060\ufeff"), None)
+_SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(
+    map(ord, "\u200b\u2060\ufeff"), None
+)
 
-# Characters that steer a terminal or the direction of writing, and those that no XML or UTF-8 may hold.
+# Characters that steer a terminal or the direction of writing, and those that no XML or UTF-8 may
+# hold.
 _STEERING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]|\r(?!\n)"
 )
@@ -38,10 +42,13 @@ def printable(text: str) -> str:
 
 
 def as_label(value: Any) -> str:
-    """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
+    """The text of a label: no blanks around it, no decimals of a whole number, "" where it is
+    missing."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64)):
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+        value, (bool, np.timedelta64)
+    ):
         number = float(value)
         if math.isnan(number):
             return ""
@@ -50,7 +57,8 @@ def as_label(value: Any) -> str:
 
 
 def one_spelling(text: str) -> str:
-    """The text without blanks around it, spelled as everywhere: what looks the same is the same, and that is said.
+    """The text without blanks around it, spelled as everywhere: what looks the same is the same,
+    and that is said.
 
     Examples
     --------
@@ -72,7 +80,8 @@ def one_line(label: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """The columns that a text takes on a terminal: two for a wide character such as 茶, none for a mere accent."""
+    """The columns that a text takes on a terminal: two for a wide character such as 茶, none for a
+    mere accent."""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))
@@ -92,23 +101,29 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         if not label:
-            raise DataError(f"{what} must not be empty, but position {position + 1} of {len(labels)} is.")
+            raise DataError(
+                f"{what} must not be empty, but position {position + 1} of {len(labels)} is."
+            )
         if label in seen:
             raise DataError(
-                f"{what} must be unique, but {label!r} is at positions {seen[label] + 1} and {position + 1}."
+                f"{what} must be unique, but {label!r} is at positions {seen[label] + 1} and"
+                f" {position + 1}."
             )
         seen[label] = position
     return labels
 
 
 def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
-    """The labels of the options of a design, of which there are `least` or more; "0", "1", ... of a number."""
+    """The labels of the options of a design, of which there are `least` or more; "0", "1", ... of a
+    number."""
     if isinstance(options, int | np.integer) and not isinstance(options, bool):
         labels = tuple(str(k) for k in range(int(options)))
     elif isinstance(options, Iterable) and not isinstance(options, str):
         labels = checked_labels(options, "The labels of a design")
     else:
-        raise ArgumentError(f"A design requires the number of options or a list of labels; got {options!r}.")
+        raise ArgumentError(
+            f"A design requires the number of options or a list of labels; got {options!r}."
+        )
     if len(labels) < least:
         few = {2: "two", 3: "three"}.get(least, str(least))
         raise ArgumentError(f"This design requires at least {few} options; got {len(labels)}.")
@@ -116,7 +131,8 @@ def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
 
 
 def without_formula(cell: str) -> str:
-    """The cell of a table as a spreadsheet takes it for text or a number: a formula gets an apostrophe.
+    """The cell of a table as a spreadsheet takes it for text or a number: a formula gets an
+    apostrophe.
 
     Examples
     --------

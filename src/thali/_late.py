@@ -1,4 +1,5 @@
-"""What lower layers take from higher ones, in one table: methods that are implemented there, and the models."""
+"""What lower layers take from higher ones, in one table: methods that are implemented there, and
+the models."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,5 @@
-"""What every page that thali writes as one file has in common: data that end no element, and what a page may load."""
+"""What every page that thali writes as one file has in common: data that end no element, and what a
+page may load."""
 
 import base64
 import hashlib
@@ -18,19 +19,26 @@ def as_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def policy(scripts: "list[str]", sends_to: str = "", loads: "tuple[list[str], list[str]]" = ([], [])) -> str:
-    """What the page allows: pictures and styles of its own, and these scripts to the letter; nothing from elsewhere.
+def policy(
+    scripts: "list[str]", sends_to: str = "", loads: "tuple[list[str], list[str]]" = ([], [])
+) -> str:
+    """What the page allows: pictures and styles of its own, and these scripts to the letter;
+    nothing from elsewhere.
 
-    `sends_to`: the origin to which its scripts may send, such as "https://example.org"; `loads`: the addresses of
-    scripts and of styles that it loads all the same.
-    """
-    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    `sends_to`: the origin to which its scripts may send, such as "https://example.org"; `loads`:
+    the addresses of scripts and of styles that it loads all the same."""
+    digests = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    ]
     run = " ".join([*(f"'sha256-{digest}'" for digest in digests), *loads[0]])
     style = " ".join(["'unsafe-inline'", *loads[1]])
     allowed = f" script-src {run};" if run else ""
     allowed += f" connect-src {sends_to};" if sends_to else ""
     allowed += " font-src data:;" if loads[1] else ""
-    return f"default-src 'none'; img-src data:; style-src {style};{allowed} base-uri 'none'; form-action 'none'"
+    return (
+        f"default-src 'none'; img-src data:; style-src {style};{allowed} base-uri 'none';"
+        " form-action 'none'"
+    )
 
 
 def markup(text: str) -> Any:

@@ -39,7 +39,8 @@ class Printed(Described):
         self._table().to_excel(excel_writer, **settings)
 
     def tables(self) -> "dict[str, pandas.DataFrame]":
-        """All tables of the answer by name, "table" first; its numbers are the table "numbers", a row each.
+        """All tables of the answer by name, "table" first; its numbers are the table "numbers", a
+        row each.
 
         Returns
         -------
@@ -58,7 +59,9 @@ class Printed(Described):
                 numbers[name] = value
         if numbers:
             index = pd.Index(list(numbers), name="quantity")
-            found["numbers"] = Table({"value": pd.Series(list(numbers.values()), index, dtype=object)})
+            found["numbers"] = Table(
+                {"value": pd.Series(list(numbers.values()), index, dtype=object)}
+            )
         return found
 
     def _table(self) -> "Table":

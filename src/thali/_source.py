@@ -49,7 +49,8 @@ def read_source(path: str | Path | Source) -> Source:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except MemoryError:
         raise DataError(
-            f"{path.name} does not fit into memory; remove rows or columns that the model does not use."
+            f"{path.name} does not fit into memory; remove rows or columns that the model does not"
+            " use."
         ) from None
     return _filled(path.name, content)
 
@@ -58,7 +59,9 @@ def read_standard_input() -> Source:
     """The bytes that are piped into the program, or redirected to it from a file."""
     stream = sys.stdin
     if stream is None or stream.isatty():
-        raise DataError("`-` reads standard input, but nothing is piped into thali; give a file instead.")
+        raise DataError(
+            "`-` reads standard input, but nothing is piped into thali; give a file instead."
+        )
     try:
         return _filled(STANDARD_INPUT, _piped(stream.buffer, STANDARD_INPUT))
     except OSError as error:
@@ -68,7 +71,9 @@ def read_standard_input() -> Source:
 def _piped(file: BinaryIO, name: str) -> bytes:
     content = file.read(MAX_PIPED + 1)
     if len(content) > MAX_PIPED:
-        raise DataError(f"{name} exceeds {MAX_PIPED >> 30} GiB and may never end; save the table as a file.")
+        raise DataError(
+            f"{name} exceeds {MAX_PIPED >> 30} GiB and may never end; save the table as a file."
+        )
     return content
 
 
@@ -89,7 +94,10 @@ def _expanded(path: Path) -> Path:
 def _absent(path: Path, error: OSError | ValueError) -> str:
     try:
         if path.is_symlink():
-            return f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist or cannot be reached."
+            return (
+                f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist or"
+                " cannot be reached."
+            )
         beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     except (OSError, ValueError):
         beside = []
@@ -99,7 +107,8 @@ def _absent(path: Path, error: OSError | ValueError) -> str:
 
 
 def _nearest(path: Path, beside: list[str]) -> str:
-    """A file whose name without its ending is nearly this one: endings are alike among files that are not."""
+    """A file whose name without its ending is nearly this one: endings are alike among files that
+    are not."""
     stems: dict[str, str] = {}
     for name in sorted(beside):
         stems.setdefault(Path(name).stem.casefold(), name)

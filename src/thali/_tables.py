@@ -1,4 +1,5 @@
-"""Tables of results as papers need them: LaTeX, Markdown and Excel, with sensible digits and escaped names."""
+"""Tables of results as papers need them: LaTeX, Markdown and Excel, with sensible digits and
+escaped names."""
 
 import io
 import re
@@ -31,7 +32,8 @@ _IN_MARKDOWN = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
 
 def _latex_name(text: Any) -> str:
     escaped = "".join(_IN_LATEX.get(letter, letter) for letter in _text(text))
-    return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped  # which \\ before it would take for its own
+    # which \\ before it would take for its own
+    return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped
 
 
 def _markdown_name(text: Any) -> str:
@@ -45,12 +47,15 @@ MARKDOWN = Marks(_markdown_name, "–", "∞", r"\< ")
 class Table(pd.DataFrame):
     """A data frame of results, whose `to_latex`, `to_markdown` and `to_excel` are made for papers.
 
-    Numbers have three decimals, more in a column of small ones; p-values below .001 say so; whole numbers have no
-    decimals, and missing ones are dashes. Names are escaped. Everything else is as in pandas.
+    Numbers have three decimals, more in a column of small ones; p-values below .001 say so; whole
+    numbers have no decimals, and missing ones are dashes. Names are escaped. Everything else is as
+    in pandas.
 
     Examples
     --------
-    >>> table = Table({"weight": [0.25, float("nan")], "p_value": [1e-9, 0.04]}, index=["R&D", "a|b"])
+    >>> table = Table(
+    ...     {"weight": [0.25, float("nan")], "p_value": [1e-9, 0.04]}, index=["R&D", "a|b"]
+    ... )
     >>> print(table.to_markdown())
     |  | weight | p\\_value |
     |:--|--:|--:|
@@ -108,10 +113,15 @@ class Table(pd.DataFrame):
         if not is_numbered(self) if index is None else index:
             names = ["" if name is None else str(name) for name in shown.index.names]
             places = [[*place] if isinstance(place, tuple) else [place] for place in shown.index]
-            rows = [[*map(str, place), *row] for place, row in zip([names, *places], rows, strict=True)]
+            rows = [
+                [*map(str, place), *row] for place, row in zip([names, *places], rows, strict=True)
+            ]
             right = [False] * len(names) + right
         rows.insert(1, ["--:" if number else ":--" for number in right])
-        cells = ["| " + " | ".join(row) + " |" if k != 1 else "|" + "|".join(row) + "|" for k, row in enumerate(rows)]
+        cells = [
+            "| " + " | ".join(row) + " |" if k != 1 else "|" + "|".join(row) + "|"
+            for k, row in enumerate(rows)
+        ]
         text = "\n".join(cells)
         if buf is None:
             return text
@@ -181,8 +191,12 @@ def in_words(table: pd.DataFrame, marks: Marks, digits: int | None = None) -> pd
             for k, name in enumerate(table.columns)
         )
     ]
-    shown = pd.DataFrame(dict(enumerate(columns)), index=_renamed(table.index, marks.name), dtype=object)
-    return shown.set_axis(pd.Index([marks.name(each) for each in table.columns], dtype=object), axis=1)
+    shown = pd.DataFrame(
+        dict(enumerate(columns)), index=_renamed(table.index, marks.name), dtype=object
+    )
+    return shown.set_axis(
+        pd.Index([marks.name(each) for each in table.columns], dtype=object), axis=1
+    )
 
 
 def _renamed(index: pd.Index, name: Callable[[Any], str]) -> pd.Index:

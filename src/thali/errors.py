@@ -17,15 +17,18 @@
     │   └── DefectWarning    by an error of thali
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
 
-Every message is one sentence or two on one line: what was given and where, what is expected, how to correct it.
-Names and cells of any length may stand in it, since long ones are shortened here, for all messages.
-The command line prints the message of a ThaliError and exits with 2; it never shows a traceback for one.
+Every message is one sentence or two on one line: what was given and where, what is expected, how to
+correct it. Names and cells of any length may stand in it, since long ones are shortened here, for
+all messages. The command line prints the message of a ThaliError and exits with 2; it never shows a
+traceback for one.
 
-A message consists of parts: text, and facts such as `Argument("draws")` or `Setting("unique", False)`, which each place
-spells in its own words. `str(error)` spells them as Python does, `error.render(words)` as `words` do; so nobody has to
-look into the text of a message.
+A message consists of parts: text, and facts such as `Argument("draws")` or `Setting("unique",
+False)`, which each place spells in its own words. `str(error)` spells them as Python does,
+`error.render(words)` as `words` do; so nobody has to look into the text of a message.
 
->>> error = ArgumentError(Argument("lapse"), " must be above 0; got 0. Set ", Setting("unique", True), ".")
+>>> error = ArgumentError(
+...     Argument("lapse"), " must be above 0; got 0. Set ", Setting("unique", True), "."
+... )
 >>> print(error)
 `lapse` must be above 0; got 0. Set `unique=True`.
 """
@@ -50,7 +53,11 @@ def one_line(message: object) -> str:
     "It is 'tea'."
     """
     lines = _middle_cut(str(message), 10 * LONGEST).splitlines()
-    text = " ".join(line.strip() for line in lines if line.strip()) if len(lines) > 1 else "".join(lines)
+    text = (
+        " ".join(line.strip() for line in lines if line.strip())
+        if len(lines) > 1
+        else "".join(lines)
+    )
     return _middle_cut(_QUOTED.sub(_shortened, text), LONGEST)
 
 
@@ -67,7 +74,7 @@ def _middle_cut(text: str, longest: int) -> str:
     return f"{text[: longest - end - 1]}…{text[-end:]}"
 
 
-# facts ------------------------------------------------------------------------------------------------------
+# facts --------------------------------------------------------------------------------------------
 
 
 class Words:
@@ -114,7 +121,8 @@ class Fact:
 
 @dataclass(frozen=True)
 class Argument(Fact):
-    """The name of an option; `passed`: the argument that takes it in Python, where that has another name."""
+    """The name of an option; `passed`: the argument that takes it in Python, where that has another
+    name."""
 
     name: str
     passed: str = ""
@@ -222,7 +230,9 @@ class Clause(Message):
         return super().render(words) if all(map(words.has, named)) else ""
 
 
-def one_of(argument: str, values: "tuple[object, ...] | list[object]", between: str = ", ") -> Message:
+def one_of(
+    argument: str, values: "tuple[object, ...] | list[object]", between: str = ", "
+) -> Message:
     """The values that an argument may have, between commas or other words."""
     parts: list[object] = []
     for value in values:
@@ -231,10 +241,12 @@ def one_of(argument: str, values: "tuple[object, ...] | list[object]", between: 
 
 
 def _rendered(parts: tuple[object, ...], words: Words) -> str:
-    return "".join(part.render(words) if isinstance(part, Fact | _OfParts) else str(part) for part in parts)
+    return "".join(
+        part.render(words) if isinstance(part, Fact | _OfParts) else str(part) for part in parts
+    )
 
 
-# errors -----------------------------------------------------------------------------------------------------
+# errors -------------------------------------------------------------------------------------------
 
 
 class _OfParts:
@@ -251,7 +263,8 @@ class _OfParts:
 
 
 class ThaliError(_OfParts, Exception):
-    """Base of every error that thali raises on purpose; its parts are text, facts and other errors."""
+    """Base of every error that thali raises on purpose; its parts are text, facts and other
+    errors."""
 
 
 class DataError(ThaliError, ValueError):
@@ -270,7 +283,7 @@ class NotFittedError(ThaliError, AttributeError):
     """A fitted attribute was asked for before `fit`."""
 
 
-# warnings ---------------------------------------------------------------------------------------------------
+# warnings -----------------------------------------------------------------------------------------
 
 
 class ThaliWarning(_OfParts, UserWarning):

@@ -1,4 +1,5 @@
-"""Questionnaires: one HTML file asks people, and the files that come back become one table of answers.
+"""Questionnaires: one HTML file asks people, and the files that come back become one table of
+answers.
 
 questionnaire  a study as a page that needs nothing but a browser
 export         the same study for jsPsych and PsychoPy

@@ -1,4 +1,5 @@
-"""The helpers in additive_cases.py and the naive similarities, on a small posterior made by hand."""
+"""The helpers in additive_cases.py and the naive similarities, on a small posterior made by
+hand."""
 
 import copy
 import math
@@ -26,7 +27,9 @@ def tree_of(states, n):
                 features[c, d, k, list(owners)] = True
                 weights[c, d, k] = weight
             constant[c, d] = w0
-            similarity[c, d] = additive_similarity(features[c, d].T, weights[c, d], w0)[np.triu_indices(n, 1)]
+            similarity[c, d] = additive_similarity(features[c, d].T, weights[c, d], w0)[
+                np.triu_indices(n, 1)
+            ]
     over = ("chain", "draw")
     drawn = {
         "features": ((*over, "feature", "option"), features),
@@ -40,7 +43,10 @@ def tree_of(states, n):
 
 SMALL = [
     [(0.5, []), (0.25, [((0, 1), 0.5), ((2,), 9.0), ((0, 1), 0.125)])],
-    [(0.125, [((0, 1, 2), 1.0), ((1, 2), 0.25)]), (0.0, [((0, 1), 1.0), ((0, 1, 2), 2.0), ((0, 2), 4.0)])],
+    [
+        (0.125, [((0, 1, 2), 1.0), ((1, 2), 0.25)]),
+        (0.0, [((0, 1), 1.0), ((0, 1, 2), 2.0), ((0, 2), 4.0)]),
+    ],
 ]
 
 
@@ -68,7 +74,9 @@ def test_figures_of_a_small_posterior():
 
 
 def test_figures_of_given_features():
-    states = [[(0.5, [((0, 1), 0.25), ((0, 1, 2), 2.0)]), (1.5, [((0, 1), 0.75), ((0, 1, 2), 4.0)])]]
+    states = [
+        [(0.5, [((0, 1), 0.25), ((0, 1, 2), 2.0)]), (1.5, [((0, 1), 0.75), ((0, 1, 2), 4.0)])]
+    ]
     case = case_named("given features, Gamma(1, 1)")
     found = found_by_name(tree_of(states, 3), case)
     assert {name: draws.tolist() for name, draws in found.items()} == {
@@ -98,15 +106,23 @@ def test_every_name_of_every_case_is_found():
 
 
 def right_draws(shift=0.0):
-    """A tree of independent draws, and a case that they follow but for the shift of their constants."""
+    """A tree of independent draws, and a case that they follow but for the shift of their
+    constants."""
     rng = np.random.default_rng(1)
 
     def state():
-        columns = [((0, 1), rng.exponential())] * (rng.random() < 0.3) + [((1,), 1.0)] * rng.poisson(2.0)
+        columns = [((0, 1), rng.exponential())] * (rng.random() < 0.3) + [
+            ((1,), 1.0)
+        ] * rng.poisson(2.0)
         return shift + rng.exponential(), columns
 
     tree = tree_of([[state() for _ in range(1000)] for _ in range(2)], 2)
-    expected = {"n_shared_features": 0.3, "n_shared_features=1": 0.3, "n_shared_features=2": 1e-6, "P(01)": 0.3}
+    expected = {
+        "n_shared_features": 0.3,
+        "n_shared_features=1": 0.3,
+        "n_shared_features=2": 1e-6,
+        "P(01)": 0.3,
+    }
     expected |= {"E w(01)": 0.3, "constant": 1.0, "similarity[0, 1]": 1.3}
     return tree, {"similarities": [[1, 1], [1, 1]], "model": {"alpha": 2.0}, "expected": expected}
 
@@ -121,7 +137,10 @@ def test_right_draws_are_not_far_off_and_wrong_ones_are_named():
         assert name in far_off(tree, wrong)
     case["model"]["alpha"] = 2.5  # .5 too many, of a standard error of .03
     assert list(far_off(tree, case)) == ["n_features"]
-    assert list(far_off(right_draws(shift=0.15)[0], right_draws()[1])) == ["constant", "similarity[0, 1]"]
+    assert list(far_off(right_draws(shift=0.15)[0], right_draws()[1])) == [
+        "constant",
+        "similarity[0, 1]",
+    ]
 
 
 def test_draws_that_never_move_are_far_off():
@@ -139,7 +158,9 @@ def test_the_naive_log_likelihood_counts_every_measured_pair_once():
         -0.5 * ((s - mean) / 0.5) ** 2 - math.log(0.5 * math.sqrt(2.0 * math.pi))
         for s, mean in ((0.8, 0.0625 + 0.375), (0.45, 0.0625 + 0.125))
     )
-    assert additive_log_likelihood(data, features, weights, 0.0625, 0.5) == pytest.approx(expected, rel=1e-14)
+    assert additive_log_likelihood(data, features, weights, 0.0625, 0.5) == pytest.approx(
+        expected, rel=1e-14
+    )
     assert additive_similarity(np.zeros((2, 0)), [], 0.5).tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
@@ -152,7 +173,8 @@ def test_exact_draws_of_each_weight_find_the_weights_of_given_features(name):
     pairs = np.triu_indices(3, 1)
     values = np.array(case["similarities"])[pairs]
     columns = np.array(case["model"]["features"]).T
-    shares = np.array([[1, 1, 1], *(column[pairs[0]] * column[pairs[1]] for column in columns)])  # (weight, pair)
+    # (weight, pair)
+    shares = np.array([[1, 1, 1], *(column[pairs[0]] * column[pairs[1]] for column in columns)])
     states = []
     for chain in range(2):
         rng, w = np.random.default_rng(chain), np.ones(3)

@@ -41,7 +41,8 @@ def data_warnings(table, **settings):
             ("similarity is 3.2", "weight_prior=(1.0, 3.1)"),
         ),
         (4 * DRINKS, {"sigma": 0.5}, None),
-        (DRINKS / 20, {"sigma": 0.01}, None),  # prior means of a twentieth: broad, but fit for the data
+        # prior means of a twentieth: broad, but fit for the data
+        (DRINKS / 20, {"sigma": 0.01}, None),
         (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 2.5)}, None),
         (100 * DRINKS, {"sigma": 5.0, "weight_prior": (1.0, 0.1)}, None),
         (DRINKS, {"sigma": 0.001}, ("sigma=0.001", "below 0.02")),
@@ -54,7 +55,9 @@ def test_scales_are_told(table, settings, messages):
 
 
 def test_a_learned_sigma_that_explains_all_is_told():
-    messages = data_warnings(th.datasets.numbers().matrix, sigma="learned", weight_prior=(1.0, 10.0))
+    messages = data_warnings(
+        th.datasets.numbers().matrix, sigma="learned", weight_prior=(1.0, 10.0)
+    )
     assert "The features explain little" in messages and "Set sigma" in messages
 
 
@@ -70,7 +73,8 @@ def test_a_target_in_a_frame_is_matched_by_label():
     estimate = fit().estimate()
     of_itself = estimate.variance_accounted_for()
     swapped = [2, 0, 1]
-    assert estimate.variance_accounted_for(pd.DataFrame(DRINKS)) == pytest.approx(of_itself)  # labels 0, 1, 2
+    # labels 0, 1, 2
+    assert estimate.variance_accounted_for(pd.DataFrame(DRINKS)) == pytest.approx(of_itself)
     frame = pd.DataFrame(DRINKS[np.ix_(swapped, swapped)], swapped, swapped)
     assert estimate.variance_accounted_for(frame) == pytest.approx(of_itself)
     with refused(ArgumentError, "must contain numbers"):
@@ -82,7 +86,11 @@ def test_names_of_features_survive_a_file(tmp_path):
     model = fit(features=owned)
     model.save(tmp_path / "drinks.nc")
     again = th.load(tmp_path / "drinks.nc")
-    assert again.features()["feature"].tolist() == model.features()["feature"].tolist() == ["hot", "cold"]
+    assert (
+        again.features()["feature"].tolist()
+        == model.features()["feature"].tolist()
+        == ["hot", "cold"]
+    )
     assert str(again.estimate("map-features")) == str(model.estimate("map-features"))
 
 
@@ -114,7 +122,9 @@ def test_answers_of_the_other_kind_are_refused():
 def test_one_chain_settles_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = th.AdditiveClustering(sigma=0.1, alpha=2.0).fit(th.Similarities(DRINKS), **(SHORT | {"chains": 1}))
+        model = th.AdditiveClustering(sigma=0.1, alpha=2.0).fit(
+            th.Similarities(DRINKS), **(SHORT | {"chains": 1})
+        )
     assert not model.features()["converged"].any()
 
 
@@ -122,10 +132,18 @@ def test_one_chain_settles_nothing():
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_sigma_is_learned_of_all_groups_where_some_lack_one(uncompiled):
     known, unknown = (
-        th.Similarities.from_respondents(np.eye(3)[None] + 0.1 * k, sigma=s) for k, s in ((1, 0.2), (2, None))
+        th.Similarities.from_respondents(np.eye(3)[None] + 0.1 * k, sigma=s)
+        for k, s in ((1, 0.2), (2, None))
     )
     model = th.AdditiveClustering(people=th.people.Groups(), tempering=False)
-    shortly = {"draws": 1, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+    shortly = {
+        "draws": 1,
+        "tune": 0,
+        "thin": 1,
+        "chains": 2,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     with warned(DataWarning, "'y'"):
         model.fit({"x": known, "y": unknown}, **shortly)
     assert {"sigma[x]", "sigma[y]"} <= set(model.summary().index)

@@ -1,4 +1,5 @@
-"""What must not matter to additive clustering: units, the diagonal, names; and data that say nothing."""
+"""What must not matter to additive clustering: units, the diagonal, names; and data that say
+nothing."""
 
 import math
 from contextlib import nullcontext
@@ -69,7 +70,8 @@ def test_names_of_the_objects_do_not_matter():
 
 
 def features_by_size(draws, n):
-    """For every draw, columns by number of owners (draws, n + 1) and columns of one owner by owner (draws, n)."""
+    """For every draw, columns by number of owners (draws, n + 1) and columns of one owner by owner
+    (draws, n)."""
     draw = np.repeat(np.arange(draws.alpha.size), draws.n_features)
     by_size = np.zeros((draws.alpha.size, n + 1))
     np.add.at(by_size, (draw, draws.sizes), 1)
@@ -80,10 +82,13 @@ def features_by_size(draws, n):
     return by_size, alone
 
 
-@pytest.mark.parametrize("sampler, thin", [("conjugate", 4), pytest.param("infinite", 4, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "sampler, thin", [("conjugate", 4), pytest.param("infinite", 4, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("n, alpha", [(5, 1.5)])
 def test_data_that_say_nothing_leave_the_prior(sampler, thin, n, alpha):
-    """With sigma = 1e6: Poisson(alpha H_n) columns, Poisson(alpha / m) of m owners, Poisson(alpha / n) of i alone."""
+    """With sigma = 1e6: Poisson(alpha H_n) columns, Poisson(alpha / m) of m owners, Poisson(alpha /
+    n) of i alone."""
     with by_general_moves() if sampler == "infinite" else nullcontext():
         draws = one_run(task(alternating_similarities(n, 1.0), 1e6, alpha, 2, 40_000, 100, thin))
     by_size, alone = features_by_size(draws, n)

@@ -1,4 +1,5 @@
-"""Chains are judged by the probable aspects, too: choice probabilities may agree where families of aspects do not."""
+"""Chains are judged by the probable aspects, too: choice probabilities may agree where families of
+aspects do not."""
 
 import numpy as np
 import pytest
@@ -22,7 +23,9 @@ def test_features_say_how_surely_their_probability_is_known():
     assert not any(name.startswith("chain") for name in table)
     row = table[table["members"].map(len) == 2].iloc[0]
     present = row["probability"]
-    assert 0.0 < row["mcse"] == pytest.approx(np.sqrt(present * (1 - present) / row["ess"]), rel=0.1)
+    assert (
+        0.0 < row["mcse"] == pytest.approx(np.sqrt(present * (1 - present) / row["ess"]), rel=0.1)
+    )
     assert row["converged"] and row["r_hat"] < 1.02
 
 
@@ -36,7 +39,11 @@ def test_chains_in_two_families_do_not_agree():
     assert convergence.facts["r_hat"] > 1.2
     table = model.features().set_index("members")
     assert not table["converged"].all()
-    shares = table.loc[[("milk", "beer")], ["chain 0", "chain 1", "chain 2", "chain 3"]].to_numpy().ravel()
+    shares = (
+        table.loc[[("milk", "beer")], ["chain 0", "chain 1", "chain 2", "chain 3"]]
+        .to_numpy()
+        .ravel()
+    )
     assert (shares[:2] < 0.1).all() and (shares[2:] > 0.6).all()
     assert table.loc[[("milk", "beer")], "probability"].iloc[0] == pytest.approx(shares.mean())
     assert "chain 3" in str(model.findings()["features"])
@@ -49,4 +56,7 @@ def test_what_every_option_or_one_alone_has_is_not_judged():
     facts = of_families([everybody, everybody, nobody, nobody]).convergence().facts
     assert facts["r_hat"] < 1.5 and "presence" not in facts["r_hat_of"]
     alone, together = ((0,), (0, 1)), ((0, 1),)
-    assert "presence" not in of_families([alone, alone, together, together]).convergence().facts["r_hat_of"]
+    assert (
+        "presence"
+        not in of_families([alone, alone, together, together]).convergence().facts["r_hat_of"]
+    )

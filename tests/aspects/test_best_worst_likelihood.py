@@ -46,12 +46,23 @@ def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
 @pytest.mark.unit
 @pytest.mark.parametrize(
     ("aspects", "people"),
-    [(each, people) for each in ("unique", "ibp") for people in (None, "adjusted", th.people.LatentClasses(2))]
+    [
+        (each, people)
+        for each in ("unique", "ibp")
+        for people in (None, "adjusted", th.people.LatentClasses(2))
+    ]
     + [("ibp", th.people.Individuals())],
 )
 def test_sets_of_four_are_refused(aspects, people):
-    rows = [(*"abcd", "a", "d", "p"), (*"abcd", "b", "a", "q"), (*"abcd", "a", "c", "p"), (*"abcd", "a", "c", "q")]
-    frame = pd.DataFrame(rows, columns=["item1", "item2", "item3", "item4", "best", "worst", "respondent"])
+    rows = [
+        (*"abcd", "a", "d", "p"),
+        (*"abcd", "b", "a", "q"),
+        (*"abcd", "a", "c", "p"),
+        (*"abcd", "a", "c", "q"),
+    ]
+    frame = pd.DataFrame(
+        rows, columns=["item1", "item2", "item3", "item4", "best", "worst", "respondent"]
+    )
     data = th.Choices.from_best_worst(frame, respondent="respondent")
     with refused(DataError, "4 options", "'a', 'b', 'c' and 'd'", "BradleyTerryLuce"):
         th.EliminationByAspects(aspects, people=people).fit(data, random_seed=1)

@@ -1,4 +1,5 @@
-"""What a chain keeps of its likelihood is what a rebuild gives, at every draw of the problems with known posteriors."""
+"""What a chain keeps of its likelihood is what a rebuild gives, at every draw of the problems with
+known posteriors."""
 
 import warnings
 
@@ -35,7 +36,9 @@ def test_pairs(case):
 
 @pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_ties(unique):
-    data = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], ties=[[0, 3, 0], [3, 0, 9], [0, 9, 0]])
+    data = th.PairedComparisons(
+        [[0, 6, 2], [1, 0, 3], [4, 1, 0]], ties=[[0, 3, 0], [3, 0, 9], [0, 9, 0]]
+    )
     watch(th.EliminationByAspects(unique=unique, tempering=False, ties="davidson"), data, draws=200)
 
 
@@ -53,7 +56,10 @@ MANY = {"three options, alpha 20"}  # columns, so that it takes longest
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "counts, settings",
-    [pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE | MANY else []) for name in BARE],
+    [
+        pytest.param(*BARE[name], id=name, marks=[pytest.mark.long] if name in RARE | MANY else [])
+        for name in BARE
+    ],
 )
 def test_pairs_without_unique_aspects(counts, settings):
     model = th.EliminationByAspects(unique=False, tempering=2, **settings)
@@ -62,10 +68,15 @@ def test_pairs_without_unique_aspects(counts, settings):
 
 @pytest.mark.parametrize("unique", [True, False])
 def test_celebrities(unique):
-    watch(th.EliminationByAspects(unique=unique, tempering=False), th.datasets.celebrities(), draws=100)
+    watch(
+        th.EliminationByAspects(unique=unique, tempering=False),
+        th.datasets.celebrities(),
+        draws=100,
+    )
 
 
-@pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])  # a minute to compile
+# a minute to compile
+@pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_sets(unique):
     data = choices_of(TRIPLE, list("123"))
     watch(th.EliminationByAspects(unique=unique, alpha=1.5, tempering=False), data, draws=100)

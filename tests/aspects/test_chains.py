@@ -1,4 +1,5 @@
-"""How chains are run: the same draws however they are cut up, room that grows, an early stop, and a valid scan."""
+"""How chains are run: the same draws however they are cut up, room that grows, an early stop, and a
+valid scan."""
 
 from collections import Counter
 from functools import partial
@@ -32,7 +33,9 @@ class Silent:
 
 def task(data, alpha=None, draws=50, tune=20, thin=3, prior=None):
     settings = {"weight_prior": (1.0, 1.0), "alpha": alpha}
-    return build_task(prior or IndianBuffet(), Elimination(), data, draws=draws, tune=tune, thin=thin, **settings)
+    return build_task(
+        prior or IndianBuffet(), Elimination(), data, draws=draws, tune=tune, thin=thin, **settings
+    )
 
 
 def similar(missing=0.0, sigma=0.05, n=6, **settings):
@@ -54,7 +57,8 @@ TASKS = {
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
 def test_same_seed_same_draws_for_any_number_of_cores(make):
     runs = [run_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
-    assert make is not growing or any(len(draws.stats["swap_rate"]) > 1 for draws in runs[0])  # a ladder has grown
+    # a ladder has grown
+    assert make is not growing or any(len(draws.stats["swap_rate"]) > 1 for draws in runs[0])
     for run in runs[1:]:
         assert all(same(a, b) for a, b in zip(runs[0], run, strict=True))
     other, _ = run_chains(make(), 3, 1, 43, Silent())
@@ -70,7 +74,9 @@ def test_slices_do_not_matter(make):
         sliced.run_to(until)
     sliced.run_to(sliced.total)
     assert same(whole.draws, sliced.draws)
-    assert np.array_equal(whole.ladder.beta, sliced.ladder.beta) and np.array_equal(whole.ladder.at, sliced.ladder.at)
+    assert np.array_equal(whole.ladder.beta, sliced.ladder.beta) and np.array_equal(
+        whole.ladder.at, sliced.ladder.at
+    )
     assert whole.ladder.beta.size > 2 or make is not growing
 
 
@@ -126,7 +132,9 @@ def test_many_short_runs_all_end():
     data = random_comparisons(3, 3)
     with short_slices(1e-4):
         for seed in range(60):
-            found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
+            found, _ = run_chains(
+                task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent()
+            )
             assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
 
 
@@ -140,7 +148,10 @@ def test_a_stop_while_tuning_has_nothing_to_keep():
 
 
 def test_columns_are_visited_in_every_order_alike():
-    b, rng = SimpleNamespace(whole=np.zeros(COLUMNS + 1, int), order=np.zeros(5, int)), np.random.default_rng(1)
+    b, rng = (
+        SimpleNamespace(whole=np.zeros(COLUMNS + 1, int), order=np.zeros(5, int)),
+        np.random.default_rng(1),
+    )
     b.whole[COLUMNS] = 3
     orders = Counter()
     for _ in range(3_000):
@@ -153,13 +164,17 @@ def test_columns_are_visited_in_every_order_alike():
 def shared_columns(kernel_task):
     """Draws of the number of columns that both of two options own."""
     found, _ = run_chains(kernel_task, 4, 2, 11, Silent())
-    counts = [np.bincount(np.repeat(np.arange(c.alpha.size), c.n_features), c.sizes == 2, c.alpha.size) for c in found]
+    counts = [
+        np.bincount(np.repeat(np.arange(c.alpha.size), c.n_features), c.sizes == 2, c.alpha.size)
+        for c in found
+    ]
     draws = np.array(counts, float)
     return draws.mean(), draws.std() / np.sqrt(array_stats.ess(draws, method="mean"))
 
 
 def test_scan_order():
-    """Two options, 30 : 30, alpha = 5: columns of both do not touch the likelihood and stay Poisson(2.5)."""
+    """Two options, 30 : 30, alpha = 5: columns of both do not touch the likelihood and stay
+    Poisson(2.5)."""
     data = th.PairedComparisons([[0, 30], [30, 0]])
     mean, error = shared_columns(task(data, alpha=5.0, draws=6_000, tune=200, thin=8))
     assert error < 0.02

@@ -1,4 +1,5 @@
-"""The posterior predictive check: against exact mixtures of binomials, and on data with a known answer."""
+"""The posterior predictive check: against exact mixtures of binomials, and on data with a known
+answer."""
 
 import dataclasses
 import itertools
@@ -41,12 +42,15 @@ def pairs_apart(probability, wins, n):
     first = 2 * np.arange(n_pairs)
     counts[first, first + 1], counts[first + 1, first] = wins, np.subtract(n, wins)
     weights = np.stack([probability, 1 - probability], axis=-1).reshape(draws, -1)
-    drawn = dataclasses.replace(chain(2 * n_pairs, draws=draws, mean_features=0.0), unique_weights=weights)
+    drawn = dataclasses.replace(
+        chain(2 * n_pairs, draws=draws, mean_features=0.0), unique_weights=weights
+    )
     return tree_of([drawn], th.PairedComparisons(counts), lapse=0.0)
 
 
 def strengths(n_options, draws, n, reversed_pair=(-1, -1)):
-    """A tree that knows the truth: counts come from the probabilities of every draw, but for one pair turned round."""
+    """A tree that knows the truth: counts come from the probabilities of every draw, but for one
+    pair turned round."""
     rng = np.random.default_rng(8)
     weights = rng.gamma(3.0, size=n_options)
     i, j = np.triu_indices(n_options, 1)
@@ -75,7 +79,9 @@ DRAWS, SHARE = 4000, 0.3  # of the first kind
 @pytest.fixture(scope="module")
 def mixture():
     of_first = np.arange(DRAWS) % 10 < 10 * SHARE
-    return in_order(check_table(pairs_apart(KINDS[1 - of_first.astype(int)], WINS, N), random_seed=1))
+    return in_order(
+        check_table(pairs_apart(KINDS[1 - of_first.astype(int)], WINS, N), random_seed=1)
+    )
 
 
 @pytest.mark.parametrize("pair", range(len(N)))
@@ -85,9 +91,12 @@ def test_intervals_and_p_values_are_those_of_the_mixture_of_binomials(mixture, p
     mass = np.array([SHARE, 1 - SHARE]) @ stats.binom.pmf(outcomes, n, KINDS[:, pair, None])
     assert row["n"] == n
     assert row["observed"] == x / n
-    assert row["predicted"] == pytest.approx(np.array([SHARE, 1 - SHARE]) @ KINDS[:, pair], rel=1e-12)
+    assert row["predicted"] == pytest.approx(
+        np.array([SHARE, 1 - SHARE]) @ KINDS[:, pair], rel=1e-12
+    )
 
-    # A draw counts 1 below x and 1/2 at x; the p-value is at most twice as far off as the mean of that.
+    # A draw counts 1 below x and 1/2 at x; the p-value is at most twice as far off as the mean of
+    # that.
     score = (outcomes < x) + 0.5 * (outcomes == x)
     mean = mass @ score
     error = np.sqrt(mass @ (score - mean) ** 2 / DRAWS)
@@ -153,17 +162,23 @@ def test_a_model_that_is_certain_is_right_or_infinitely_wrong():
 @pytest.mark.fit
 def test_p_values_of_data_from_the_model_are_uniform():
     n, draws = 1000, 3000
-    table = check_table(strengths(40, draws, n), random_seed=3)  # replicates of a pair that do not fit into one block
+    # replicates of a pair that do not fit into one block
+    table = check_table(strengths(40, draws, n), random_seed=3)
     p_values = table["p_value"].to_numpy()
-    # The data and the replicates of a pair are draws from one distribution, so the rank of the data is uniform but for
-    # the grid of the draws and for ties, which leave the p-value undecided by as much as the most probable count.
-    grid = 1 / draws + stats.binom.pmf(np.round(n * table["predicted"]), n, table["predicted"]).max()
+    # The data and the replicates of a pair are draws from one distribution, so the rank of the data
+    # is uniform but for the grid of the draws and for ties, which leave the p-value undecided by as
+    # much as the most probable count.
+    grid = (
+        1 / draws + stats.binom.pmf(np.round(n * table["predicted"]), n, table["predicted"]).max()
+    )
     # Dvoretzky, Kiefer and Wolfowitz: further away with probability 1e-6.
     sampling = np.sqrt(np.log(2 / 1e-6) / (2 * len(p_values)))
     assert stats.kstest(p_values, "uniform").statistic <= grid + sampling
     low, high = (table[end] * n for end in ("low", "high"))
-    np.testing.assert_allclose([low, high], np.round([low, high]), rtol=1e-12)  # what can be observed
-    # A tail misses up to one more in `draws` of the data than of the replicates that made the interval.
+    # what can be observed
+    np.testing.assert_allclose([low, high], np.round([low, high]), rtol=1e-12)
+    # A tail misses up to one more in `draws` of the data than of the replicates that made the
+    # interval.
     expected = table.attrs["expected_missed"]
     assert abs(table["missed"].sum() - expected) <= FAR * np.sqrt(expected) + 2 * len(table) / draws
     assert 0.05 < expected / len(table) <= 0.11
@@ -193,7 +208,17 @@ def test_the_same_seed_gives_the_same_table():
     pd.testing.assert_frame_equal(table, check_table(tree, random_seed=5), check_exact=True)
     assert table.attrs == check_table(tree, random_seed=5).attrs
     assert not table.equals(check_table(tree, random_seed=6))
-    assert list(table) == ["a", "b", "n", "observed", "predicted", "low", "high", "p_value", "missed"]
+    assert list(table) == [
+        "a",
+        "b",
+        "n",
+        "observed",
+        "predicted",
+        "low",
+        "high",
+        "p_value",
+        "missed",
+    ]
 
 
 def test_blocks_of_pairs_and_cells_change_nothing(monkeypatch):
@@ -216,7 +241,9 @@ def test_of_too_many_draws_evenly_spaced_ones_are_used():
 
 
 def test_fractional_comparisons_cannot_be_replicated():
-    data = th.PairedComparisons([[0, 2, 2.5], [1, 0, 0], [1.5, 0, 0]], labels=["tea", "coffee", "milk"], weights=True)
+    data = th.PairedComparisons(
+        [[0, 2, 2.5], [1, 0, 0], [1.5, 0, 0]], labels=["tea", "coffee", "milk"], weights=True
+    )
     with refused(DataError, "'tea'", "'milk'", "2.5"):
         check_table(tree_of([chain(3)], data))
 
@@ -234,7 +261,9 @@ def table_of(*observed, n_pairs=36, expected=3.6, p_value=0.43, draws=4000, low=
         for row, value in enumerate([*observed, *[0.55] * (n_pairs - len(observed))])
     ]
     table = pd.DataFrame(rows)
-    table.attrs.update(p_value=p_value, interval=0.89, expected_missed=expected, draws=draws, rows=PAIR)
+    table.attrs.update(
+        p_value=p_value, interval=0.89, expected_missed=expected, draws=draws, rows=PAIR
+    )
     return table
 
 
@@ -246,9 +275,19 @@ NO_MISFIT = "No misfit found"
     [
         (
             table_of(0.75, 0.25),
-            ("2 of 36", "89 %", "about 4", "a0 over b0 (observed 0.75, predicted 0.50", "a1 over b1", "p = 0.43"),
+            (
+                "2 of 36",
+                "89 %",
+                "about 4",
+                "a0 over b0 (observed 0.75, predicted 0.50",
+                "a1 over b1",
+                "p = 0.43",
+            ),
         ),
-        (table_of(0.75, n_pairs=1200, expected=0.2), ("1 of 1,200", "fewer than 1", "a0 over b0", "p = 0.43")),
+        (
+            table_of(0.75, n_pairs=1200, expected=0.2),
+            ("1 of 1,200", "fewer than 1", "a0 over b0", "p = 0.43"),
+        ),
         (table_of(expected=1.4), ("0 of 36", "about 1", "p = 0.43")),
     ],
 )
@@ -317,10 +356,16 @@ def test_picture_shows_the_worst_rows_of_the_table(forty):
     boxes = [bar.get_window_extent().transformed(ax.transData.inverted()) for bar in ax.patches]
     ends = table[["low", "high"]].to_numpy()
     np.testing.assert_allclose([(box.x0, box.x1) for box in boxes], ends, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose([(box.y0 + box.y1) / 2 for box in boxes], range(30), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        [(box.y0 + box.y1) / 2 for box in boxes], range(30), rtol=1e-9, atol=1e-9
+    )
     lines = {line.get_label(): line for line in ax.lines}
-    predicted, observed, missed = (table[name].to_numpy() for name in ("predicted", "observed", "missed"))
-    np.testing.assert_array_equal(lines["predicted"].get_xydata(), np.column_stack([predicted, range(30)]))
+    predicted, observed, missed = (
+        table[name].to_numpy() for name in ("predicted", "observed", "missed")
+    )
+    np.testing.assert_array_equal(
+        lines["predicted"].get_xydata(), np.column_stack([predicted, range(30)])
+    )
     assert 0 < missed.sum() < 30
     marks, colours = set(), set()
     for label, chosen in (("observed, inside", ~missed), ("observed, outside", missed)):
@@ -355,7 +400,8 @@ def test_picture_of_no_pairs_is_refused(forty):
 
 @pytest.mark.fit
 def test_pairs_compared_once_are_not_checked():
-    """Every interval is 0 to 1, and every proportion inside: no pass, since nothing could have failed."""
+    """Every interval is 0 to 1, and every proportion inside: no pass, since nothing could have
+    failed."""
     model = th.EliminationByAspects("unique")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ThaliWarning)

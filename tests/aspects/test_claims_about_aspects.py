@@ -1,4 +1,5 @@
-"""What the sentence about aspects claims: nothing of what choices cannot tell, nothing that was given, no certainty."""
+"""What the sentence about aspects claims: nothing of what choices cannot tell, nothing that was
+given, no certainty."""
 
 import numpy as np
 import pytest
@@ -26,17 +27,26 @@ def test_an_aspect_of_all_options_is_never_named_and_what_to_do_next_is_said():
 def test_given_aspects_have_weights_and_no_probability():
     options = th.datasets.celebrities().labels
     given = {name: ["politician"] if name in ("LBJ", "HW", "CDG") else [] for name in options}
-    sentence = str(found_of(th.EliminationByAspects(given).fit(th.datasets.celebrities(), **SHORT)).sentence)
-    assert "Specified shared" in sentence and "LBJ, HW and CDG (weight" in sentence and "probab" not in sentence
+    sentence = str(
+        found_of(th.EliminationByAspects(given).fit(th.datasets.celebrities(), **SHORT)).sentence
+    )
+    assert (
+        "Specified shared" in sentence
+        and "LBJ, HW and CDG (weight" in sentence
+        and "probab" not in sentence
+    )
 
 
 @pytest.mark.parametrize(
-    ("common", "words"), [(((0, 1),), "Most probable shared aspects"), ((), "No shared aspect is certain")]
+    ("common", "words"),
+    [(((0, 1),), "Most probable shared aspects"), ((), "No shared aspect is certain")],
 )
 def test_below_one_half_none_is_certain(common, words):
     model = FakeModel()
     model.common, model.beside = common, 3.0
-    found = found_of(model.fit(th.PairedComparisons(np.ones((3, 3)) - np.eye(3), list("abc")), draws=200))
+    found = found_of(
+        model.fit(th.PairedComparisons(np.ones((3, 3)) - np.eye(3), list("abc")), draws=200)
+    )
     shared = found.table[found.table["members"].str.count(";") == 1]
     assert (shared["probability"].max() >= 0.5) == bool(common)
     assert str(found.sentence).startswith(words)

@@ -44,7 +44,10 @@ def tied():
 def test_what_is_said_of_covariates(tied, tmp_path, uncompiled):
     model = tied
     rows = list(model.summary().index)
-    assert rows[1:4] == ["log_likelihood", "tie", "covariate[order]"] and model.covariates_ == ("order", "longer")
+    assert rows[1:4] == ["log_likelihood", "tie", "covariate[order]"] and model.covariates_ == (
+        "order",
+        "longer",
+    )
     draws = model.posterior_["posterior"]["covariate"].values.reshape(-1, 2)
     effects = model.covariate_effects()
     np.testing.assert_allclose(effects["mean"], draws.mean(axis=0))
@@ -72,7 +75,9 @@ def test_predictions_are_for_given_covariates(tied):
     assert model.predict_proba(pairs)[0] == pytest.approx(p.mean())
     tie = posterior["tie"].values
     r = tie * np.sqrt(lifted * (1 - lifted))
-    assert model.predict_outcomes(pairs, given).loc[0, "p_tie"] == pytest.approx((r / (1 + r)).mean())
+    assert model.predict_outcomes(pairs, given).loc[0, "p_tie"] == pytest.approx(
+        (r / (1 + r)).mean()
+    )
     for bad, wrong in (({"x": 1}, ("'x'", "'order'", "'longer'")), (3, ("covariates", "must map"))):
         with refused(ArgumentError, *wrong):
             model.predict_proba(pairs, covariates=bad)
@@ -98,7 +103,11 @@ def test_the_check_replicates_comparisons_with_their_covariates(model, tied):
         assert table.loc[pair, "n"] == n.sum()
 
 
-PEOPLE = {"one": None, "individuals": th.people.Individuals(), "classes": th.people.LatentClasses(2)}
+PEOPLE = {
+    "one": None,
+    "individuals": th.people.Individuals(),
+    "classes": th.people.LatentClasses(2),
+}
 MODELS = {
     "ibp": th.EliminationByAspects(),
     "maximum likelihood": th.EliminationByAspects("unique", method="maximum-likelihood"),
@@ -110,7 +119,9 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_covariates_of_options_are_refused(name):
     rows = trials(12).assign(who=list("pqr") * 4)
-    data = th.PairedComparisons.from_trials(rows, respondent="who", labels=LABELS).with_option_covariates(PRICES)
+    data = th.PairedComparisons.from_trials(
+        rows, respondent="who", labels=LABELS
+    ).with_option_covariates(PRICES)
     given = data.by_respondent() if name == "groups" else data
     with refused(DataError, "'price' describes options", "fit BradleyTerryLuce"):
         MODELS[name].prepare(given)
@@ -121,7 +132,9 @@ def test_what_does_not_go_with_covariates():
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()).fit(DATA)
     likelihood = th.likelihoods.Elimination(covariates=("order", "longer"))
     with refused(ArgumentError, "0.5"):
-        th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(DATA)
+        th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(
+            DATA
+        )
     with refused(DataError, "'order'"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood).fit(DATA.with_covariates([]))
     sets = th.Choices.from_frame(

@@ -1,4 +1,5 @@
-"""Every change of a likelihood that a move evaluates equals the difference of two naive evaluations: a row each."""
+"""Every change of a likelihood that a move evaluates equals the difference of two naive
+evaluations: a row each."""
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def compiled_change(rng, model, c, b, which, i, k, d, commit):
 
 
 def check_caches(row):
-    """They equal those of a rebuild, and the log-likelihood is the naive one but for its constant."""
+    """They equal those of a rebuild, and the log-likelihood is the naive one but for its
+    constant."""
     kept = [array.copy() for array in row.kept(row.cache)]
     operations.rebuild(row.model.likelihood, row.cache, row.state)
     for before, after in zip(kept, row.kept(row.cache), strict=True):
@@ -55,10 +57,14 @@ def check_changes(call, row, steps=60):
     before, seen = contents(state), set()
     value = row.log_likelihood(*before)
     for _ in range(steps):
-        assert operations.log_likelihood(model.likelihood, cache, state) + row.left_out == pytest.approx(
-            value, rel=1e-10
+        assert operations.log_likelihood(
+            model.likelihood, cache, state
+        ) + row.left_out == pytest.approx(value, rel=1e-10)
+        which, i, k = (
+            int(rng.choice(row.kinds)),
+            int(rng.integers(n)),
+            int(rng.integers(max(columns, 1))),
         )
-        which, i, k = int(rng.choice(row.kinds)), int(rng.integers(n)), int(rng.integers(max(columns, 1)))
         d, chosen = random_change(rng, which, *before, i, k, row.spread), rng.random(columns) < 0.6
         after = changed(which, *before, i, k, d, chosen)
         if model.unique != NO_UNIQUE and after[2].min() <= 0.0:
@@ -70,7 +76,8 @@ def check_changes(call, row, steps=60):
         delta = call(None, model, cache, state, which, i, k, d, True)
         now = row.log_likelihood(*after)
         assert delta == pytest.approx(now - value, rel=row.error, abs=row.error)
-        for mine, theirs in zip(contents(state), before, strict=True):  # a change is taken back, to the last bit
+        # a change is taken back, to the last bit
+        for mine, theirs in zip(contents(state), before, strict=True):
             assert (mine == theirs).all()
         write_back(state, *after)
         seen.add(which)
@@ -85,7 +92,9 @@ def test_changes_are_differences_of_naive_evaluations(name, uncompiled):
     check_changes(change, LIKELIHOODS[name](), 15 if "of 12" in name or "of 13" in name else 60)
 
 
-@pytest.mark.parametrize("name", [*COMPILED, *(pytest.param(name, marks=pytest.mark.long) for name in SETS)])
+@pytest.mark.parametrize(
+    "name", [*COMPILED, *(pytest.param(name, marks=pytest.mark.long) for name in SETS)]
+)
 def test_compiled_changes_are_differences_of_naive_evaluations(name):
     """Of sets they are watched in chains, too: see test_cache_drift.py."""
     check_changes(compiled_change, (COMPILED | SETS)[name]())
@@ -107,19 +116,27 @@ def test_a_birth_and_a_death(name, uncompiled):
     (matrix, weights, unique), likelihood = contents(row.state), row.model.likelihood
     before, new = row.log_likelihood(matrix, weights, unique), np.arange(len(unique)) % 3 != 2
     row.state.Z[4, :-1] = new
-    for operation, share in ((operations.delta_weight, 0.0), (operations.delta_compensated_weight, 1.0)):
+    for operation, share in (
+        (operations.delta_weight, 0.0),
+        (operations.delta_compensated_weight, 1.0),
+    ):
         born = operation(likelihood, row.cache, row.state, 4, int(new.sum()), 0.8)
         more = np.column_stack([matrix, new]), np.append(weights, 0.8), unique - 0.8 * share * new
         assert born == pytest.approx(row.log_likelihood(*more) - before, rel=1e-9, abs=1e-9)
         dies = operation(likelihood, row.cache, row.state, 1, int(matrix[:, 1].sum()), -weights[1])
-        fewer = np.delete(matrix, 1, 1), np.delete(weights, 1), unique + weights[1] * share * matrix[:, 1]
+        fewer = (
+            np.delete(matrix, 1, 1),
+            np.delete(weights, 1),
+            unique + weights[1] * share * matrix[:, 1],
+        )
         assert dies == pytest.approx(row.log_likelihood(*fewer) - before, rel=1e-9, abs=1e-9)
     assert row.state.whole[COLUMNS] == 4
 
 
 @scalar
 def walk_open(rng, model, c, b, k, visits, gains):
-    """Toggle these objects of column k in turn, as a flip pass does; what each toggle gains goes into `gains`."""
+    """Toggle these objects of column k in turn, as a flip pass does; what each toggle gains goes
+    into `gains`."""
     operations.open_members(model.likelihood, c, b, k)
     for t in range(visits.shape[0]):
         i = visits[t]
@@ -146,7 +163,9 @@ def check_toggles(call, row):
         for t, i in enumerate(visits):
             after = matrix.copy()
             after[i, k] = not after[i, k]
-            expected = row.log_likelihood(after, weights, unique) - row.log_likelihood(matrix, weights, unique)
+            expected = row.log_likelihood(after, weights, unique) - row.log_likelihood(
+                matrix, weights, unique
+            )
             assert gains[t] == pytest.approx(expected, rel=1e-9, abs=1e-9)
             if t % 3 != 2:
                 matrix = after
@@ -159,7 +178,9 @@ def check_toggles(call, row):
 
 
 @pytest.mark.first(12)
-@pytest.mark.parametrize("name", [name for name in COMPILED | SETS | TRIPLETS if "sets of 12" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in COMPILED | SETS | TRIPLETS if "sets of 12" not in name]
+)
 def test_toggles_of_an_open_column(name, uncompiled):
     check_toggles(walk_open, LIKELIHOODS[name]())
 
@@ -171,14 +192,17 @@ def test_compiled_toggles_of_an_open_column(name):
 
 @pytest.mark.parametrize("name", SIMILARITIES)
 def test_the_constant_and_the_variance(name):
-    """What draw_constant and draw_variance keep: residuals after a shift, and the sum of their squares."""
+    """What draw_constant and draw_variance keep: residuals after a shift, and the sum of their
+    squares."""
     row = SIMILARITIES[name]()
     residual = row.cache.residual
     residuals.outer_shift(row.model.likelihood, row.cache, 0.07)
     row.cache.real[CONSTANT] += 0.07
     row.cache.real[VARIANCE] = 0.011
     check_caches(row)
-    assert residuals.outer_sum(residual) == pytest.approx(residual[np.triu_indices(len(residual), 1)].sum())
+    assert residuals.outer_sum(residual) == pytest.approx(
+        residual[np.triu_indices(len(residual), 1)].sum()
+    )
 
 
 def test_without_unique_aspects_two_empty_sides_are_chosen_equally_often():
@@ -190,7 +214,9 @@ def test_without_unique_aspects_two_empty_sides_are_chosen_equally_often():
         before = contents(state)
         d = state.w[k] if state.Z[k, i] == 0.0 else -state.w[k]
         after = changed(MEMBER, *before, i, k, d, None)
-        expected = naive.log_likelihood(data, *after, 0.01) - naive.log_likelihood(data, *before, 0.01)
+        expected = naive.log_likelihood(data, *after, 0.01) - naive.log_likelihood(
+            data, *before, 0.01
+        )
         found = change(None, model, cache, state, MEMBER, i, k, d, True)
         assert found == pytest.approx(expected, abs=1e-5)  # counts times 1e-9 / weight / lapse
         write_back(state, *after)
@@ -203,4 +229,5 @@ def test_log_bessel():
     v = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 4001)])
     x = 2.0 * np.sqrt(v)
     exact = np.log(i0e(x)) + x
-    assert np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7  # 1.9e-7 on values of at least 0.3989
+    # 1.9e-7 on values of at least 0.3989
+    assert np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7

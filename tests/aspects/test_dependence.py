@@ -1,4 +1,5 @@
-"""People who answer more than once: scores and design effect by loops over people, and what draws make of them."""
+"""People who answer more than once: scores and design effect by loops over people, and what draws
+make of them."""
 
 from itertools import combinations
 
@@ -46,7 +47,12 @@ def answers(people=20, spread=0.8, seed=0, times=2, ties=False, options=4, numbe
     _, who, pair = (part.ravel() for part in np.indices(won.shape))
     names = np.array([chr(97 + k) for k in range(options)])
     who = 7 * who + 3 if numbers else np.char.add("p", who.astype(str))
-    rows = {"respondent": who, "first": names[first][pair], "second": names[second][pair], "chosen": won.ravel()}
+    rows = {
+        "respondent": who,
+        "first": names[first][pair],
+        "second": names[second][pair],
+        "chosen": won.ravel(),
+    }
     return pd.DataFrame(rows)
 
 
@@ -63,13 +69,17 @@ def sets():
             named = {f"item{k + 1}": option for k, option in enumerate(OPTIONS)}
             rows.append(named | {"best": order[0], "respondent": f"p{person}", "task": number})
     frame = pd.DataFrame(rows)
-    long = frame.melt(["best", "respondent", "task"], ["item1", "item2", "item3", "item4"], value_name="alternative")
+    long = frame.melt(
+        ["best", "respondent", "task"],
+        ["item1", "item2", "item3", "item4"],
+        value_name="alternative",
+    )
     long["chosen"] = long["best"] == long["alternative"]
     long["choice_id"] = long["respondent"] + "-" + long["task"].astype(str)
     return th.Choices(long, "choice_id", "alternative", "chosen", respondent="respondent")
 
 
-# scores, mode and design effect -------------------------------------------------------------------------------------
+# scores, mode and design effect -------------------------------------------------------------------
 
 
 SHARED = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
@@ -104,8 +114,13 @@ def hessian(of, point):
 
 
 def answers_by_respondent(data, aspects="unique", **settings):
-    """The tally of answers by respondent, and functions of a point (logs of weights, of nu): log p, the likelihood."""
-    found = th.EliminationByAspects(aspects, method="maximum-likelihood", **settings).fit(data).estimates_
+    """The tally of answers by respondent, and functions of a point (logs of weights, of nu): log p,
+    the likelihood."""
+    found = (
+        th.EliminationByAspects(aspects, method="maximum-likelihood", **settings)
+        .fit(data)
+        .estimates_
+    )
     tally, weights = found.clusters.tally.toarray(), len(found.weights)
 
     def logs(point):
@@ -129,7 +144,9 @@ def choices_by_respondent(data, lapse):
 
 def highest(log_density, size):
     """Where a smooth density is highest."""
-    return minimize(lambda z: -log_density(z), np.zeros(size), method="BFGS", options={"gtol": 1e-6}).x
+    return minimize(
+        lambda z: -log_density(z), np.zeros(size), method="BFGS", options={"gtol": 1e-6}
+    ).x
 
 
 @pytest.mark.fit  # for its time
@@ -156,7 +173,9 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     whole = by_hand(data, shared, settings)
     assert np.ptp([whole(z) - likelihood(z) for z in (point, point + 0.1 * np.arange(size))]) < 1e-9
     gradients = naive_scores.outcome_gradients(logs, point)
-    each = np.array([gradient(by_hand(part, shared, settings), point) for part in data.by_respondent().values()])
+    each = np.array(
+        [gradient(by_hand(part, shared, settings), point) for part in data.by_respondent().values()]
+    )
     np.testing.assert_allclose(tally @ gradients, each, atol=1e-5)
     parts = naive_scores.informations(tally, sizes, np.exp(logs(point)), gradients)
     z = naive_scores.adjusted_scores(-hessian(likelihood, point), parts, each)
@@ -176,7 +195,14 @@ def test_best_and_worst_of_three_have_the_effect_of_their_rankings(uncompiled):
             rows.append((*sorted(order), order[0], order[-1], f"p{person}"))
     frame = pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst", "respondent"])
     data = th.Choices.from_best_worst(frame, respondent="respondent")
-    shortly = {"draws": 1, "tune": 0, "chains": 1, "thin": 1, "random_seed": 1, "progressbar": False}
+    shortly = {
+        "draws": 1,
+        "tune": 0,
+        "chains": 1,
+        "thin": 1,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     one, other = (
         dependence_of(th.EliminationByAspects(people="independent").fit(each, **shortly))
         for each in (data, data.as_rankings())
@@ -186,10 +212,17 @@ def test_best_and_worst_of_three_have_the_effect_of_their_rankings(uncompiled):
 
 @pytest.mark.fit
 def test_independent_answers_have_a_design_effect_near_one():
-    found = [made_of(comparisons(people=60, spread=0.0, seed=seed), None, "laplace").effect for seed in range(12)]
-    # the mean of (options - 1) ratios of a variance over 60 people: its variance is at most about 2 / 59 / 3
+    found = [
+        made_of(comparisons(people=60, spread=0.0, seed=seed), None, "laplace").effect
+        for seed in range(12)
+    ]
+    # the mean of (options - 1) ratios of a variance over 60 people: its variance is at most about 2
+    # / 59 / 3
     assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 59 / 3 / 12)
-    varied = [made_of(comparisons(people=60, times=6, seed=seed), None, "laplace").effect for seed in range(3)]
+    varied = [
+        made_of(comparisons(people=60, times=6, seed=seed), None, "laplace").effect
+        for seed in range(3)
+    ]
     assert np.mean(varied) > 2.0
 
 
@@ -201,24 +234,31 @@ def test_the_effect_of_groups_is_that_of_all_their_weights():
     assert found.effect == pytest.approx(np.mean(effects)) and found.number == 40
 
 
-# draws that are spread ----------------------------------------------------------------------------------------------
+# draws that are spread ----------------------------------------------------------------------------
 
 
 @pytest.mark.fit
 @pytest.mark.parametrize("ties", [False, True])
 def test_draws_have_the_covariance_of_the_sandwich(ties):
-    """Of respondents who answered unequally often, against a loop over them: intervals are those of Student's t."""
+    """Of respondents who answered unequally often, against a loop over them: intervals are those of
+    Student's t."""
     frame = answers(people=14, times=4, ties=ties)
     frame = frame.groupby("respondent").head(24).groupby("respondent", sort=False)
     frame = pd.concat([part.head(24 if k < 4 else 9) for k, (_, part) in enumerate(frame)])
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    model = th.BradleyTerryLuce(spread=1.3, lapse=0.01).fit(data, draws=10_000, random_seed=1, progressbar=False)
+    model = th.BradleyTerryLuce(spread=1.3, lapse=0.01).fit(
+        data, draws=10_000, random_seed=1, progressbar=False
+    )
     made = dependence_of(model)
     assert (made.model, made.by) == (ADJUSTED, SCORES)
     found, tally, logs, likelihood = answers_by_respondent(data, lapse=0.01)
 
     def log_posterior(point):
-        return likelihood(point) - 0.5 * (point[:4] @ point[:4]) / 1.3**2 - 0.125 * (point[4:] @ point[4:])
+        return (
+            likelihood(point)
+            - 0.5 * (point[:4] @ point[:4]) / 1.3**2
+            - 0.125 * (point[4:] @ point[4:])
+        )
 
     mode = highest(log_posterior, 4 + ties)
     curvature = -hessian(log_posterior, mode)
@@ -236,7 +276,9 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     for i, j in combinations(range(4), 2):
         contrast = np.eye(len(mode))[i] - np.eye(len(mode))[j]
         ends = np.quantile(worths[:, i] - worths[:, j], [0.055, 0.25, 0.75, 0.945])
-        widths = np.array([ends[3] - ends[0], ends[2] - ends[1]]) / np.sqrt(contrast @ covariance @ contrast)
+        widths = np.array([ends[3] - ends[0], ends[2] - ends[1]]) / np.sqrt(
+            contrast @ covariance @ contrast
+        )
         np.testing.assert_allclose(widths, -2 * stats.t(made.df).ppf([0.055, 0.25]), rtol=0.05)
 
 
@@ -249,11 +291,18 @@ UNEQUAL = {  # answers of each respondent: degrees of freedom of two options, le
 
 @pytest.mark.parametrize("name", UNEQUAL)
 def test_degrees_of_freedom_of_one_contrast_by_hand(name):
-    """Of two options the leverages are shares h of the answers: sum over s, t of their products without 1 - h."""
+    """Of two options the leverages are shares h of the answers: sum over s, t of their products
+    without 1 - h."""
     counts, usual = UNEQUAL[name]
-    rows = [(f"p{s}", "a", "b", "a" if k % 2 else "b") for s, n in enumerate(counts) for k in range(n)]
-    data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
-    found = dependence_of(th.BradleyTerryLuce(spread=1e4, people="adjusted").fit(data, draws=4, **QUIET))
+    rows = [
+        (f"p{s}", "a", "b", "a" if k % 2 else "b") for s, n in enumerate(counts) for k in range(n)
+    ]
+    data = th.PairedComparisons.from_trials(
+        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
+    )
+    found = dependence_of(
+        th.BradleyTerryLuce(spread=1e4, people="adjusted").fit(data, draws=4, **QUIET)
+    )
     h = counts / counts.sum()
     pull = h / np.sqrt(1 - h)
     both = np.outer(pull, pull) ** 2
@@ -272,7 +321,9 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     second = (first + rng.integers(1, 4, size=len(who))) % 4
     names = np.array(OPTIONS)
     chosen = np.where(rng.random(len(who)) < 0.5, names[first], names[second])
-    frame = pd.DataFrame({"respondent": who, "first": names[first], "second": names[second], "chosen": chosen})
+    frame = pd.DataFrame(
+        {"respondent": who, "first": names[first], "second": names[second], "chosen": chosen}
+    )
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     found, tally, logs, _ = answers_by_respondent(data, lapse=0.0)
     mode = np.log(found.weights)
@@ -282,9 +333,13 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     root = inverse_root(curvature, 1e-9)
     scores = RespondentScores(found.pose, found.clusters.tally, found.weights, np.zeros(0), root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
-    np.testing.assert_allclose(root @ scores.variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(
+        root @ scores.variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
+    )
     df = scores.degrees(contrast[None, :, None])[0]
-    assert df == pytest.approx(naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05)
+    assert df == pytest.approx(
+        naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05
+    )
 
 
 @pytest.mark.long
@@ -294,12 +349,23 @@ def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
     rng = np.random.default_rng(0)
     who = np.repeat(np.arange(9), [220, *[8] * 8])
     won = rng.random(len(who)) < 0.6
-    rows = {"respondent": who, "first": "tea", "second": "rye", "chosen": np.where(won, "tea", "rye")}
+    rows = {
+        "respondent": who,
+        "first": "tea",
+        "second": "rye",
+        "chosen": np.where(won, "tea", "rye"),
+    }
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows), respondent="respondent")
-    boards = [th.leaderboard(data, people=ADJUSTED, progressbar=False, random_seed=seed) for seed in range(12)]
+    boards = [
+        th.leaderboard(data, people=ADJUSTED, progressbar=False, random_seed=seed)
+        for seed in range(12)
+    ]
     ratings = np.array([board.table.loc["tea", "rating"] for board in boards])
     errors = np.array(
-        [board.table.loc["tea", "rating_high"] - board.table.loc["tea", "rating_low"] for board in boards]
+        [
+            board.table.loc["tea", "rating_high"] - board.table.loc["tea", "rating_low"]
+            for board in boards
+        ]
     )
     assert boards[0].people.df < 2.0 and np.ptp(ratings) < 0.03 * errors.mean()
     assert boards[0].groups == (("tea", "rye"),)
@@ -308,9 +374,13 @@ def test_heavy_tails_of_few_respondents_touch_neither_ratings_nor_forecasts():
 
 
 def unanimous(people=14, times=1, options=3):
-    pairs = [("tea", "milk", "tea"), ("tea", "rye", "tea"), ("milk", "rye", "milk")][: 3 if options == 3 else 1]
+    pairs = [("tea", "milk", "tea"), ("tea", "rye", "tea"), ("milk", "rye", "milk")][
+        : 3 if options == 3 else 1
+    ]
     rows = [(f"p{s}", *pair) for s in range(people) for pair in pairs for _ in range(times)]
-    return th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
+    return th.PairedComparisons.from_trials(
+        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
+    )
 
 
 @pytest.mark.fit
@@ -336,7 +406,8 @@ def test_two_patterns_of_rankings_leave_no_direction_without_width(patterns):
 
 
 def test_what_unlikely_directions_get_does_not_depend_on_their_basis():
-    """A turn within a degenerate space of eigenvectors, as another processor may make it, changes nothing."""
+    """A turn within a degenerate space of eigenvectors, as another processor may make it, changes
+    nothing."""
     rng = np.random.default_rng(1)
     z = rng.normal(size=(3, 6))
     variance = z.T @ z
@@ -347,14 +418,24 @@ def test_what_unlikely_directions_get_does_not_depend_on_their_basis():
     )
     np.testing.assert_allclose(turn @ found @ turn.T, turned, atol=1e-10)
     np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(found))[:3], 0.5**3, atol=1e-10)
-    agreed = raise_improbable_variance(ScoreVariance(variance, np.zeros((6, 6)), 0.1, 1.0, 6), 2.0, 0.5)
-    np.testing.assert_allclose(np.linalg.eigvalsh(agreed), np.maximum(np.linalg.eigvalsh(variance), 1.0), atol=1e-10)
+    agreed = raise_improbable_variance(
+        ScoreVariance(variance, np.zeros((6, 6)), 0.1, 1.0, 6), 2.0, 0.5
+    )
+    np.testing.assert_allclose(
+        np.linalg.eigvalsh(agreed), np.maximum(np.linalg.eigvalsh(variance), 1.0), atol=1e-10
+    )
 
 
 @pytest.mark.fit
 def test_one_respondent_who_determines_the_result_is_named():
-    rows = [(f"p{s}", "a", "b", "a" if k % 3 else "b") for s, n in enumerate([90, 8, 8, 8]) for k in range(n)]
-    data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
+    rows = [
+        (f"p{s}", "a", "b", "a" if k % 3 else "b")
+        for s, n in enumerate([90, 8, 8, 8])
+        for k in range(n)
+    ]
+    data = th.PairedComparisons.from_trials(
+        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
+    )
     board = th.leaderboard(data, people="adjusted", progressbar=False)
     assert "One respondent contributes 79 % of" in str(board)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
@@ -365,7 +446,8 @@ def test_one_respondent_who_determines_the_result_is_named():
 @pytest.mark.fit
 @pytest.mark.parametrize("ties", [False, True])
 def test_coefficients_of_covariates_are_spread_too(ties):
-    """As the standard errors over people of maximum likelihood, whose sandwich is computed in other coordinates."""
+    """As the standard errors over people of maximum likelihood, whose sandwich is computed in other
+    coordinates."""
     frame = answers(people=40, times=2, ties=ties)
     frame["length"] = np.random.default_rng(5).normal(size=len(frame)) * 30.0
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
@@ -373,7 +455,9 @@ def test_coefficients_of_covariates_are_spread_too(ties):
     other = th.BradleyTerryLuce("maximum-likelihood").fit(data)
     assert other.estimates_.people.by == SCORES
     errors = other.summary()["std_error"]
-    assert errors["covariate[length]"] == pytest.approx(one.covariate_effects()["std_error"].iloc[0], rel=1e-5)
+    assert errors["covariate[length]"] == pytest.approx(
+        one.covariate_effects()["std_error"].iloc[0], rel=1e-5
+    )
     if ties:
         assert errors["log_tie"] == pytest.approx(one.tie_std_error_ / one.tie_, rel=1e-5)
 
@@ -395,14 +479,16 @@ def test_chains_with_a_power_have_the_posterior_of_quadrature():
     mean = (density * p).sum() / density.sum()
     sd = np.sqrt((density * p**2).sum() / density.sum() - mean**2)
     row = model.summary().loc["choice_probability[a, b]"]
-    assert abs(row["mean"] - mean) < 4 * row["mcse_mean"] and row["sd"] == pytest.approx(sd, rel=0.05)
+    assert abs(row["mean"] - mean) < 4 * row["mcse_mean"] and row["sd"] == pytest.approx(
+        sd, rel=0.05
+    )
     logs = model.posterior_["posterior"]["log_likelihood"].values.ravel()
     drawn = model.posterior_["posterior"]["choice_probability"].values.ravel()
     base = logs - 18 * np.log(drawn) - 6 * np.log(1 - drawn)
     assert np.ptp(base) < 1e-5  # the log-likelihood is that of the data, whatever the power
 
 
-# what is made of people, by default and as asked for -----------------------------------------------------------------
+# what is made of people, by default and as asked for ----------------------------------------------
 
 
 def once(people=10):
@@ -414,7 +500,9 @@ def once(people=10):
 def mostly_once():
     frame = answers(people=30, times=1)
     frame = frame.groupby("respondent").head(1)
-    return th.PairedComparisons.from_trials(pd.concat([frame, frame.head(5)]), respondent="respondent")
+    return th.PairedComparisons.from_trials(
+        pd.concat([frame, frame.head(5)]), respondent="respondent"
+    )
 
 
 def unknown():
@@ -486,21 +574,42 @@ def test_what_cannot_be_adjusted_is_said(name):
 
 @pytest.mark.fit
 def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
-    shortly = {"draws": 2, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+    shortly = {
+        "draws": 2,
+        "tune": 0,
+        "thin": 1,
+        "chains": 2,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     for data, is_said in ((once(), True), (comparisons(people=3), False)):
         model = th.EliminationByAspects(people=th.people.Individuals()).fit(data, **shortly)
-        assert ("little information on heterogeneity" in str(model.findings()["independence"].sentence)) == is_said
+        assert (
+            "little information on heterogeneity" in str(model.findings()["independence"].sentence)
+        ) == is_said
 
 
 REFUSED = {
-    "another word": (comparisons, {"people": "clustered"}, ("people", "None, 'independent', 'adjusted'")),
-    "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "the respondent of each answer")),
+    "another word": (
+        comparisons,
+        {"people": "clustered"},
+        ("people", "None, 'independent', 'adjusted'"),
+    ),
+    "nobody known": (
+        unknown,
+        {"people": "adjusted"},
+        ("people='adjusted'", "the respondent of each answer"),
+    ),
     "one respondent": (
         lambda: comparisons(people=1),
         {"people": "adjusted"},
         ("answers are from one", "people='adjusted'"),
     ),
-    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("the respondent of each answer",)),
+    "nobody known, individuals": (
+        unknown,
+        {"people": th.people.Individuals()},
+        ("the respondent of each answer",),
+    ),
     "one respondent, individuals": (
         lambda: comparisons(people=1),
         {"people": th.people.Individuals()},
@@ -537,7 +646,7 @@ def test_covariates_and_random_are_refused():
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
 
-# fits ---------------------------------------------------------------------------------------------------------------
+# fits ---------------------------------------------------------------------------------------------
 
 
 def laplace(data, **settings):
@@ -549,11 +658,18 @@ def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     data = comparisons(people=30, times=4)
     model = laplace(data, people="independent")
     found, convergence = dependence_of(model), model.convergence()
-    assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(convergence)
+    assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(
+        convergence
+    )
     assert "`people='adjusted'` or `people=Individuals()`" in str(convergence)
-    assert model.findings()["independence"].good is False and model.findings()["convergence"].good == convergence.agrees
+    assert (
+        model.findings()["independence"].good is False
+        and model.findings()["convergence"].good == convergence.agrees
+    )
     adjusted = laplace(data)
-    assert adjusted.convergence().people is None and adjusted.findings()["independence"].good is True
+    assert (
+        adjusted.convergence().people is None and adjusted.findings()["independence"].good is True
+    )
     assert "H⁻¹VH⁻¹" in " ".join(map(str, adjusted.findings()["methods"].notes))
     model.save(tmp_path / "fit.nc")
     assert dependence_of(th.load(tmp_path / "fit.nc")) == found
@@ -572,31 +688,41 @@ def test_an_adjusted_fit_goes_on_as_a_longer_one():
     whole = laplace(data, people="adjusted").continue_fit(20, progressbar=False)
     longer = th.BradleyTerryLuce().fit(data, **{**QUICK, "tune": 1000, "draws": 60})
     for name in ("log_worth", "log_likelihood"):
-        np.testing.assert_array_equal(*(m.posterior_["posterior"][name].values for m in (whole, longer)))
+        np.testing.assert_array_equal(
+            *(m.posterior_["posterior"][name].values for m in (whole, longer))
+        )
 
 
 @pytest.mark.fit
 def test_the_prior_knows_no_power():
-    models = [th.EliminationByAspects("unique", people=people) for people in ("independent", "adjusted")]
+    models = [
+        th.EliminationByAspects("unique", people=people) for people in ("independent", "adjusted")
+    ]
     one, other = (model.sample_prior(comparisons(), draws=5, random_seed=1) for model in models)
     assert one["prior"].equals(other["prior"])
 
 
 @pytest.mark.long
 def test_evidence_knows_no_power():
-    models = [th.EliminationByAspects("unique", people=people) for people in ("independent", "adjusted")]
-    one, other = (log_evidence(model, comparisons(), draws=100, tune=20, chains=2).value for model in models)
+    models = [
+        th.EliminationByAspects("unique", people=people) for people in ("independent", "adjusted")
+    ]
+    one, other = (
+        log_evidence(model, comparisons(), draws=100, tune=20, chains=2).value for model in models
+    )
     assert one == other
 
 
-# people of whom each has weights of their own ------------------------------------------------------------------------
+# people of whom each has weights of their own -----------------------------------------------------
 
 
 @pytest.mark.fit
 def test_what_weights_vary_about_is_recorded(uncompiled):
     """The last record of a chain that has just made it."""
     model = th.EliminationByAspects(people=th.people.Individuals())
-    chain = model.prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(np.random.default_rng(3))
+    chain = model.prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
+        np.random.default_rng(3)
+    )
     chain.run_to(chain.total)
     drawn, last = chain.draws, chain.ladder.at[0]
     columns = int(drawn.n_features[-1])
@@ -622,8 +748,12 @@ def test_choice_probabilities_of_new_people_are_means_over_them():
         people = rng.gamma(kappa[draw], 1 / kappa[draw], (2000, 4 + 2))
         own_of, shared_of = people[:, :4] * own[draw], people[:, 4:] * shared[draw]
         for pair, (i, j) in enumerate(combinations(range(4), 2)):
-            each = [naive.pair_probability(i, j, features, w, u, 0.02) for w, u in zip(shared_of, own_of, strict=True)]
-            error = np.std(each) * (1 / np.sqrt(2000) + 0.1 / np.sqrt(64))  # a hypercube has little of its own
+            each = [
+                naive.pair_probability(i, j, features, w, u, 0.02)
+                for w, u in zip(shared_of, own_of, strict=True)
+            ]
+            # a hypercube has little of its own
+            error = np.std(each) * (1 / np.sqrt(2000) + 0.1 / np.sqrt(64))
             assert abs(found[draw, pair] - np.mean(each)) < 5 * error
 
 
@@ -650,11 +780,15 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     np.testing.assert_allclose(posterior["common_worth"].sum("option"), 1.0)
     best = posterior["common_worth"].mean(("chain", "draw")).idxmax().item()
     assert model.ranks().index[0] == best or model.ranks()["rank"].iloc[0] <= 2.5
-    assert "4 respondents had individual values" in " ".join(map(str, model.findings()["methods"].notes))
+    assert "4 respondents had individual values" in " ".join(
+        map(str, model.findings()["methods"].notes)
+    )
     assert "Ranking" in model.findings()["ranks"].question
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
-    shorter = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **{**run, "draws": 2})
+    shorter = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(
+        data, **{**run, "draws": 2}
+    )
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
@@ -666,6 +800,14 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
 def test_an_adjusted_fit_is_not_updated():
     model = th.EliminationByAspects("unique", people="adjusted")
     with run_as_python():
-        model.fit(comparisons(people=4), draws=4, tune=0, chains=1, thin=1, random_seed=1, progressbar=False)
+        model.fit(
+            comparisons(people=4),
+            draws=4,
+            tune=0,
+            chains=1,
+            thin=1,
+            random_seed=1,
+            progressbar=False,
+        )
     with refused(ArgumentError, "people='adjusted'"):
         model.update(th.PairedComparisons.from_pairs([("a", "b")]))

@@ -1,4 +1,5 @@
-"""People who judge pairs of objects more than once: scores and design effect by loops over people, and what is made."""
+"""People who judge pairs of objects more than once: scores and design effect by loops over people,
+and what is made."""
 
 from itertools import pairwise
 
@@ -53,7 +54,7 @@ def judged(people=20, shape=1.0, seed=0, missing=0.1, **more):
     return th.Similarities.from_respondents(found, **more)
 
 
-# scores, mode and design effect -------------------------------------------------------------------------------------
+# scores, mode and design effect -------------------------------------------------------------------
 
 
 CASES = {  # data, settings of the model, prior of the weights, weights and a constant
@@ -66,7 +67,8 @@ CASES = {  # data, settings of the model, prior of the weights, weights and a co
 
 
 def by_hand(data, link="exp", lapse=0.0, sigma=None, constant=True):
-    """The log-likelihood of some data at weights, of which the last is the constant if there is one."""
+    """The log-likelihood of some data at weights, of which the last is the constant if there is
+    one."""
     owners = OWNERS.T.astype(int)
 
     def value(point):
@@ -91,7 +93,9 @@ def of_people(data, settings):
         share = (data.judgements / judges)[rows]
         sigma = Additive(settings.get("sigma")).fixed_sigma(data)
         found.append(
-            th.Similarities._made_of(part.labels, part.first, part.second, part.values, share, sigma, False, None)
+            th.Similarities._made_of(
+                part.labels, part.first, part.second, part.values, share, sigma, False, None
+            )
         )
     return found
 
@@ -105,10 +109,18 @@ def information(part, point, settings):
     """What the answers of a person are expected to say: of a normal judgement the Hessian."""
     if isinstance(part, th.Similarities):
         value = by_hand(part, **settings)
-        return -np.array([gradient(lambda z, k=k: gradient(value, z, 1e-3)[k], point, 1e-3) for k in range(len(point))])
+        return -np.array(
+            [
+                gradient(lambda z, k=k: gradient(value, z, 1e-3)[k], point, 1e-3)
+                for k in range(len(point))
+            ]
+        )
     total, owners = np.zeros((len(point), len(point))), OWNERS.T.astype(int)
     for begin, end in pairwise(part.start):
-        pairs = [(int(i), int(j)) for i, j in zip(part.first[begin:end], part.second[begin:end], strict=True)]
+        pairs = [
+            (int(i), int(j))
+            for i, j in zip(part.first[begin:end], part.second[begin:end], strict=True)
+        ]
 
         def logs(w, pairs=pairs):
             how = settings.get("link", "exp"), w[3] if len(w) > 3 else 0.0, settings["lapse"]
@@ -136,7 +148,9 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     expected = np.array([information(part, point, settings) for part in parts])
     z = naive_scores.adjusted_scores(expected.sum(axis=0), expected, each)
     rank = np.linalg.matrix_rank(expected.sum(axis=0), hermitian=True)
-    found = made_of(data, OWNERS.T.astype(int), weight_prior=(shape, rate), people="independent", **settings)
+    found = made_of(
+        data, OWNERS.T.astype(int), weight_prior=(shape, rate), people="independent", **settings
+    )
     assert found.effect == pytest.approx((z**2).sum() / rank, rel=1e-3)
 
 
@@ -150,7 +164,7 @@ def test_independent_judgements_have_a_design_effect_near_one():
     assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 39 / 4 / 10) and np.mean(more) > 2.0
 
 
-# what is made of people, by default and as asked for -----------------------------------------------------------------
+# what is made of people, by default and as asked for ----------------------------------------------
 
 
 def once():
@@ -161,7 +175,11 @@ MADE = {  # data, what is asked for: what is made of people, by what
     "triplets": (odd_ones, None, (INDEPENDENT, "")),
     "triplets, asked": (odd_ones, "adjusted", (ADJUSTED, POWER)),
     "triplets, independent": (odd_ones, "independent", (INDEPENDENT, "")),
-    "triplets, numbers with gaps": (lambda: odd_ones(respondent=lambda k: 7 * k + 3), "adjusted", (ADJUSTED, POWER)),
+    "triplets, numbers with gaps": (
+        lambda: odd_ones(respondent=lambda k: 7 * k + 3),
+        "adjusted",
+        (ADJUSTED, POWER),
+    ),
     "triplets, one answer each": (once, "adjusted", (INDEPENDENT, "")),
     "triplets, one person": (lambda: odd_ones(people=1), None, (INDEPENDENT, "")),
     "similarities": (judged, None, (INDEPENDENT, "")),
@@ -211,10 +229,15 @@ def test_the_convergence_check_says_it_and_a_report_has_it(make, uncompiled, tmp
     seen = dependence_of(model)
     assert seen.by == POWER and "too narrow" not in str(model.convergence())
     found = model.findings()
-    assert found["independence"].good is True and "design effect" in str(found["independence"].sentence)
+    assert found["independence"].good is True and "design effect" in str(
+        found["independence"].sentence
+    )
     assert "power of one over" in " ".join(map(str, found["methods"].notes))
     assert (
-        "independence" in th.AdditiveClustering(features, people=th.people.Individuals()).fit(make(), **RUN).findings()
+        "independence"
+        in th.AdditiveClustering(features, people=th.people.Individuals())
+        .fit(make(), **RUN)
+        .findings()
     )
     model.save(tmp_path / "fit.nc")
     assert dependence_of(th.load(tmp_path / "fit.nc")) == seen
@@ -223,7 +246,9 @@ def test_the_convergence_check_says_it_and_a_report_has_it(make, uncompiled, tmp
 def made_of(data, features, **how):
     """What a fit of a few draws, whose kernel runs as Python, makes of people."""
     with run_as_python():
-        return dependence_of(th.AdditiveClustering(features, **how).fit(data, **RUN | {"draws": 1, "tune": 0}))
+        return dependence_of(
+            th.AdditiveClustering(features, **how).fit(data, **RUN | {"draws": 1, "tune": 0})
+        )
 
 
 def effect_of_judges(data, owners, **how):

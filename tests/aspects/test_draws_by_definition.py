@@ -1,4 +1,5 @@
-"""The log-likelihood, the prior and the pointwise terms that a fit keeps of its draws are those of the definition.
+"""The log-likelihood, the prior and the pointwise terms that a fit keeps of its draws are those of
+the definition.
 
 One table: a model and its data; kernels run as Python.
 """
@@ -32,12 +33,17 @@ def trials(outcomes):
     i = rng.integers(0, 4, 60)
     frame = pd.DataFrame({"left": labels[i], "right": labels[(i + rng.integers(1, 4, 60)) % 4]})
     frame = frame.assign(chosen=rng.choice(outcomes, 60), longer=rng.integers(-1, 2, 60))
-    return th.PairedComparisons.from_trials(frame, covariates=["order", "longer"], labels=list(labels))
+    return th.PairedComparisons.from_trials(
+        frame, covariates=["order", "longer"], labels=list(labels)
+    )
 
 
 TIED = with_ties(random_comparisons(5, 5), 1)
 COVARIATES = trials(["left", "right"])
-ELIMINATION, UNIQUE = partial(th.EliminationByAspects, tempering=False), partial(th.EliminationByAspects, "unique")
+ELIMINATION, UNIQUE = (
+    partial(th.EliminationByAspects, tempering=False),
+    partial(th.EliminationByAspects, "unique"),
+)
 BY_GROUP = partial(ELIMINATION, people=th.people.Groups())
 ROWS = {
     "pairs": (ELIMINATION, random_comparisons(5, 5)),
@@ -46,10 +52,16 @@ ROWS = {
     "ties and covariates": (UNIQUE, trials(["left", "right", "tie"])),
     "sets": (ELIMINATION, random_choices(4, (2, 3, 4), 1)),
     "groups": (BY_GROUP, {name: random_comparisons(4, seed) for seed, name in enumerate("ab")}),
-    "groups of sets": (BY_GROUP, {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}),
+    "groups of sets": (
+        BY_GROUP,
+        {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)},
+    ),
     "similarities": (th.AdditiveClustering, random_similarities(4, 1, judgements=unequal(4))),
     **{
-        f"triplets, {link}": (partial(th.AdditiveClustering, link=link, lapse=LAPSE, alpha=1.5), MIXED)
+        f"triplets, {link}": (
+            partial(th.AdditiveClustering, link=link, lapse=LAPSE, alpha=1.5),
+            MIXED,
+        )
         for link in LINKS
     },
 }
@@ -57,7 +69,11 @@ ROWS = {
 
 def by_definition(model, data, at, group=""):
     """The log-likelihood of a draw, without the coefficients of counts."""
-    features = at["features"].values.T.astype(bool) if "features" in at else np.zeros((data.n_options, 0), bool)
+    features = (
+        at["features"].values.T.astype(bool)
+        if "features" in at
+        else np.zeros((data.n_options, 0), bool)
+    )
     weights = at[f"{group}weights"].values if "features" in at else np.zeros(0)
     if isinstance(data, th.Similarities):
         constant, sigma = float(at["constant"]), float(at["sigma"])
@@ -80,7 +96,9 @@ def log_coefficients(data):
         return 0.0
     if isinstance(data, th.PairedComparisons):
         cells = data.cells if data.covariates else data
-        rows = zip(cells.wins, cells.losses, cells.tied if data.n_ties else 0.0 * cells.wins, strict=True)
+        rows = zip(
+            cells.wins, cells.losses, cells.tied if data.n_ties else 0.0 * cells.wins, strict=True
+        )
     else:
         rows = np.split(data.counts, data.start[1:-1])
     return sum(math.lgamma(sum(row) + 1) - sum(math.lgamma(n + 1) for n in row) for row in rows)
@@ -109,6 +127,8 @@ def test_the_log_likelihood_is_that_of_naive_evaluations(name):
     log_prior = tree["log_prior"].dataset if "log_prior" in tree.children else {}
     if "covariates" in name:
         beta = posterior["covariate"].values
-        np.testing.assert_allclose(log_prior["covariate"], -0.5 * (beta**2).sum(-1) - np.log(2 * np.pi))
+        np.testing.assert_allclose(
+            log_prior["covariate"], -0.5 * (beta**2).sum(-1) - np.log(2 * np.pi)
+        )
     if name == "triplets, ratio":
         np.testing.assert_allclose(log_prior["constant"], -posterior["constant"])

@@ -1,4 +1,5 @@
-"""The four estimators: exact maxima and posteriors of three objects, identities, and what must not matter."""
+"""The four estimators: exact maxima and posteriors of three objects, identities, and what must not
+matter."""
 
 import itertools
 import math
@@ -38,12 +39,15 @@ def estimate(kind, columns, *, data, features="ibp", weight_prior, with_constant
 
 
 def posterior_draws(alpha, shape, rate, sigma, draws, rng, data=S3, kept=20_000):
-    """Draws from the exact posterior of three objects: prior draws in the Poisson form, taken again by likelihood."""
+    """Draws from the exact posterior of three objects: prior draws in the Poisson form, taken again
+    by likelihood."""
     expected = [alpha / 6, alpha / 6, alpha / 6, alpha / 3]
     copies = rng.poisson(expected, (draws, 4))
     total = rng.gamma(np.maximum(copies * shape, 1e-300)) * (copies > 0) / rate
     constant = rng.gamma(shape, 1 / rate, draws)
-    pairs = np.array([[{i, j} <= set(owners) for i, j in zip(FIRST, SECOND, strict=True)] for owners in SHARED])
+    pairs = np.array(
+        [[{i, j} <= set(owners) for i, j in zip(FIRST, SECOND, strict=True)] for owners in SHARED]
+    )
     mu = constant[:, None] + total @ pairs
     log_l = -0.5 * ((mu - data.values) ** 2).sum(1) / sigma**2
     decisions = np.exp(log_l - log_l.max())
@@ -61,19 +65,29 @@ def posterior_draws(alpha, shape, rate, sigma, draws, rng, data=S3, kept=20_000)
 
 
 def settings(**changes):
-    ibp = {"constant": 0.1, "sigma": 0.1, "alpha": 1.0, "data": S3, "features": "ibp", "weight_prior": (1.0, 1.0)}
+    ibp = {
+        "constant": 0.1,
+        "sigma": 0.1,
+        "alpha": 1.0,
+        "data": S3,
+        "features": "ibp",
+        "weight_prior": (1.0, 1.0),
+    }
     return ibp | changes
 
 
 @pytest.fixture(scope="module")
 def exact():
     """E3b of the specification: sigma = .1, alpha = 1, Gamma(2, rate 4)."""
-    columns, constant, effective = posterior_draws(1.0, 2.0, 4.0, 0.1, 300_000, np.random.default_rng(1))
+    columns, constant, effective = posterior_draws(
+        1.0, 2.0, 4.0, 0.1, 300_000, np.random.default_rng(1)
+    )
     return columns, settings(constant=constant, weight_prior=(2.0, 4.0)), effective
 
 
-# log p([F], w, w0, S) at its maximum by the number of features, and the weights there. The last of them is the one
-# before it and a feature of weight 0 with two owners, which adds log(alpha / 6 * rate)
+# log p([F], w, w0, S) at its maximum by the number of features, and the weights there. The last of
+# them is the one before it and a feature of weight 0 with two owners, which adds log(alpha / 6 *
+# rate)
 MAXIMA = [
     ((1.0, 1.0), [-3.780727, 0.168347, -0.930265, -2.299525], {"01": 0.415}, 0.375),
     ((2.0, 4.0), [-3.213147, 1.484983, 0.810742, -0.390814], {"01": 0.408430}, 0.376054),
@@ -84,14 +98,17 @@ MAXIMA = [
 @pytest.mark.parametrize(("weight_prior", "maxima", "weights", "constant"), MAXIMA)
 def test_known_maxima(weight_prior, maxima, weights, constant):
     for m, value in enumerate(maxima):
-        draws = [[(owners, 0.1) for owners in state] for state in itertools.combinations_with_replacement(SHARED, m)]
+        draws = [
+            [(owners, 0.1) for owners in state]
+            for state in itertools.combinations_with_replacement(SHARED, m)
+        ]
         given = settings(weight_prior=weight_prior)
         found = estimate("conditional-map", columns_of_sets(draws, 3), **given)
         assert found.log_joint == pytest.approx(value, abs=6e-7)
         if m == 1:
-            assert {"".join(row.members): row.weight for row in found.features.itertuples()} == pytest.approx(
-                weights, abs=6e-7
-            )
+            assert {
+                "".join(row.members): row.weight for row in found.features.itertuples()
+            } == pytest.approx(weights, abs=6e-7)
             assert found.constant == pytest.approx(constant, abs=6e-7)
 
 
@@ -103,11 +120,21 @@ def test_equal_shares_where_a_feature_is_the_constant_again():
 
 
 def test_the_empty_features_of_an_ill_posed_maximum_are_found_and_warned_of():
-    draws = [[(owners, 0.1) for owners in state] for m in (2, 3) for state in itertools.combinations(SHARED, m)]
+    draws = [
+        [(owners, 0.1) for owners in state]
+        for m in (2, 3)
+        for state in itertools.combinations(SHARED, m)
+    ]
     with warned(EstimateWarning, "by 3.33", "> 1"):
-        found = estimate("joint-map", columns_of_sets(draws, 3), **settings(weight_prior=(1.0, 10.0)))
+        found = estimate(
+            "joint-map", columns_of_sets(draws, 3), **settings(weight_prior=(1.0, 10.0))
+        )
     assert found.log_joint == pytest.approx(-0.216685, abs=6e-7)
-    assert len(found.weights) == 3 and found.weights[2] == 0 and found.features["members"][2] == ("0", "2")
+    assert (
+        len(found.weights) == 3
+        and found.weights[2] == 0
+        and found.features["members"][2] == ("0", "2")
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,8 +152,14 @@ def test_when_the_joint_maximum_is_ill_posed(n, alpha, weight_prior, features, w
     for kind in KINDS:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimate(kind, draws, **settings(data=data, alpha=alpha, weight_prior=weight_prior, features=features))
-        assert [each.category for each in caught] == [EstimateWarning] * (warned and kind == "joint-map")
+            estimate(
+                kind,
+                draws,
+                **settings(data=data, alpha=alpha, weight_prior=weight_prior, features=features),
+            )
+        assert [each.category for each in caught] == [EstimateWarning] * (
+            warned and kind == "joint-map"
+        )
         assert all(each.filename == __file__ for each in caught)
 
 
@@ -149,12 +182,16 @@ def test_expectation_of_an_exact_posterior(exact):
     error = sd / math.sqrt(effective) + sd / math.sqrt(columns.n_draws)
     fitted = found.similarity.to_numpy()[FIRST, SECOND]
     assert (np.abs(fitted - [0.780056, 0.374416, 0.389989]) < 4.5 * error).all()
-    assert abs(found.constant - 0.349703) < 4.5 * given["constant"].std() * (effective**-0.5 + columns.n_draws**-0.5)
+    assert abs(found.constant - 0.349703) < 4.5 * given["constant"].std() * (
+        effective**-0.5 + columns.n_draws**-0.5
+    )
     expected = {"01": 0.970404, "02": 0.012728, "12": 0.084431, "012": 0.114609}
     probability = {"".join(row.members): row.probability for row in found.features.itertuples()}
     for members, p in expected.items():
         spread = math.sqrt(p * (1 - p))
-        assert abs(probability[members] - p) < 4.5 * spread * (effective**-0.5 + columns.n_draws**-0.5), members
+        assert abs(probability[members] - p) < 4.5 * spread * (
+            effective**-0.5 + columns.n_draws**-0.5
+        ), members
     table = found.features.set_index("members")
     both = table.loc[[("0", "1", "2")]].iloc[0]
     assert both.probability * both.weight == pytest.approx(0.023164, rel=0.1)
@@ -174,7 +211,9 @@ def test_all_visited_features_add_up_to_the_posterior_mean(exact):
         inside = np.isin(["0", "1", "2"], row.members)
         total += row.probability * row.weight * np.outer(inside, inside)
     given_by_rows = total + found.constant
-    np.testing.assert_allclose(found.similarity.to_numpy()[FIRST, SECOND], mean[FIRST, SECOND], rtol=1e-11)
+    np.testing.assert_allclose(
+        found.similarity.to_numpy()[FIRST, SECOND], mean[FIRST, SECOND], rtol=1e-11
+    )
     np.testing.assert_allclose(given_by_rows[FIRST, SECOND], mean[FIRST, SECOND], rtol=1e-11)
     assert np.isnan(np.diag(found.similarity)).all()
 
@@ -196,7 +235,9 @@ def test_what_the_expectation_lists():
     shares = found.features["probability"].to_numpy()
     assert len(shares) == 10 and (np.diff(shares) <= 0).all() and shares[0] == 1
     often = [[((i, j), 0.1) for i, j in itertools.combinations(range(6), 2)]]
-    assert len(estimate("expectation", columns_of_sets(often, 20), **settings(data=S20)).weights) == 15
+    assert (
+        len(estimate("expectation", columns_of_sets(often, 20), **settings(data=S20)).weights) == 15
+    )
 
 
 def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
@@ -205,11 +246,19 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
     values = []
     for draw in draws:
         owners = [owners for owners, _ in draw]
-        w = np.stack(np.meshgrid(*[x] * (len(owners) + 1), indexing="ij"), -1).reshape(-1, len(owners) + 1)
+        w = np.stack(np.meshgrid(*[x] * (len(owners) + 1), indexing="ij"), -1).reshape(
+            -1, len(owners) + 1
+        )
         mu = w[:, -1:] + np.zeros(3)
         for k, members in enumerate(owners):
-            mu = mu + w[:, k : k + 1] * [{i, j} <= set(members) for i, j in zip(FIRST, SECOND, strict=True)]
-        log_p = -0.5 * ((mu - data.values) ** 2).sum(1) / sigma**2 - rate * w.sum(1) + (shape - 1) * np.log(w).sum(1)
+            mu = mu + w[:, k : k + 1] * [
+                {i, j} <= set(members) for i, j in zip(FIRST, SECOND, strict=True)
+            ]
+        log_p = (
+            -0.5 * ((mu - data.values) ** 2).sum(1) / sigma**2
+            - rate * w.sum(1)
+            + (shape - 1) * np.log(w).sum(1)
+        )
         log_p += w.shape[1] * (shape * math.log(rate) - math.lgamma(shape) + math.log(x[1] - x[0]))
         matrix = np.array([[i in members for members in owners] for i in range(n)]).reshape(n, -1)
         values.append(math.log(np.exp(log_p).sum()) + prior.log_prob_shared(matrix, alpha))
@@ -219,9 +268,17 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
 @pytest.mark.fit
 @pytest.mark.first(2)
 @pytest.mark.parametrize(("features", "prior"), [("ibp", IndianBuffet()), (8, FiniteFeatures(8))])
-@pytest.mark.parametrize(("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)])
-def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(features, prior, weight_prior, alpha):
-    draws = [[(owners, 0.1) for owners in state] for m in range(3) for state in itertools.combinations(SHARED, m)]
+@pytest.mark.parametrize(
+    ("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)]
+)
+def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(
+    features, prior, weight_prior, alpha
+):
+    draws = [
+        [(owners, 0.1) for owners in state]
+        for m in range(3)
+        for state in itertools.combinations(SHARED, m)
+    ]
     given = settings(weight_prior=weight_prior, features=features, alpha=alpha)
     logs = brute_force(draws, S3, prior, 0.1, *weight_prior, alpha, 3)
     assert np.diff(np.sort(logs))[-1] > 0.1  # no near tie
@@ -236,15 +293,20 @@ def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(feat
 def test_frequency_decides_where_there_is_any():
     rare, often = [((0, 1), 0.4)], [((0, 2), 0.1)]
     draws = columns_of_sets([rare] * 19 + [often] * 20, 3)
-    assert estimate("map-features", draws, **settings()).features["members"].tolist() == [("0", "2")]
+    assert estimate("map-features", draws, **settings()).features["members"].tolist() == [
+        ("0", "2")
+    ]
     draws = columns_of_sets([rare] * 18 + [often] * 19, 3)
-    assert estimate("map-features", draws, **settings()).features["members"].tolist() == [("0", "1")]
+    assert estimate("map-features", draws, **settings()).features["members"].tolist() == [
+        ("0", "1")
+    ]
 
 
 def test_the_conditional_maximum_keeps_to_the_most_frequent_number():
     two = [((0, 2), 0.1), ((1, 2), 0.1)]
     draws = columns_of_sets([two] * 5 + [[((0, 1), 0.4)]] * 5 + [[]], 3)
-    assert len(estimate("conditional-map", draws, **settings()).weights) == 1  # of equals the smaller
+    # of equals the smaller
+    assert len(estimate("conditional-map", draws, **settings()).weights) == 1
     draws = columns_of_sets([two] * 6 + [[((0, 1), 0.4)]] * 5, 3)
     assert len(estimate("conditional-map", draws, **settings()).weights) == 2
     assert len(estimate("joint-map", draws, **settings()).weights) == 1
@@ -257,10 +319,18 @@ def problem(n=6, seed=3, draws=300, scale=1.0, patterns=8):
     patterns = [tuple(np.flatnonzero(rng.random(n) < 0.5)) for _ in range(patterns)]
     patterns = list(dict.fromkeys(each for each in patterns if each))
     sets = [
-        [(patterns[k], scale * rng.gamma(2.0, 0.1)) for k in rng.choice(len(patterns), rng.integers(5))]
+        [
+            (patterns[k], scale * rng.gamma(2.0, 0.1))
+            for k in rng.choice(len(patterns), rng.integers(5))
+        ]
         for _ in range(draws)
     ]
-    return columns_of_sets(sets, n), sets, similarities(scale * matrix), scale * rng.gamma(2.0, 0.05, draws)
+    return (
+        columns_of_sets(sets, n),
+        sets,
+        similarities(scale * matrix),
+        scale * rng.gamma(2.0, 0.05, draws),
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -289,7 +359,9 @@ def test_another_unit_gives_the_same_features(kind):
         assert other.features["members"].tolist() == found.features["members"].tolist()
         np.testing.assert_allclose(other.weights, 8 * found.weights, rtol=1e-8)
         np.testing.assert_allclose(other.features["gain"], found.features["gain"], rtol=1e-7)
-        assert other.variance_accounted_for() == pytest.approx(found.variance_accounted_for(), rel=1e-8)
+        assert other.variance_accounted_for() == pytest.approx(
+            found.variance_accounted_for(), rel=1e-8
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -308,7 +380,10 @@ def test_gain_is_the_likelihood_with_the_feature_over_that_without(kind):
         integral = np.trapezoid(np.exp(logs - alone - w), w)
         assert row.gain == pytest.approx(math.log(integral), abs=1e-5)
         assert row.gain == pytest.approx(
-            float(log_feature_gain(pair.sum(), (data.values - without)[pair].sum(), 0.01, 1.0, 1.0)), abs=1e-9
+            float(
+                log_feature_gain(pair.sum(), (data.values - without)[pair].sum(), 0.01, 1.0, 1.0)
+            ),
+            abs=1e-9,
         )
 
 
@@ -356,14 +431,21 @@ def test_equal_similarities_print_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = str(estimate("expectation", columns_of_sets([[], []], 3), **settings(data=data)))
-    assert text.splitlines()[:2] == ["FEATURE            PROB.  WEIGHT", "additive constant   1.00   0.100"]
+    assert text.splitlines()[:2] == [
+        "FEATURE            PROB.  WEIGHT",
+        "additive constant   1.00   0.100",
+    ]
     said(text, "variance accounted for: undefined")
 
 
 def test_the_printed_table():
     matrix = np.random.default_rng(1).random((10, 10))
-    draws = columns_of_sets([[((2, 4, 8), 0.385), ((3, 6, 9), 0.326)]] * 7 + [[((3, 6, 9), 0.326)]] * 3, 10)
-    lines = str(estimate("expectation", draws, **settings(data=similarities(matrix), constant=0.075))).splitlines()
+    draws = columns_of_sets(
+        [[((2, 4, 8), 0.385), ((3, 6, 9), 0.326)]] * 7 + [[((3, 6, 9), 0.326)]] * 3, 10
+    )
+    lines = str(
+        estimate("expectation", draws, **settings(data=similarities(matrix), constant=0.075))
+    ).splitlines()
     assert lines[:4] == [
         "FEATURE              PROB.  WEIGHT",
         "      3     6     9   1.00   0.326",
@@ -371,9 +453,13 @@ def test_the_printed_table():
         "additive constant     1.00   0.075",
     ]
     names = [f"a country of the number {k}" for k in range(10)]
-    found = estimate("joint-map", draws, **settings(data=similarities(100 * matrix, names), sigma=10.0))
+    found = estimate(
+        "joint-map", draws, **settings(data=similarities(100 * matrix, names), sigma=10.0)
+    )
     lines = str(found).splitlines()
-    assert lines[0].split() == ["FEATURE", "WEIGHT"] and lines[1].startswith(f"{names[3]}, a country")
+    assert lines[0].split() == ["FEATURE", "WEIGHT"] and lines[1].startswith(
+        f"{names[3]}, a country"
+    )
     assert max(map(len, lines)) < 80 and lines[-2].split()[-1].count(".") <= 1
     assert repr(found) == str(found)
 
@@ -394,14 +480,18 @@ def test_a_learned_sigma_is_said(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_constant(kind):
     columns, _, data, _ = problem()
-    found = estimate(kind, columns, **settings(data=data, constant=np.nan, with_constant=False, alpha=0.5))
+    found = estimate(
+        kind, columns, **settings(data=data, constant=np.nan, with_constant=False, alpha=0.5)
+    )
     assert found.constant == 0 and "constant" not in str(found)
     total = np.zeros((6, 6))
     if kind != "expectation":
         for row in found.features.itertuples():
             inside = np.isin(data.labels, row.members)
             total += row.weight * np.outer(inside, inside)
-        np.testing.assert_allclose(found.similarity.to_numpy()[np.triu_indices(6, 1)], total[np.triu_indices(6, 1)])
+        np.testing.assert_allclose(
+            found.similarity.to_numpy()[np.triu_indices(6, 1)], total[np.triu_indices(6, 1)]
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -415,7 +505,11 @@ def test_two_objects_and_no_features(kind):
 
 def test_sets_of_more_objects_than_a_word_has_bits():
     n = 130
-    draws = [[((0, 129), 0.1), ((0, 65), 0.1)], [((0, 65), 0.1), ((0, 129), 0.1)], [((0, 1), 0.1), ((0, 129), 0.1)]]
+    draws = [
+        [((0, 129), 0.1), ((0, 65), 0.1)],
+        [((0, 65), 0.1), ((0, 129), 0.1)],
+        [((0, 1), 0.1), ((0, 129), 0.1)],
+    ]
     sets = feature_sets(columns_of_sets(draws, n), n)
     assert sorted(sets.counts.tolist()) == [1, 2]
     owned = {tuple(np.flatnonzero(row)) for row in sets.patterns}
@@ -437,7 +531,9 @@ def test_given_features_get_their_weights(kind):
 @pytest.mark.fit
 @pytest.mark.parametrize("integrated", [False, True])
 @pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])
-def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(shape, judged, integrated):
+def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(
+    shape, judged, integrated
+):
     columns, sets, data, constant = problem(draws=700, patterns=14)
     judgements = 1.0 + np.arange(len(data.values)) % 4 if judged else np.ones(len(data.values))
     found = feature_sets(columns, 6)
@@ -477,5 +573,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
         best[key] = max(best.get(key, -math.inf), score)
     assert len(best) > 250
     chosen = set_search.promising(found, case, np.arange(len(found.counts)), integrated)
-    keys = [tuple(sorted(tuple(np.flatnonzero(c)) for c in found.matrix(number).T)) for number in chosen]
+    keys = [
+        tuple(sorted(tuple(np.flatnonzero(c)) for c in found.matrix(number).T)) for number in chosen
+    ]
     assert keys == sorted(best, key=lambda key: -best[key])[:200]

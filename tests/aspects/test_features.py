@@ -4,7 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from helpers.posterior_cases import chain, comparisons, features_of, large_fit, model_of, small_fit, tree_of
+from helpers.posterior_cases import (
+    chain,
+    comparisons,
+    features_of,
+    large_fit,
+    model_of,
+    small_fit,
+    tree_of,
+)
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
@@ -35,18 +43,25 @@ def test_features_agree_with_counting(case, request):
         "probability",
     ]
     assert len(table) == len({owners for features in draws for owners, _ in features})
-    silent = table["members"].map(len).isin([1, len(data.labels)]).to_numpy()  # of choices, with unique aspects
+    # of choices, with unique aspects
+    silent = table["members"].map(len).isin([1, len(data.labels)]).to_numpy()
     assert (np.diff(silent.astype(int)) >= 0).all()  # last, and both parts by probability
     assert all((np.diff(table.loc[part, "probability"]) <= 0).all() for part in (silent, ~silent))
-    assert np.sum(table["copies"]) == pytest.approx(np.mean([len(features) for features in draws]), rel=1e-12)
+    assert np.sum(table["copies"]) == pytest.approx(
+        np.mean([len(features) for features in draws]), rel=1e-12
+    )
     for row in table.head(6).to_dict("records"):
         members = tuple(data.labels.index(label) for label in row["members"])
-        weights = [[weight for owners, weight in features if owners == members] for features in draws]
+        weights = [
+            [weight for owners, weight in features if owners == members] for features in draws
+        ]
         sums = [sum(of_draw) for of_draw in weights if of_draw]
         assert row["probability"] == pytest.approx(len(sums) / len(draws), rel=1e-12)
         assert row["copies"] == pytest.approx(sum(map(len, weights)) / len(draws), rel=1e-12)
         assert row["weight"] == pytest.approx(np.mean(sums), rel=1e-12)
-        assert (row["weight_low"], row["weight_high"]) == pytest.approx(np.quantile(sums, [0.055, 0.945]), rel=1e-12)
+        assert (row["weight_low"], row["weight_high"]) == pytest.approx(
+            np.quantile(sums, [0.055, 0.945]), rel=1e-12
+        )
 
 
 def test_a_narrow_terminal_shows_members_weight_and_probability(large):
@@ -59,7 +74,9 @@ def test_a_narrow_terminal_shows_members_weight_and_probability(large):
 def test_improbable_features_are_left_out(small):
     everything = model_of(small[2]).features(min_probability=0.0)
     table = model_of(small[2]).features(min_probability=0.5)
-    probable = [row["members"] for row in everything.to_dict("records") if row["probability"] >= 0.5]
+    probable = [
+        row["members"] for row in everything.to_dict("records") if row["probability"] >= 0.5
+    ]
     assert list(table["members"]) == probable
     assert {("tea", "milk"), ("coffee", "água", "Wasser, still")} <= set(table["members"])
 

@@ -8,7 +8,17 @@ from helpers.sentences import refused, said
 import thali as th
 from thali.errors import PYTHON, Argument, ArgumentError, Words
 
-KEYS = ["asked", "features", "n_features", "estimate", "similarity", "parameters", "check", "tempering", "summary"]
+KEYS = [
+    "asked",
+    "features",
+    "n_features",
+    "estimate",
+    "similarity",
+    "parameters",
+    "check",
+    "tempering",
+    "summary",
+]
 KEYS += ["data", "membership", "methods", "convergence"]
 
 
@@ -27,21 +37,27 @@ def test_the_estimate_is_the_one_that_was_asked_for(model):
         found, wanted = model.findings(kind=kind), model.estimate(kind)
         assert found["estimate"].table["weight"].iloc[-1] == wanted.constant
         assert f"{100 * wanted.variance_accounted_for():.1f} %" in str(found["estimate"].sentence)
-        pd.testing.assert_frame_equal(found["similarity"].table, wanted.similarity, check_names=False)
+        pd.testing.assert_frame_equal(
+            found["similarity"].table, wanted.similarity, check_names=False
+        )
 
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_a_single_similarity_has_no_variance_to_account_for():
     one = th.Similarities([[1.0, 0.5], [0.5, 1.0]])
-    model = th.AdditiveClustering().fit(one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False)
+    model = th.AdditiveClustering().fit(
+        one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False
+    )
     open_one = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(0.1))
     open_one.fit(one, draws=20, tune=10, thin=1, chains=2, random_seed=1, progressbar=False)
     for found in (model.findings()["estimate"], open_one.findings()["check"]):
         said(found.sentence, "All similarities are equal")
 
 
-def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_that_of_the_features(model):
+def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_that_of_the_features(
+    model,
+):
     found = model.findings(similar=0.6)
     assert found["features"].picture.stem == "features" and "stability" in found["features"].table
     owners = found["membership"]
@@ -54,7 +70,9 @@ def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_tha
 
 def test_without_matching_the_owners_are_a_picture_among_the_files_alone(model):
     owners = model.findings()["membership"]
-    assert owners.table is None and owners.picture.stem == "membership" and owners.place == ("files",)
+    assert (
+        owners.table is None and owners.picture.stem == "membership" and owners.place == ("files",)
+    )
 
 
 def test_what_is_not_known_is_refused_with_what_is(model):
@@ -67,10 +85,20 @@ def test_what_is_not_known_is_refused_with_what_is(model):
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_an_estimate_is_refused_where_there_is_no_other(uncompiled):
-    shortly = {"draws": 2, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+    shortly = {
+        "draws": 2,
+        "tune": 0,
+        "thin": 1,
+        "chains": 2,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     triplets = th.Triplets([["tea", "coffee", "wall"], ["tea", "wall", "coffee"]])
     groups = {name: th.Similarities([[1, 0.5], [0.5, 1]]) for name in "mf"}
-    for data, people, what in ((triplets, None, "triplets"), (groups, th.people.Groups(), "several groups")):
+    for data, people, what in (
+        (triplets, None, "triplets"),
+        (groups, th.people.Groups(), "several groups"),
+    ):
         model = th.AdditiveClustering(people=people).fit(data, **shortly)
         with refused(ArgumentError, Argument("kind"), what):
             model.findings(kind="joint-map")
@@ -94,26 +122,50 @@ class Shown(Words):
 def test_options_are_named_in_the_words_of_the_place():
     found = made_up(4, draws=20, sigma=0.1)
     found.sigma_scores_ = [0.0] * 4
-    shown, python = (" ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON))
-    said(shown, "0.1, chosen from 4 values", "(WEIGHT_PRIOR)", "SIGMA to set another", "SIGMA learned")
+    shown, python = (
+        " ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON)
+    )
+    said(
+        shown,
+        "0.1, chosen from 4 values",
+        "(WEIGHT_PRIOR)",
+        "SIGMA to set another",
+        "SIGMA learned",
+    )
     assert "(`weight_prior`)" in python and "SIGMA" not in python
 
 
 def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named():
     kept = {0: (0, 1, 2), 1: (0, 1, 3), 2: (0, 2, 3), 3: (1, 2, 3)}
-    notes = " ".join(map(str, made_up(4, draws=50, common=(), beside=0.0, kept_by=kept).findings()["features"].notes))
+    notes = " ".join(
+        map(
+            str,
+            made_up(4, draws=50, common=(), beside=0.0, kept_by=kept).findings()["features"].notes,
+        )
+    )
     assert "disagree" in notes and " and 1 other set; another seed" in notes
-    notes = " ".join(map(str, made_up(4, draws=50, common=(), kept_by={0: (0, 1, 2)}).findings()["features"].notes))
+    notes = " ".join(
+        map(
+            str,
+            made_up(4, draws=50, common=(), kept_by={0: (0, 1, 2)}).findings()["features"].notes,
+        )
+    )
     assert "other set" not in notes
 
 
 def test_the_open_combination_says_which_features_there_are_and_what_they_explain(model):
     whole = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive())
-    whole.posterior_, whole.interrupted_, whole.fitted_to_ = model.posterior_, False, model.fitted_to_
+    whole.posterior_, whole.interrupted_, whole.fitted_to_ = (
+        model.posterior_,
+        False,
+        model.fitted_to_,
+    )
     found = whole.findings()
     keys = ["asked", "features", "n_features", "check", "summary", "data", "methods", "convergence"]
     assert found.keys() == keys
-    assert found["features"].table["probability"].tolist() == whole.features()["probability"].tolist()
+    assert (
+        found["features"].table["probability"].tolist() == whole.features()["probability"].tolist()
+    )
     assert str(found["check"].sentence) == str(model.findings()["estimate"].sentence)
 
 
@@ -124,4 +176,6 @@ def test_a_point_has_no_check_and_no_intervals():
     found = point.findings()
     assert found.keys() == ["asked", "features", "parameters", "data", "methods", "convergence"]
     table = found["features"].table
-    assert "weight" in table and not {"probability", "weight_low", "mcse", "r_hat"} & set(table.columns)
+    assert "weight" in table and not {"probability", "weight_low", "mcse", "r_hat"} & set(
+        table.columns
+    )

@@ -1,4 +1,5 @@
-"""What several groups find out: the columns that people read, words of their data; the sampler runs as Python."""
+"""What several groups find out: the columns that people read, words of their data; the sampler runs
+as Python."""
 
 import numpy as np
 import pytest
@@ -31,7 +32,15 @@ def read_of(number):
 def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
     read = read_of(3).to_read
     compared = ["P(g0 > g1)", "P(g0 > g2)", "P(g1 > g2)"]
-    assert list(read) == ["probability", "mcse", "weight[g0]", "weight[g1]", "weight[g2]", *compared, "members"]
+    assert list(read) == [
+        "probability",
+        "mcse",
+        "weight[g0]",
+        "weight[g1]",
+        "weight[g2]",
+        *compared,
+        "members",
+    ]
 
 
 @pytest.mark.fit
@@ -47,7 +56,9 @@ def test_names_of_groups_that_look_like_columns_change_nothing():
     each = [th.PairedComparisons(rows, list("abc")) for rows in counts]
     plain = model.fit(dict(zip("xyz", each, strict=True)), **run).findings()["features"]
     found = model.fit(dict(zip(names, each, strict=True)), **run).findings()["features"]
-    assert plain.sentence.count("weighs more for") and not any(name in str(plain.sentence) for name in names)
+    assert plain.sentence.count("weighs more for") and not any(
+        name in str(plain.sentence) for name in names
+    )
     expected = str(plain.sentence)
     for letter, name in zip("xyz", names, strict=True):
         expected = expected.replace(f"for {letter} than", f"for {name} than").replace(
@@ -57,7 +68,11 @@ def test_names_of_groups_that_look_like_columns_change_nothing():
     np.testing.assert_array_equal(
         found.to_read.iloc[:, :-1].to_numpy(float), plain.to_read.iloc[:, :-1].to_numpy(float)
     )
-    assert list(found.brief.table) == ["probability", *(f"weight[{name}]" for name in names), "members"]
+    assert list(found.brief.table) == [
+        "probability",
+        *(f"weight[{name}]" for name in names),
+        "members",
+    ]
 
 
 @pytest.mark.long
@@ -78,17 +93,23 @@ def test_similarities_of_groups_are_checked_as_similarities():
         .fit(data, **RUN)
         .findings()["check"]
     )
-    assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
+    assert check.title.startswith("Observed similarities") and check.picture.caption.startswith(
+        "Observed similarities"
+    )
 
 
 @pytest.mark.fit
 def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     data = {name: random_comparisons(3, seed) for seed, name in enumerate(("women", "men"))}
     features = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
-    model = th.EliminationByAspects(features, tempering=False, people=th.people.Groups()).fit(data, **RUN)
+    model = th.EliminationByAspects(features, tempering=False, people=th.people.Groups()).fit(
+        data, **RUN
+    )
     posterior = model.posterior_["latent_features"].to_dataset()
     owners = posterior["features"].isel(chain=0, draw=0).values
-    slot = [int(np.flatnonzero((owners == np.transpose(features)[k]).all(axis=1))[0]) for k in range(3)]
+    slot = [
+        int(np.flatnonzero((owners == np.transpose(features)[k]).all(axis=1))[0]) for k in range(3)
+    ]
     weights = np.ones(posterior["group_weights"].shape)  # (chain, draw, group, feature)
     axes = [posterior["group_weights"].dims.index(name) for name in ("group", "feature")]
     moved = np.moveaxis(weights, axes, (-2, -1))
@@ -106,23 +127,34 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
 
 
 def ranked(women, men):
-    """A fit to two groups, the sentence of its ranks, and P(option ranks higher for women), P(for men) by option."""
-    data = {name: th.PairedComparisons(counts, list("abc")) for name, counts in (("women", women), ("men", men))}
+    """A fit to two groups, the sentence of its ranks, and P(option ranks higher for women), P(for
+    men) by option."""
+    data = {
+        name: th.PairedComparisons(counts, list("abc"))
+        for name, counts in (("women", women), ("men", men))
+    }
     model = th.EliminationByAspects("unique", tempering=False, people=th.people.Groups()).fit(
         data, **RUN | {"draws": 100, "tune": 50}
     )
     weights = model.posterior_["posterior"]["group_unique_weights"].values.reshape(-1, 2, 3)
     rank = (weights[..., None, :] > weights[..., None]).sum(axis=-1)  # how many options are better
     higher = [(rank[:, g] < rank[:, 1 - g]).mean(axis=0) for g in range(2)]
-    return model.findings()["ranks"].sentence, *(dict(zip("abc", each, strict=True)) for each in higher)
+    return model.findings()["ranks"].sentence, *(
+        dict(zip("abc", each, strict=True)) for each in higher
+    )
 
 
 @pytest.mark.fit
 def test_options_that_surely_rank_higher_in_one_group_are_named():
-    sentence, women, men = ranked([[0, 40, 40], [1, 0, 20], [1, 20, 0]], [[0, 20, 1], [20, 0, 1], [40, 40, 0]])
+    sentence, women, men = ranked(
+        [[0, 40, 40], [1, 0, 20], [1, 20, 0]], [[0, 20, 1], [20, 0, 1], [40, 40, 0]]
+    )
     assert women["a"] > 0.95 and men["c"] > 0.95 and max(women["b"], men["b"]) < 0.95
     assert "Some options rank higher" in sentence and " for b" not in sentence
-    for option, more, less, p in (("a", "women", "men", women["a"]), ("c", "men", "women", men["c"])):
+    for option, more, less, p in (
+        ("a", "women", "men", women["a"]),
+        ("c", "men", "women", men["c"]),
+    ):
         shown = "> 0.99" if p > 0.99 else f"{p:.2f}"
         assert f"{option} ranks higher for {more} than for {less} (probability {shown})" in sentence
 
@@ -132,7 +164,9 @@ def test_options_that_surely_rank_higher_in_one_group_are_named():
 def test_where_groups_are_alike_the_likeliest_difference_is_named():
     counts = [[0, 6, 7], [4, 0, 6], [3, 4, 0]]
     sentence, women, men = ranked(counts, counts)
-    p, more, option = max((each[name], who, name) for who, each in (("women", women), ("men", men)) for name in each)
+    p, more, option = max(
+        (each[name], who, name) for who, each in (("women", women), ("men", men)) for name in each
+    )
     less = "men" if more == "women" else "women"
     likeliest = f"difference: {option} ranks higher for {more} than for {less} (probability {p:.2f}"
     assert "No option clearly ranks higher" in sentence and f"{likeliest})." in sentence

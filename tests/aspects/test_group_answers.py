@@ -32,7 +32,9 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     with run_as_python():
-        return th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False).fit(data, **RUN)
+        return th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False).fit(
+            data, **RUN
+        )
 
 
 def pooled(data):
@@ -43,7 +45,9 @@ def pooled(data):
 @pytest.mark.fit
 def test_features_have_a_weight_in_each_group(model):
     table = model.features(0.0)
-    assert {"weight[women]", "weight_low[men]", "P(women > men)", "probability"} <= set(table.columns)
+    assert {"weight[women]", "weight_low[men]", "P(women > men)", "probability"} <= set(
+        table.columns
+    )
     for name in model.groups_:
         of_one = model.of_group(name).features(0.0)
         np.testing.assert_array_equal(table[f"weight[{name}]"], of_one["weight"])
@@ -76,13 +80,18 @@ def test_summary_and_check_go_by_group(model):
     rows = model.summary().index
     assert {"kappa", "n_features", "log_likelihood", "choice_probability[men][0, 1]"} <= set(rows)
     check = model.check(1)
-    assert set(check["group"]) == {"women", "men"} and set(check.attrs["p_values"]) == {"women", "men"}
+    assert set(check["group"]) == {"women", "men"} and set(check.attrs["p_values"]) == {
+        "women",
+        "men",
+    }
     own = model.of_group("men").check(1)
     assert len(own) == (check["group"] == "men").sum()
     ax = th.plots.check(check)
     shown = [each.get_text() for each in ax.get_yticklabels()]
     plt.close(ax.figure)
-    assert len(set(shown)) == len(shown) and all(each.endswith(("(women)", "(men)")) for each in shown)
+    assert len(set(shown)) == len(shown) and all(
+        each.endswith(("(women)", "(men)")) for each in shown
+    )
 
 
 def test_the_model_of_one_group_predicts(model):
@@ -98,14 +107,20 @@ def test_common_weights_are_those_of_the_pooled_data(data):
     together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
     of_all = th.EliminationByAspects("unique").fit(pooled(data), **RUN)
     assert together.posterior_["posterior"].equals(of_all.posterior_["posterior"])
-    assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
+    assert together.groups_ == () and together.of_group("women").predict_proba(
+        [("0", "1")]
+    ).shape == (1,)
 
 
 @pytest.mark.fit  # for its time
 def test_ties_and_given_aspects_go_by_group():
-    with_ties = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    with_ties = th.PairedComparisons(
+        [[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    )
     data = {"a": with_ties, "b": random_comparisons(3, 4)}
-    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.Groups()).fit(data, **RUN)
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], people=th.people.Groups()).fit(
+        data, **RUN
+    )
     assert {"tie[a]", "tie[b]"} <= set(model.summary().index)
     assert model.features()["probability"].tolist() == [1.0, 1.0]
 
@@ -124,14 +139,21 @@ def test_groups_of_similarities():
 def test_groups_of_choices_out_of_sets(tmp_path):
     """Each group was offered sets of its own."""
     data = {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}
-    model = th.EliminationByAspects(2, people=th.people.Groups("similar"), tempering=False).fit(data, **RUN)
-    assert f"set_probability[a][{data['a'].sets[0][0]} | {', '.join(data['a'].sets[0])}]" in model.summary().index
+    model = th.EliminationByAspects(2, people=th.people.Groups("similar"), tempering=False).fit(
+        data, **RUN
+    )
+    assert (
+        f"set_probability[a][{data['a'].sets[0][0]} | {', '.join(data['a'].sets[0])}]"
+        in model.summary().index
+    )
     assert "set_probability[b][3 | 0, 1, 2, 3]" in model.summary().index
     model.save(tmp_path / "sets.nc")
     again = th.load(tmp_path / "sets.nc")
     for name, each in data.items():
         of_one = again.of_group(name)
-        stored = of_one.posterior_["posterior"]["set_probability"].mean(("chain", "draw")).to_numpy()
+        stored = (
+            of_one.posterior_["posterior"]["set_probability"].mean(("chain", "draw")).to_numpy()
+        )
         np.testing.assert_allclose(np.concatenate(of_one.predict_proba(each)), stored)
         np.testing.assert_allclose(np.add.reduceat(stored, each.start[:-1]), 1.0)
         assert of_one.posterior_["observed_data"]["chosen"].values.tolist() == each.counts.tolist()
@@ -148,9 +170,13 @@ def test_one_group_may_have_been_offered_pairs_alone():
     together = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN)
     assert together.posterior_["constant_data"]["kind"].item().startswith("choices from sets")
     assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
-    pairs = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data["a"], "b": data["a"]}, **RUN)
+    pairs = th.EliminationByAspects("unique", people=th.people.Groups()).fit(
+        {"a": data["a"], "b": data["a"]}, **RUN
+    )
     of_pairs = {name: data["a"].to_comparisons() for name in "ab"}
-    assert pairs.posterior_["posterior"].equals(by_group.fit(of_pairs, **RUN).posterior_["posterior"])
+    assert pairs.posterior_["posterior"].equals(
+        by_group.fit(of_pairs, **RUN).posterior_["posterior"]
+    )
 
 
 @pytest.mark.fit
@@ -159,7 +185,9 @@ def test_common_choices_are_those_of_all():
     pooled = GroupedData(data).pooled()
     assert pooled.n_choices == data["a"].n_choices + data["b"].n_choices
     together = th.EliminationByAspects(people=th.people.Groups("common")).fit(data, **RUN)
-    assert together.posterior_["posterior"].equals(th.EliminationByAspects().fit(pooled, **RUN).posterior_["posterior"])
+    assert together.posterior_["posterior"].equals(
+        th.EliminationByAspects().fit(pooled, **RUN).posterior_["posterior"]
+    )
 
 
 @pytest.mark.fit
@@ -167,7 +195,9 @@ def test_best_and_worst_of_four_are_refused():
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
     with refused(DataError, "4 options", "limited to 3", "BradleyTerryLuce"):
-        th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
+        th.EliminationByAspects("unique", people=th.people.Groups()).fit(
+            {"a": data, "b": data}, **RUN
+        )
     with refused(DataError, "best-worst choices and"):
         th.EliminationByAspects(people=th.people.Groups("common")).fit(
             {"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN
@@ -177,7 +207,9 @@ def test_best_and_worst_of_four_are_refused():
 @pytest.mark.parametrize(("groups", "levels"), [(1, None), (2, 8), (11, None)])
 def test_a_few_groups_are_tempered(groups, levels, data):
     of_groups = {str(g): data["men"] for g in range(groups)}
-    task = th.EliminationByAspects(people=th.people.Groups()).prepare(of_groups, draws=1, tune=0).task
+    task = (
+        th.EliminationByAspects(people=th.people.Groups()).prepare(of_groups, draws=1, tune=0).task
+    )
     assert len(task.temperatures) == (levels or 1)
 
 
@@ -185,7 +217,9 @@ def test_weights_are_for_groups(data):
     with refused(DataError, "people=Groups()"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
     with refused(ArgumentError, "average the data"):
-        th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)
+        th.AdditiveClustering(people=th.people.Groups("common")).fit(
+            {"a": th.datasets.numbers()}, **RUN
+        )
 
 
 def test_an_error_of_one_group_names_it(data):
@@ -207,9 +241,16 @@ def test_ranks_are_those_of_each_group(model):
     women = model.of_group("women").ranks()
     table = found.table.loc["women"].set_index("option")
     assert table.loc[women.index, "rank"].tolist() == women["rank"].tolist()
-    best = {name: model.of_group(name).ranks(every_rank=True)["p_1"].idxmax() for name in ("women", "men")}
+    best = {
+        name: model.of_group(name).ranks(every_rank=True)["p_1"].idxmax()
+        for name in ("women", "men")
+    }
     assert (
-        all(f"{option} by {name} (probability " in str(found.sentence) for name, option in best.items()) and found.leads
+        all(
+            f"{option} by {name} (probability " in str(found.sentence)
+            for name, option in best.items()
+        )
+        and found.leads
     )
 
 
@@ -229,7 +270,9 @@ def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
     of_another_time = copy.copy(model)
     of_another_time.posterior_ = model.posterior_.copy()
     constant = model.posterior_["constant_data"].to_dataset()
-    of_another_time.posterior_["constant_data"] = xr.DataTree(constant.assign(kind="ratings of objects"))
+    of_another_time.posterior_["constant_data"] = xr.DataTree(
+        constant.assign(kind="ratings of objects")
+    )
     of_another_time.save(tmp_path / "model.nc")
     with pytest.raises(DataError, match=f"{th.__version__}.*'ratings of objects'"):
         th.load(tmp_path / "model.nc")

@@ -13,11 +13,16 @@ from thali.errors import DataError
 
 RUN = {"draws": 8, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 LIMIT = 4.5
-TIED = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+TIED = th.PairedComparisons(
+    [[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+)
 PAIRS = {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}
 CASES = {
     "pairs": (th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False), PAIRS),
-    "ties": (th.EliminationByAspects("unique", people=th.people.Groups()), {"a": TIED, "b": random_comparisons(3, 4)}),
+    "ties": (
+        th.EliminationByAspects("unique", people=th.people.Groups()),
+        {"a": TIED, "b": random_comparisons(3, 4)},
+    ),
     "sets": (
         th.EliminationByAspects(2, tempering=False, people=th.people.Groups()),
         {"a": random_choices(3, (2, 3), 1), "b": random_choices(3, (3,), 2)},
@@ -42,7 +47,9 @@ def assert_mean(values, mean, variance):
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("weights", ["free", "similar"])
 def test_parameters_are_those_of_the_prior(weights):
-    tree = th.EliminationByAspects(people=th.people.Groups(weights)).sample_prior(PAIRS, draws=600, random_seed=1)
+    tree = th.EliminationByAspects(people=th.people.Groups(weights)).sample_prior(
+        PAIRS, draws=600, random_seed=1
+    )
     prior = tree["prior"].dataset
     assert_mean(prior["alpha"], 1.0, 1.0)
     harmonic = 1.0 + 1 / 2 + 1 / 3  # alpha times it is the mean number of columns
@@ -89,7 +96,12 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
 @pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_replicates_have_the_chosen_probability():
-    data = {"a": th.PairedComparisons([[0, 900], [100, 0]]), "b": th.PairedComparisons([[0, 200], [800, 0]])}
-    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(data, **RUN | {"draws": 100, "tune": 100})
+    data = {
+        "a": th.PairedComparisons([[0, 900], [100, 0]]),
+        "b": th.PairedComparisons([[0, 200], [800, 0]]),
+    }
+    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(
+        data, **RUN | {"draws": 100, "tune": 100}
+    )
     wins = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"]
     np.testing.assert_allclose(wins.mean(("chain", "draw")), [900, 200], atol=25)

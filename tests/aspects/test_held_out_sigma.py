@@ -44,9 +44,12 @@ def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path):
     for each in (model, again):
         each.continue_fit(5, progressbar=False)
         assert each.sigma_ == model.sigma_ and each.sigma_scores_.equals(scores)
-    assert model.posterior_["latent_features"]["weights"].equals(again.posterior_["latent_features"]["weights"])
+    assert model.posterior_["latent_features"]["weights"].equals(
+        again.posterior_["latent_features"]["weights"]
+    )
     assert model.estimate().sigma == pytest.approx(model.sigma_)
-    other = model.set_params(weight_prior=(1.0, 3.0)).fit(TABLE, **RUN)  # other parameters are another choice
+    # other parameters are another choice
+    other = model.set_params(weight_prior=(1.0, 3.0)).fit(TABLE, **RUN)
     assert not other.sigma_scores_.equals(scores)
 
 
@@ -61,7 +64,8 @@ def test_it_does_not_depend_on_the_scale():
 
 @pytest.mark.fit
 def test_the_score_of_a_chain_without_features():
-    """With weights near 0 the score is that of the constant alone, which the other similarities determine."""
+    """With weights near 0 the score is that of the constant alone, which the other similarities
+    determine."""
     held_out = shortly(TABLE, alpha=1e-9, weight_prior=(1.0, 1.0)).sigma_scores_
     part = np.random.default_rng(0).permutation(TABLE.n_pairs) % 10
     sigma = float(np.std(TABLE.values))
@@ -71,14 +75,18 @@ def test_the_score_of_a_chain_without_features():
         mean, sd = rest.mean() - sigma**2 / len(rest), sigma * np.sqrt(1 + 1 / len(rest))
         expected += (-0.5 * ((left - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)).sum()
     assert held_out.index[0] == sigma
-    assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3  # averaged with the next, which is a better one or worse
+    # averaged with the next, which is a better one or worse
+    assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3
 
 
 @pytest.mark.fit
 def test_too_few_or_equal_similarities_are_not_left_out(uncompiled):
-    assert is_learned(shortly(th.Similarities(th.datasets.additive(4, sigma=0.2, random_seed=1).data.matrix)))
+    assert is_learned(
+        shortly(th.Similarities(th.datasets.additive(4, sigma=0.2, random_seed=1).data.matrix))
+    )
     assert is_learned(shortly(th.Similarities(np.full((6, 6), 0.5))))
-    assert is_learned(shortly(TABLE, features=np.eye(10, 3)))  # where owners are known no feature explains the noise
+    # where owners are known no feature explains the noise
+    assert is_learned(shortly(TABLE, features=np.eye(10, 3)))
 
 
 @pytest.mark.fit
@@ -93,7 +101,9 @@ def test_what_the_data_or_the_user_say_is_taken(uncompiled):
 
 @pytest.mark.fit
 def test_the_prior_of_the_weights_follows_the_scale(uncompiled):
-    assert shortly(TABLE, sigma=0.1).weight_prior_ == pytest.approx((1.0, 10.0 / np.abs(TABLE.values).max()))
+    assert shortly(TABLE, sigma=0.1).weight_prior_ == pytest.approx(
+        (1.0, 10.0 / np.abs(TABLE.values).max())
+    )
     assert shortly(TABLE, sigma=0.1, weight_prior=(2.0, 3.0)).weight_prior_ == (2.0, 3.0)
     assert shortly(th.Similarities(np.zeros((4, 4))), sigma=1.0).weight_prior_ == (1.0, 10.0)
 

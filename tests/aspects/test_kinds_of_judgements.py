@@ -1,5 +1,5 @@
-"""Kinds of people whose comparisons have ties and covariates: what draws say, by the definition; the sampler runs as
-Python."""
+"""Kinds of people whose comparisons have ties and covariates: what draws say, by the definition;
+the sampler runs as Python."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,12 @@ from scipy.special import gammaln
 import thali as th
 
 RUN = {"draws": 4, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
-MAKE = {"plain": random_answers, "ties": random_ties, "covariates": random_judgements, "both": random_tied_judgements}
+MAKE = {
+    "plain": random_answers,
+    "ties": random_ties,
+    "covariates": random_judgements,
+    "both": random_tied_judgements,
+}
 pytestmark = [
     pytest.mark.fit,
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
@@ -27,7 +32,11 @@ pytestmark = [
 
 @pytest.fixture(
     scope="module",
-    params=["both", "plain", *(pytest.param(one, marks=pytest.mark.long) for one in ("ties", "covariates"))],
+    params=[
+        "both",
+        "plain",
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("ties", "covariates")),
+    ],
 )
 def fitted(request):
     data = MAKE[request.param](5, 3, 6, seed=1)
@@ -55,7 +64,9 @@ def kinds_at(model, draw):
 def of_pair(kind, first, second, eta=0.0):
     """Probabilities of the three outcomes in a kind."""
     taken = {name: kind[name] for name in ("features", "weights", "unique", "lapse")}
-    return np.array(naive.outcome_probabilities(first, second, **taken, tie=kind.get("tie", 0.0), eta=eta))
+    return np.array(
+        naive.outcome_probabilities(first, second, **taken, tie=kind.get("tie", 0.0), eta=eta)
+    )
 
 
 def constant_of(data):
@@ -70,9 +81,16 @@ def test_the_likelihood_of_draws_is_that_of_the_definition(fitted):
     pointwise = model.posterior_["log_likelihood"]["answers"].values[1]
     for draw in range(4):
         of, kinds = kinds_at(model, draw)
-        logs = np.array([[naive.log_likelihood(each[name], **kind) for kind in kinds] for name in data.respondents])
+        logs = np.array(
+            [
+                [naive.log_likelihood(each[name], **kind) for kind in kinds]
+                for name in data.respondents
+            ]
+        )
         constants = np.array([constant_of(each[name]) for name in data.respondents])
-        assert logs[np.arange(5), of].sum() + constants.sum() == pytest.approx(stored[draw], rel=1e-9)
+        assert logs[np.arange(5), of].sum() + constants.sum() == pytest.approx(
+            stored[draw], rel=1e-9
+        )
         for person in range(5):
             others = np.bincount(np.delete(of, person), minlength=2) + 1.0
             expected = np.log(others / others.sum() @ np.exp(logs[person])) + constants[person]
@@ -99,7 +117,9 @@ def test_a_new_person_is_a_mixture_of_kinds(fitted):
     assert posterior["choice_probability"].values[..., 0].ravel() == pytest.approx(np.array(plain))
     if data.n_ties:
         table = model.predict_outcomes([("a", "b")], x)
-        assert table.loc[0, ["p_a", "p_tie", "p_b"]].tolist() == pytest.approx(np.mean(found, axis=0).tolist())
+        assert table.loc[0, ["p_a", "p_tie", "p_b"]].tolist() == pytest.approx(
+            np.mean(found, axis=0).tolist()
+        )
 
 
 def _turned(model, chain):
@@ -135,7 +155,10 @@ def test_the_model_of_one_kind_has_its_answers(fitted):
     data, model = fitted
     first, people = model.of_class(1), model.class_sizes().loc[1, "respondents"]
     own = [data.by_respondent()[name] for name in people]
-    observed, constant = first.posterior_["observed_data"].dataset, first.posterior_["constant_data"].dataset
+    observed, constant = (
+        first.posterior_["observed_data"].dataset,
+        first.posterior_["constant_data"].dataset,
+    )
     assert observed["wins"].values.sum() == sum(each.wins.sum() for each in own)
     if data.n_ties:
         assert observed["ties"].values.sum() == sum(each.tied.sum() for each in own)

@@ -1,4 +1,5 @@
-"""Temperatures of similarities: placed by the shares of rejected swaps, and reached from a common high one."""
+"""Temperatures of similarities: placed by the shares of rejected swaps, and reached from a common
+high one."""
 
 import math
 from dataclasses import replace
@@ -10,13 +11,20 @@ import thali as th
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import MIN_ANNEALED
-from thali._aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder
+from thali._aspects.samplers.tempering import (
+    MAX_TEMPERATURES,
+    MIN_ATTEMPTS,
+    evened,
+    geometric,
+    ladder,
+)
 
 TRIED = 1000.0
 
 
 def measured(beta, barrier):
-    """A ladder whose gaps reject swaps by how far the barrier, a function of log beta, rises over them."""
+    """A ladder whose gaps reject swaps by how far the barrier, a function of log beta, rises over
+    them."""
     steps = ladder(1.0 / beta)
     rejected = np.clip(-np.diff(barrier(np.log(beta))), 0.0, 1.0)
     return steps._replace(tried=np.full(beta.size - 1, TRIED), accepted=TRIED * (1.0 - rejected))
@@ -45,7 +53,9 @@ def test_all_gaps_come_to_reject_alike(barrier):
 
 
 def test_a_level_is_added_where_most_is_rejected():
-    steps = ladder((1.0, 2.0, 4.0))._replace(tried=np.full(2, TRIED), accepted=np.array([0.3, 0.9]) * TRIED)
+    steps = ladder((1.0, 2.0, 4.0))._replace(
+        tried=np.full(2, TRIED), accepted=np.array([0.3, 0.9]) * TRIED
+    )
     gaps, beta = evened(steps)
     assert gaps.size == 0  # 2 x .8 gaps are enough
     assert beta[1] > 0.5  # the first gap narrows
@@ -97,12 +107,21 @@ def test_slices_of_an_annealed_start_do_not_matter():
 
 
 def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
-    few, many = (th.datasets.additive(n, n_features=2, random_seed=1).data for n in (MIN_ANNEALED - 1, MIN_ANNEALED))
+    few, many = (
+        th.datasets.additive(n, n_features=2, random_seed=1).data
+        for n in (MIN_ANNEALED - 1, MIN_ANNEALED)
+    )
     assert th.AdditiveClustering(sigma=0.1).prepare(many, 1, 1, 1).task.evens
     assert not th.AdditiveClustering(sigma=0.1).prepare(few, 1, 1, 1).task.evens
     assert not th.AdditiveClustering(sigma=0.1, tempering=False).prepare(many, 1, 1, 1).task.evens
-    assert not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4)).prepare(many, 1, 1, 1).task.evens
-    assert not th.EliminationByAspects(unique=False).prepare(th.datasets.celebrities(), 1, 1, 1).task.evens
+    assert (
+        not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4)).prepare(many, 1, 1, 1).task.evens
+    )
+    assert (
+        not th.EliminationByAspects(unique=False)
+        .prepare(th.datasets.celebrities(), 1, 1, 1)
+        .task.evens
+    )
 
 
 def test_memberships_are_drawn_together_of_many_objects_alone():
@@ -112,4 +131,7 @@ def test_memberships_are_drawn_together_of_many_objects_alone():
         (MIN_ANNEALED, False, recommended.conjugate),
     ):
         data = th.datasets.additive(n, n_features=2, random_seed=1).data
-        assert th.AdditiveClustering(sigma=0.1, tempering=tempering).prepare(data, 1, 1, 1).task.kernel is kernel
+        assert (
+            th.AdditiveClustering(sigma=0.1, tempering=tempering).prepare(data, 1, 1, 1).task.kernel
+            is kernel
+        )

@@ -1,4 +1,5 @@
-"""How probable all choices of a person together are, against sums over the draws; and in comparisons of models."""
+"""How probable all choices of a person together are, against sums over the draws; and in
+comparisons of models."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,8 @@ NEW = of_one(("n", "a", "b", "a"), ("n", "b", "c", "c"), ("n", "b", "c", "c"), (
 
 
 def by_hand(p):
-    """ln of what `n` and `m` chose from draws (..., pairs) of the probabilities of the first of ab, ac, bc."""
+    """ln of what `n` and `m` chose from draws (..., pairs) of the probabilities of the first of ab,
+    ac, bc."""
     n = p[..., 0] * (1 - p[..., 2]) ** 2
     return {"n": n, "m": 1 - p[..., 1]}
 
@@ -38,25 +40,39 @@ def test_a_model_of_one_kind():
     p = model.posterior_["posterior"]["choice_probability"].values.reshape(-1, 3)
     found = model.log_predictive(NEW)
     assert found.name == "log_predictive" and found.index.name == "respondent"
-    assert found.to_dict() == pytest.approx({who: np.log(each.mean()) for who, each in by_hand(p).items()})
+    assert found.to_dict() == pytest.approx(
+        {who: np.log(each.mean()) for who, each in by_hand(p).items()}
+    )
 
 
 def test_kinds_are_mixed_within_each_draw():
-    model = th.EliminationByAspects(people=th.people.LatentClasses(3)).fit(random_answers(6, 3, 5, seed=1), **RUN)
+    model = th.EliminationByAspects(people=th.people.LatentClasses(3)).fit(
+        random_answers(6, 3, 5, seed=1), **RUN
+    )
     share = shares_of_new(model)
-    of_kinds = [model.of_class(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)]
+    of_kinds = [
+        model.of_class(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)
+    ]
     p = np.stack([each.reshape(-1, 3) for each in of_kinds], axis=1)
     expected = {who: np.log((share * each).sum(axis=1).mean()) for who, each in by_hand(p).items()}
     assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
-    assert model.of_class(2).log_predictive(NEW)["m"] == pytest.approx(np.log(by_hand(p)["m"][:, 1].mean()))
+    assert model.of_class(2).log_predictive(NEW)["m"] == pytest.approx(
+        np.log(by_hand(p)["m"][:, 1].mean())
+    )
 
 
 OCCASIONS = [("p", 1, "abc", "a"), ("p", 2, "abd", "d"), ("q", 3, "cd", "c"), ("p", 4, "abcd", "a")]
 
 
 def test_choices_out_of_sets():
-    rows = [(who, task, x, int(x == chosen)) for who, task, offered, chosen in OCCASIONS for x in offered]
-    data = th.Choices(pd.DataFrame(rows, columns=["who", "task", "item", "chosen"]), "task", respondent="who")
+    rows = [
+        (who, task, x, int(x == chosen))
+        for who, task, offered, chosen in OCCASIONS
+        for x in offered
+    ]
+    data = th.Choices(
+        pd.DataFrame(rows, columns=["who", "task", "item", "chosen"]), "task", respondent="who"
+    )
     model = th.EliminationByAspects("unique").fit(random_answers(3, 4, 5, seed=1), **RUN)
     u = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 4)
     weight = dict(zip(data.labels, u.T, strict=True))
@@ -71,11 +87,16 @@ def test_choices_out_of_sets():
 
 
 def test_one_best_worst_choice_is_as_probable_as_predicted():
-    rows = [("p", "a", "b", "c", "a", "c"), ("q", "a", "b", "c", "c", "b"), ("r", "b", "c", "d", "b", "d")]
+    rows = [
+        ("p", "a", "b", "c", "a", "c"),
+        ("q", "a", "b", "c", "c", "b"),
+        ("r", "b", "c", "d", "b", "d"),
+    ]
     frame = pd.DataFrame(rows, columns=["who", "option1", "option2", "option3", "best", "worst"])
     data = th.Choices.from_best_worst(frame, respondent="who")
     model = th.EliminationByAspects().fit(data, **RUN)
-    p = np.concatenate(model.predict_proba(data))  # pairs (best, worst): ab ac ba bc ca cb, then of bcd
+    # pairs (best, worst): ab ac ba bc ca cb, then of bcd
+    p = np.concatenate(model.predict_proba(data))
     expected = dict(zip("pqr", np.log(p[[1, 5, 6 + 1]]), strict=True))
     assert model.log_predictive(data).to_dict() == pytest.approx(expected)
 
@@ -90,8 +111,13 @@ def test_estimates_multiply():
 
 def test_what_cannot_happen_is_told():
     data = of_one(*[("p", "a", "b", "a")] * 2)
-    model = th.EliminationByAspects([[1, 1, 0], [0, 1, 0], [0, 0, 1]], unique=False, lapse=0.0).fit(data, **RUN)
-    assert model.log_predictive(of_one(("x", "a", "b", "b"), ("y", "a", "b", "a"))).tolist() == [-np.inf, 0.0]
+    model = th.EliminationByAspects([[1, 1, 0], [0, 1, 0], [0, 0, 1]], unique=False, lapse=0.0).fit(
+        data, **RUN
+    )
+    assert model.log_predictive(of_one(("x", "a", "b", "b"), ("y", "a", "b", "a"))).tolist() == [
+        -np.inf,
+        0.0,
+    ]
 
 
 def test_bad_input():
@@ -127,9 +153,13 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
             "one": th.EliminationByAspects("unique"),
         }
     settings = RUN | {"cores": 1}
-    table = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
+    table = th.compare(
+        models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings
+    )
     tasks, together = table.attrs["tasks"], table.attrs["together"]
-    assert together["BASE"].equals(tasks["BASE"]) and table.loc["BASE", "together"] == pytest.approx(-np.log(2))
+    assert together["BASE"].equals(tasks["BASE"]) and table.loc[
+        "BASE", "together"
+    ] == pytest.approx(-np.log(2))
     of_people = together.groupby("respondent", sort=False).sum()
     assert table["together"].to_numpy() == pytest.approx(of_people.sum().to_numpy() / len(tasks))
     if not groups:
@@ -138,7 +168,9 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
         assert table["together_difference"].max() == 0.0
         notes = [str(note) for each in th.findings(table) for note in each.notes]
         assert "The choices of a respondent are jointly predicted best by" in " ".join(notes)
-    again = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
+    again = th.compare(
+        models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings
+    )
     assert again.equals(table)
 
 

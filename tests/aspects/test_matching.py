@@ -26,7 +26,12 @@ def weighing(draws):
 
 def test_features_that_differ_by_an_owner_are_one():
     core, other = list(range(9)), [20, 21]
-    draws = [[(core, 1.0), (other, 5.0)], [(core[1:], 2.0), (other, 5.0)], [([*core, 9], 3.0)], [(core, 4.0)]]
+    draws = [
+        [(core, 1.0), (other, 5.0)],
+        [(core[1:], 2.0), (other, 5.0)],
+        [([*core, 9], 3.0)],
+        [(core, 4.0)],
+    ]
     model = fit_of(draws, 24)
     table, owned = model.features(similar=0.8), model.membership(similar=0.8)
     p = owned[1].to_numpy()
@@ -42,29 +47,43 @@ def test_near_twins_of_one_draw_stay_apart():
     model = fit_of(weighing([[a, b]] * 6), 12)
     assert model.features(similar=0.8)["probability"].tolist() == [1.0, 1.0]
     owned = model.membership(similar=0.8).to_numpy().T.astype(int)
-    assert sorted(map(tuple, owned)) == sorted(tuple(int(i in owners) for i in range(12)) for owners in (a, b))
+    assert sorted(map(tuple, owned)) == sorted(
+        tuple(int(i in owners) for i in range(12)) for owners in (a, b)
+    )
 
 
 def test_families_of_features_are_all_found_and_rare_ones_left_out():
     one, other = [[0, 1, 2], [3, 4]], [[0, 1], [2, 3, 4]]
     model = fit_of(weighing(60 * [one] + 30 * [other] + 3 * [[[5, 6]]]), 7)
-    assert model.features(similar=0.8)["probability"].tolist() == pytest.approx(2 * [60 / 93] + 2 * [30 / 93])
+    assert model.features(similar=0.8)["probability"].tolist() == pytest.approx(
+        2 * [60 / 93] + 2 * [30 / 93]
+    )
     assert len(model.features(0.01, similar=0.8)) == 5
 
 
 def test_copies_of_a_feature_are_added_up_and_single_owners_left_out():
     model = fit_of([[([0, 1], 1.0), ([0, 1], 2.0), ([2], 9.0)]] * 3, 4)
-    assert model.features(similar=0.8)[["weight", "probability"]].to_numpy().tolist() == [[3.0, 1.0]]
+    assert model.features(similar=0.8)[["weight", "probability"]].to_numpy().tolist() == [
+        [3.0, 1.0]
+    ]
     assert model.membership(similar=0.8)[1].tolist() == [1.0, 1.0, 0.0, 0.0]
     nothing = fit_of([[([2], 1.0)]], 4)
-    assert nothing.membership(similar=0.8).shape == (4, 0) and len(nothing.features(similar=0.8)) == 0
+    assert (
+        nothing.membership(similar=0.8).shape == (4, 0) and len(nothing.features(similar=0.8)) == 0
+    )
 
 
 def test_features_of_draws_are_as_alike_as_was_asked_for():
     rng = np.random.default_rng(1)
-    draws = [[np.flatnonzero(rng.random(12) < 0.6) for _ in range(rng.integers(1, 6))] for _ in range(80)]
-    table = fit_of(weighing([[owners for owners in draw if len(owners)] for draw in draws]), 12).features(similar=0.6)
-    assert len(table) > 2 and (table["stability"] > 0.6).all() and (table["probability"] <= 1.0).all()
+    draws = [
+        [np.flatnonzero(rng.random(12) < 0.6) for _ in range(rng.integers(1, 6))] for _ in range(80)
+    ]
+    table = fit_of(
+        weighing([[owners for owners in draw if len(owners)] for draw in draws]), 12
+    ).features(similar=0.6)
+    assert (
+        len(table) > 2 and (table["stability"] > 0.6).all() and (table["probability"] <= 1.0).all()
+    )
     assert table["probability"].is_monotonic_decreasing
 
 
@@ -73,7 +92,9 @@ def test_features_of_draws_are_as_alike_as_was_asked_for():
 def test_a_hundred_and_fifty_objects_take_seconds():
     rng = np.random.default_rng(2)
     base = rng.random((30, 150)) < rng.uniform(0.05, 0.4, (30, 1))
-    draws = [[np.flatnonzero(h ^ (rng.random(150) < 0.05 * h.mean())) for h in base] for _ in range(1000)]
+    draws = [
+        [np.flatnonzero(h ^ (rng.random(150) < 0.05 * h.mean())) for h in base] for _ in range(1000)
+    ]
     model = fit_of(weighing(draws), 150)
     begin = time.process_time()
     found = model.membership(similar=0.8).to_numpy().T
@@ -89,7 +110,10 @@ def test_what_a_model_says_of_them():
     assert owned.columns.tolist() == table.index.tolist() == list(range(1, len(table) + 1))
     assert owned.index.tolist() == model.posterior_["posterior"]["option"].values.tolist()
     for number, row in table.iterrows():
-        assert row["members"] == tuple(owned.index[owned[number] >= 0.5]) and 0.7 < row["stability"] <= 1.0
+        assert (
+            row["members"] == tuple(owned.index[owned[number] >= 0.5])
+            and 0.7 < row["stability"] <= 1.0
+        )
     assert {"weight_low", "weight_high", "ess", "r_hat", "converged"} <= set(table)
     assert table["probability"].is_monotonic_decreasing and table["members"].map(len).min() >= 2
     exact = model.features(0.0).set_index("members")["probability"]
@@ -107,12 +131,21 @@ def test_bad_thresholds(similar):
 @pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_the_picture_puts_those_that_share_features_side_by_side():
-    ax = th.plots.membership(made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0).membership())
+    ax = th.plots.membership(
+        made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0).membership()
+    )
     named = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert len({int(name) % 2 for name in named[:4]}) == len({int(name) % 2 for name in named[4:]}) == 1
+    assert (
+        len({int(name) % 2 for name in named[:4]})
+        == len({int(name) % 2 for name in named[4:]})
+        == 1
+    )
     many = th.plots.membership(made_up(150, draws=5, common=(tuple(range(40)),)).membership())
     assert len(many.get_yticklabels()) == 150
-    assert th.plots.membership(made_up(4, common=(), beside=0.0).membership()).get_xlabel() == "no probable feature"
+    assert (
+        th.plots.membership(made_up(4, common=(), beside=0.0).membership()).get_xlabel()
+        == "no probable feature"
+    )
     assert "*" not in ax.get_xlabel()
 
 
@@ -129,7 +162,11 @@ def test_the_picture_marks_what_the_chains_do_not_agree_on():
     ("n", "settings", "is_matched"), [(30, {}, False), (31, {}, True), (30, {"similar": 0.6}, True)]
 )
 def test_features_of_many_objects_are_matched_unless_told_otherwise(n, settings, is_matched):
-    table = made_up(n, draws=20, chains=2, beside=0.0, common=((0, 1),)).findings(**settings)["features"].table
+    table = (
+        made_up(n, draws=20, chains=2, beside=0.0, common=((0, 1),))
+        .findings(**settings)["features"]
+        .table
+    )
     assert ("stability" in table) == is_matched
 
 

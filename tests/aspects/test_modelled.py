@@ -20,9 +20,20 @@ def _of_people(frame, **columns):
 
 
 def _pairs(**more):
-    rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "c"), ("a", "b", "b"), ("c", "a", "a"), ("c", "b", "b")] * 2
-    frame = _of_people(pd.DataFrame(rows, columns=["first", "second", "chosen"]), longer=np.arange(12.0))
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", **more)
+    rows = [
+        ("a", "b", "a"),
+        ("a", "c", "c"),
+        ("b", "c", "c"),
+        ("a", "b", "b"),
+        ("c", "a", "a"),
+        ("c", "b", "b"),
+    ] * 2
+    frame = _of_people(
+        pd.DataFrame(rows, columns=["first", "second", "chosen"]), longer=np.arange(12.0)
+    )
+    return th.PairedComparisons.from_trials(
+        frame, "first", "second", "chosen", respondent="person", **more
+    )
 
 
 def _tied():
@@ -39,11 +50,16 @@ def _sets():
         for n, members in enumerate(offered)
         for x in members
     ]
-    return th.Choices(pd.DataFrame(rows, columns=["choice_id", "person", "alternative", "chosen"]), respondent="person")
+    return th.Choices(
+        pd.DataFrame(rows, columns=["choice_id", "person", "alternative", "chosen"]),
+        respondent="person",
+    )
 
 
 def _rankings():
-    frame = pd.DataFrame([list("abcd"), list("bacd"), list("dabc")], columns=["1st", "2nd", "3rd", "4th"])
+    frame = pd.DataFrame(
+        [list("abcd"), list("bacd"), list("dabc")], columns=["1st", "2nd", "3rd", "4th"]
+    )
     return th.Choices.from_rankings(frame.assign(person=list("xyz")))
 
 
@@ -80,7 +96,12 @@ ROWS = {
 )
 def test_each_is_fitted(name, population):
     make, model, settings = ROWS[name]
-    data, more = make(), {"kinds": th.people.LatentClasses(2), "groups": th.people.Groups("similar")}.get(population)
+    data, more = (
+        make(),
+        {"kinds": th.people.LatentClasses(2), "groups": th.people.Groups("similar")}.get(
+            population
+        ),
+    )
     given = {"women": data, "men": data} if population == "groups" else data
     assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
 
@@ -104,7 +125,9 @@ def test_unique_aspects_of_sets_are_refused_in_favour_of_worths(name, method):
 @pytest.mark.unit
 @pytest.mark.parametrize("aspects", ["unique", {"a": [], "b": [], "c": []}])
 def test_individual_weights_of_unique_aspects_alone_are_refused(aspects):
-    with refused(ThaliError, "people=Individuals()", "BradleyTerryLuce(people=th.people.Individuals())"):
+    with refused(
+        ThaliError, "people=Individuals()", "BradleyTerryLuce(people=th.people.Individuals())"
+    ):
         ASPECTS(aspects, people=th.people.Individuals()).fit(_pairs(), random_seed=1)
 
 
@@ -118,12 +141,17 @@ def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
 def test_a_prior_joined_with_a_likelihood_is_of_one_group():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
     with refused(ThaliError, "one group"):
-        model.prepare({"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}, draws=1, tune=0)
+        model.prepare(
+            {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}, draws=1, tune=0
+        )
 
 
 @pytest.mark.fit
 def test_groups_have_covariates_in_common():
-    described, labels = with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1), ("0", "1", "2")
+    described, labels = (
+        with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1),
+        ("0", "1", "2"),
+    )
     for other, said in (
         (random_comparisons(3, 2), ("same covariates", "'a' has 'x0'", "'b' has none")),
         (with_values(random_comparisons(4, 2), 1, seed=1), ("same labels in the same order",)),
@@ -144,7 +172,9 @@ def test_pooled_comparisons_keep_covariates():
     cells = {}
     for each in described:
         own = each.covariates
-        for pair, x, won, lost in zip(own.pair, own.values[:, 0], own.wins, own.losses, strict=True):
+        for pair, x, won, lost in zip(
+            own.pair, own.values[:, 0], own.wins, own.losses, strict=True
+        ):
             key = each.first[pair], each.second[pair], x
             cells[key] = cells.get(key, 0.0) + np.array([won, lost])
     own = pooled.covariates

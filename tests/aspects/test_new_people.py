@@ -1,4 +1,5 @@
-"""Where everybody has weights of their own: predictions for a new person, and all that a person left out answered."""
+"""Where everybody has weights of their own: predictions for a new person, and all that a person
+left out answered."""
 
 import copy
 
@@ -36,16 +37,22 @@ def model():
     rng = np.random.default_rng(1)
     rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
     with run_as_python():
-        return th.EliminationByAspects(ALL, people=th.people.Individuals()).fit(answered(rows, list("xy")), **RUN)
+        return th.EliminationByAspects(ALL, people=th.people.Individuals()).fit(
+            answered(rows, list("xy")), **RUN
+        )
 
 
 TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), ("m", "x", "y", "y"))
 
 
 def by_quadrature(model, what):
-    """The mean over draws and new people of a function of the probability of the first of two options."""
+    """The mean over draws and new people of a function of the probability of the first of two
+    options."""
     posterior, total = all_drawn(model.posterior_), []
-    common, kappas = posterior["common_unique_weights"].values.reshape(-1, 2), posterior["kappa"].values.ravel()
+    common, kappas = (
+        posterior["common_unique_weights"].values.reshape(-1, 2),
+        posterior["kappa"].values.ravel(),
+    )
     for (a, b), kappa in zip(common, kappas, strict=True):
         share = stats.beta(kappa, kappa)  # of the first of two independent Gamma(kappa)
 
@@ -69,7 +76,8 @@ def repeated(model, times):
 
 @pytest.mark.long
 def test_all_choices_of_a_new_person_together(model):
-    found = repeated(model, 250).log_predictive(TWO)  # 6,000 people: an error far below the tolerance
+    # 6,000 people: an error far below the tolerance
+    found = repeated(model, 250).log_predictive(TWO)
     assert found.name == "log_predictive" and found.index.name == "respondent"
     expected = {
         "n": np.log(by_quadrature(model, lambda p: p**2 * (1 - p))),
@@ -95,9 +103,14 @@ def test_a_person_is_not_the_population(model):
 
 def test_impossible_answers_have_probability_0():
     """Without unique aspects, for which the chains have weights that count nowhere."""
-    model = th.EliminationByAspects([[1, 1], [0, 1]], unique=False, lapse=0.0, people=th.people.Individuals())
+    model = th.EliminationByAspects(
+        [[1, 1], [0, 1]], unique=False, lapse=0.0, people=th.people.Individuals()
+    )
     model.fit(answered([("p", "x", "y", "x"), ("q", "x", "y", "x")], list("xy")), **RUN)
-    assert model.log_predictive(of_one(("m", "x", "y", "y"), ("n", "x", "y", "x"))).tolist() == [-np.inf, 0.0]
+    assert model.log_predictive(of_one(("m", "x", "y", "y"), ("n", "x", "y", "x"))).tolist() == [
+        -np.inf,
+        0.0,
+    ]
     assert (model.posterior_["posterior"]["population_probability"] == 1.0).all()
 
 
@@ -119,7 +132,9 @@ def test_people_left_out_by_every_model_of_people():
     assert model.posterior_.attrs["people_effect"] > 1.0
     p = model.posterior_["posterior"]["choice_probability"].values.reshape(-1, 3)
     new = of_one(("n", "a", "b", "a"), ("n", "a", "b", "a"), ("n", "b", "c", "c"), labels="abc")
-    assert model.log_predictive(new)["n"] == pytest.approx(np.log((p[:, 0] ** 2 * (1 - p[:, 2])).mean()))
+    assert model.log_predictive(new)["n"] == pytest.approx(
+        np.log((p[:, 0] ** 2 * (1 - p[:, 2])).mean())
+    )
 
 
 def test_bad_input(model):
@@ -129,14 +144,21 @@ def test_bad_input(model):
         model.predict_proba([("x", "y")], covariates={"order": 1})
 
 
-@pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Respondent"), (th.people.Groups(), "Group")])
+@pytest.mark.parametrize(
+    ("people", "named"), [(th.people.Individuals(), "Respondent"), (th.people.Groups(), "Group")]
+)
 def test_an_error_about_one_person_calls_it_a_person(people, named):
     rows = [("Anna", "tea", "milk", "rum", "tea"), ("Ben", "tea", "milk", "rum", "milk")]
     frame = pd.DataFrame(rows, columns=["person", "option1", "option2", "option3", "best"])
-    data, aspects = th.Choices.from_best_worst(frame), {"tea": ["hot"], "milk": ["hot", "white"], "rum": ["strong"]}
+    data, aspects = (
+        th.Choices.from_best_worst(frame),
+        {"tea": ["hot"], "milk": ["hot", "white"], "rum": ["strong"]},
+    )
     model = th.EliminationByAspects(aspects, unique=False, lapse=0.0, people=people)
     with refused(DataError, f"{named} 'Anna'", "'tea'", "'milk'"):
-        model.fit(data if isinstance(people, th.people.Individuals) else data.by_respondent(), **RUN)
+        model.fit(
+            data if isinstance(people, th.people.Individuals) else data.by_respondent(), **RUN
+        )
 
 
 def test_covariates_do_not_count_where_people_are_left_out():
@@ -144,4 +166,12 @@ def test_covariates_do_not_count_where_people_are_left_out():
     data = random_answers(6, 3, 5, seed=1).with_option_covariates(prices)
     model = th.BradleyTerryLuce("maximum-likelihood")
     with warned(DataWarning, "'price'"):
-        th.compare({"mine": model}, data, leave_out="respondent", folds=2, cores=1, random_seed=1, progressbar=False)
+        th.compare(
+            {"mine": model},
+            data,
+            leave_out="respondent",
+            folds=2,
+            cores=1,
+            random_seed=1,
+            progressbar=False,
+        )

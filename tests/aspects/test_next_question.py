@@ -1,4 +1,5 @@
-"""What an answer is expected to teach, against sums over all draws and answers, and what is asked next."""
+"""What an answer is expected to teach, against sums over all draws and answers, and what is asked
+next."""
 
 import dataclasses
 import itertools
@@ -26,7 +27,8 @@ WORTHS = np.random.default_rng(3).gamma(1.0, size=(6, 4))  # of four options in 
 
 
 def model_with(worths, copies=1, common=()):
-    """A model whose draws are these, each so many times; options have an aspect of `common` at random."""
+    """A model whose draws are these, each so many times; options have an aspect of `common` at
+    random."""
     drawn = chain(worths.shape[1], draws=copies * len(worths), mean_features=0.0, common=common)
     drawn = dataclasses.replace(drawn, unique_weights=np.tile(worths, (copies, 1)))
     return model_of(tree_of([drawn], comparisons(worths.shape[1]), lapse=0.0))
@@ -39,18 +41,26 @@ def probabilities(worths, question):
 
 
 def naive_information(parts, questions, label):
-    """I(answers to the questions; label of the draw), by the joint distribution of draw and answers, uncorrected."""
+    """I(answers to the questions; label of the draw), by the joint distribution of draw and
+    answers, uncorrected."""
     draws = len(parts[0])
     joint = {}
     for draw in range(draws):
         for answers in itertools.product(*(range(parts[q].shape[1]) for q in questions)):
-            chance = np.prod([parts[q][draw, a] for q, a in zip(questions, answers, strict=True)]) / draws
+            chance = (
+                np.prod([parts[q][draw, a] for q, a in zip(questions, answers, strict=True)])
+                / draws
+            )
             joint[label[draw], answers] = joint.get((label[draw], answers), 0.0) + chance
     by_label, by_answer = {}, {}
     for (value, answers), chance in joint.items():
         by_label[value] = by_label.get(value, 0.0) + chance
         by_answer[answers] = by_answer.get(answers, 0.0) + chance
-    return entropy(list(by_label.values())) + entropy(list(by_answer.values())) - entropy(list(joint.values()))
+    return (
+        entropy(list(by_label.values()))
+        + entropy(list(by_answer.values()))
+        - entropy(list(joint.values()))
+    )
 
 
 @cache
@@ -61,10 +71,13 @@ def of_three():
 
 
 def asked(goal, size, copies):
-    """The questions in the order in which they are asked, what each teaches then, and what it would teach alone."""
+    """The questions in the order in which they are asked, what each teaches then, and what it would
+    teach alone."""
     model = model_with(WORTHS, copies)
     table = model.next_pairs(3, goal=goal) if size == 2 else model.next_sets(size, 3, goal=goal)
-    questions = list(zip(table["a"], table["b"], strict=True)) if size == 2 else list(table["members"])
+    questions = (
+        list(zip(table["a"], table["b"], strict=True)) if size == 2 else list(table["members"])
+    )
     return questions, table["information"].to_numpy(), table["alone"].to_numpy()
 
 
@@ -80,7 +93,9 @@ GOALS = {  # the labels of each draw that are to be learned
 @pytest.mark.parametrize("goal", GOALS)
 def test_gains_are_those_of_the_joint_distribution(goal, size):
     """Without the correction for finitely many draws, of which twice the draws have half."""
-    (questions, once, alone), (again, twice, alone_twice) = (asked(goal, size, copies) for copies in (100, 200))
+    (questions, once, alone), (again, twice, alone_twice) = (
+        asked(goal, size, copies) for copies in (100, 200)
+    )
     assert questions == again
     once, alone = 2.0 * twice - once, 2.0 * alone_twice - alone
     parts = [probabilities(WORTHS, question) for question in questions]
@@ -97,7 +112,9 @@ def test_answers_that_are_drawn_are_nearly_all_of_them():
     """Two to the eleventh combinations of them are too many to go through."""
     worths = np.random.default_rng(4).gamma(1.0, size=(200, 6))
     table, joint, before = model_with(worths, 20).next_pairs(12), np.ones((200, 1)), 0.0
-    for pair, gain in zip(zip(table["a"], table["b"], strict=True), table["information"], strict=True):
+    for pair, gain in zip(
+        zip(table["a"], table["b"], strict=True), table["information"], strict=True
+    ):
         joint = (joint[:, :, None] * probabilities(worths, pair)[:, None, :]).reshape(200, -1)
         known = entropy(joint.mean(axis=0)) - np.mean([entropy(each) for each in joint])
         assert gain == pytest.approx(known - before, rel=0.1, abs=0.01)
@@ -106,7 +123,8 @@ def test_answers_that_are_drawn_are_nearly_all_of_them():
 
 @pytest.mark.fit  # for its time
 def test_the_bias_of_few_draws_is_subtracted():
-    """Whether others share an aspect has nothing to do with the answers: hardly anything is learned of it."""
+    """Whether others share an aspect has nothing to do with the answers: hardly anything is learned
+    of it."""
     found, plain = [], []
     for seed in range(8):
         worths = np.random.default_rng(seed).gamma(1.0, size=(300, 7))
@@ -115,7 +133,14 @@ def test_the_bias_of_few_draws_is_subtracted():
         has_aspect = (model.posterior_["posterior"]["n_features"].values[0] > 0).astype(int)
         found.append(table["alone"].mean())
         pairs = zip(table["a"], table["b"], strict=True)
-        plain.append(np.mean([naive_information([probabilities(worths, pair)], [0], has_aspect) for pair in pairs]))
+        plain.append(
+            np.mean(
+                [
+                    naive_information([probabilities(worths, pair)], [0], has_aspect)
+                    for pair in pairs
+                ]
+            )
+        )
     assert np.mean(found) < 0.6 * np.mean(plain)  # the gain of a question is no less than 0
 
 
@@ -129,17 +154,22 @@ def test_pairs_that_are_asked_next(aspects, uncompiled):
         assert sorted(map(frozenset, zip(table["a"], table["b"], strict=True)), key=sorted) == [
             frozenset(pair) for pair in (("beer", "milk"), ("beer", "tea"), ("milk", "tea"))
         ]
-        assert (table["information"] >= 0).all() and table.loc[0, "information"] == table.loc[0, "alone"]
+        assert (table["information"] >= 0).all() and table.loc[0, "information"] == table.loc[
+            0, "alone"
+        ]
         asked = list(zip(table["a"], table["b"], strict=True))
         assert table["p_a"].to_numpy() == pytest.approx(model.predict_proba(asked))
-    assert model.next_pairs(1, among=["milk", "beer"])[["a", "b"]].to_numpy().tolist() == [["milk", "beer"]]
+    assert model.next_pairs(1, among=["milk", "beer"])[["a", "b"]].to_numpy().tolist() == [
+        ["milk", "beer"]
+    ]
     assert len(model.next_sets(3, 2)) == 1
     assert model.next_pairs(2, goal="ranks").equals(model.next_pairs(2, goal="ranks"))
 
 
 @pytest.mark.fit
 def test_the_best_option_is_found_by_questions_about_the_first_two(uncompiled):
-    """Where the last two of four are as uncertain, and asking about them says nothing of the best."""
+    """Where the last two of four are as uncertain, and asking about them says nothing of the
+    best."""
     counts = [[0, 3, 30, 30], [3, 0, 30, 30], [0, 0, 0, 3], [0, 0, 3, 0]]
     data = th.PairedComparisons(counts, labels=["tea", "milk", "beer", "rum"])
     model = th.EliminationByAspects("unique").fit(data, **RUN | {"draws": 100, "tune": 50})
@@ -148,9 +178,13 @@ def test_the_best_option_is_found_by_questions_about_the_first_two(uncompiled):
 
 @pytest.mark.fit
 def test_ties_are_an_outcome(uncompiled):
-    model = th.EliminationByAspects("unique").fit(th.PairedComparisons([[0, 5], [3, 0]], ties=[[0, 4], [4, 0]]), **RUN)
+    model = th.EliminationByAspects("unique").fit(
+        th.PairedComparisons([[0, 5], [3, 0]], ties=[[0, 4], [4, 0]]), **RUN
+    )
     table, outcomes = model.next_pairs(), model.predict_outcomes([("0", "1")])
-    assert table[["p_a", "p_tie"]].to_numpy() == pytest.approx(outcomes[["p_a", "p_tie"]].to_numpy())
+    assert table[["p_a", "p_tie"]].to_numpy() == pytest.approx(
+        outcomes[["p_a", "p_tie"]].to_numpy()
+    )
 
 
 @pytest.mark.fit
@@ -159,7 +193,10 @@ def test_triplets_that_are_asked_next(link, uncompiled):
     data = th.Triplets([("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a")])
     model = th.AdditiveClustering(link=link).fit(data, **RUN)
     table = model.next_triplets(3)
-    assert set(table["objects"]) <= set(itertools.combinations("abcd", 3)) and (table["information"] >= 0).all()
+    assert (
+        set(table["objects"]) <= set(itertools.combinations("abcd", 3))
+        and (table["information"] >= 0).all()
+    )
     assert len(model.next_triplets(3, among=["a", "b", "d"], goal={"aspect": ["a", "b"]})) == 1
     with refused(ArgumentError, "goal", "'everything'", "'aspect'"):
         model.next_triplets(goal="best")
@@ -169,7 +206,10 @@ def test_triplets_that_are_asked_next(link, uncompiled):
 @pytest.mark.parametrize(
     "asked, facts",
     [
-        ({"goal": "worst"}, ("goal", "'everything', 'ranks', 'best'", "{'aspect': [labels]}", "got 'worst'")),
+        (
+            {"goal": "worst"},
+            ("goal", "'everything', 'ranks', 'best'", "{'aspect': [labels]}", "got 'worst'"),
+        ),
         ({"goal": {"feature": ["tea"]}}, ("goal", "key 'aspect'")),
         ({"goal": {"aspect": "tea"}}, ("goal", "aspect", "got 'tea'")),
         ({"goal": {"aspect": []}}, ("goal", "aspect", "got []")),

@@ -10,8 +10,12 @@ import thali as th
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 RUN = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
-TRIPLETS = th.Triplets([("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")])
-SIMILAR = th.Similarities(np.array([[1, 0.8, 0.3, 0.1], [0.8, 1, 0.4, 0.2], [0.3, 0.4, 1, 0.6], [0.1, 0.2, 0.6, 1]]))
+TRIPLETS = th.Triplets(
+    [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
+)
+SIMILAR = th.Similarities(
+    np.array([[1, 0.8, 0.3, 0.1], [0.8, 1, 0.4, 0.2], [0.3, 0.4, 1, 0.6], [0.1, 0.2, 0.6, 1]])
+)
 MODELS = {
     "choices": (th.EliminationByAspects(), th.datasets.paris_rome(expected=True), True),
     "unique": (th.EliminationByAspects("unique"), th.datasets.paris_rome(expected=True), True),
@@ -28,7 +32,11 @@ def test_shared_parts_are_those_of_each_draw(name, uncompiled):
     features, weights = posterior["features"].values, posterior["weights"].values
     total = np.zeros((4, 4))
     for chain, draw in np.ndindex(2, 12):
-        own = posterior["unique_weights"].values[chain, draw] if "unique_weights" in posterior else np.zeros(4)
+        own = (
+            posterior["unique_weights"].values[chain, draw]
+            if "unique_weights" in posterior
+            else np.zeros(4)
+        )
         worth, shared = np.array(own, float), np.zeros((4, 4))
         for owners, w in zip(features[chain, draw], weights[chain, draw], strict=True):
             if owners.sum() < 4 and (sees_single or owners.sum() > 1):

@@ -1,4 +1,5 @@
-"""A likelihood of the user's own: what is refused, that its moves are right, and what a fitted model answers."""
+"""A likelihood of the user's own: what is refused, that its moves are right, and what a fitted
+model answers."""
 
 import math
 from typing import NamedTuple
@@ -87,7 +88,9 @@ ALIKE = Custom(shared_only, of_pair=lambda data, i, j, shared: -squared(data.ali
 def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     """A chain whose kernel runs as Python."""
     settings = {"weight_prior": weight_prior, "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
-    task = build_task(prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings)
+    task = build_task(
+        prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings
+    )
     task.kernel = task.kernel.python
     chain = FeatureChain(task, np.random.default_rng(4))
     chain.run_to(sweeps)
@@ -95,8 +98,12 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"])
-@pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
+@pytest.mark.parametrize(
+    "prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"]
+)
+@pytest.mark.parametrize(
+    "likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"]
+)
 def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     chain = python_chain(likelihood, prior, sweeps=5)
     for sweep in range(5, 31, 5):  # fewer than those after which the cache is refilled
@@ -108,10 +115,15 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     fresh = chain.task.make_cache(model)
     operations.rebuild(model, fresh, chain.state)
     assert chain.state.whole[COLUMNS] > 0
-    # where nobody sees features of one option, these come and go without a note in the sums of single options
-    names = {TASTE: ("own", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[likelihood]
+    # where nobody sees features of one option, these come and go without a note in the sums of
+    # single options
+    names = {TASTE: ("own", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[
+        likelihood
+    ]
     for name in names:
-        np.testing.assert_allclose(getattr(kept, name), getattr(fresh, name), rtol=0.0, atol=1e-10, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(kept, name), getattr(fresh, name), rtol=0.0, atol=1e-10, err_msg=name
+        )
     if not likelihood.terms:
         assert kept.real[0] == pytest.approx(fresh.real[0], abs=1e-12)
 
@@ -135,12 +147,20 @@ def test_toggles_of_an_open_column_follow_its_owners():
         for j in range(5):
             d = state.w[k] if state.Z[k, j] == 0.0 else -state.w[k]
             one, other = (
-                f(likelihood, cache, state, k, j, d) for f in (operations.delta_joined, operations.delta_member)
+                f(likelihood, cache, state, k, j, d)
+                for f in (operations.delta_joined, operations.delta_member)
             )
             assert one == pytest.approx(other, abs=1e-12)
         joins = state.Z[k, i] == 0.0
         flips.toggle(
-            model, cache, state, k, i, state.w[k] if joins else -state.w[k], state.m[k] + (1 if joins else -1), 0.0
+            model,
+            cache,
+            state,
+            k,
+            i,
+            state.w[k] if joins else -state.w[k],
+            state.m[k] + (1 if joins else -1),
+            0.0,
         )
         assert sorted(cache.owner[: cache.owners[0]]) == np.flatnonzero(state.Z[k, :5]).tolist()
 
@@ -152,7 +172,9 @@ def test_who_sees_a_feature_of_one_option():
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
+@pytest.mark.parametrize(
+    "likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"]
+)
 def test_checks_of_right_likelihoods(likelihood, capsys):
     found = check(likelihood, tastes(3))
     assert not found.ok and not found  # nothing is wrong, but not everything was checked
@@ -226,7 +248,8 @@ def looks_with_a_fault(data, i, j, shared):
 
 @pytest.mark.long
 def test_the_rounding_of_long_sums_is_no_disagreement():
-    """Half a million terms, as many as 1,000 objects have: the whole errs by 1e-11 of it, and is right."""
+    """Half a million terms, as many as 1,000 objects have: the whole errs by 1e-11 of it, and is
+    right."""
     outcome = np.triu(np.arange(16.0).reshape(4, 4) % 2, 1)
     data = Repeated(outcome, 80_000, ["a", "b", "c", "d"])
     Custom(all_looks, of_pair=looks_at_pair).compiled(data)
@@ -237,7 +260,9 @@ def test_the_rounding_of_long_sums_is_no_disagreement():
 @pytest.mark.long
 def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
     def ordered(data, features, weights):
-        return -0.5 * np.sum((data.rating - np.dot(features, weights / np.arange(1, len(weights) + 1))) ** 2)
+        return -0.5 * np.sum(
+            (data.rating - np.dot(features, weights / np.arange(1, len(weights) + 1))) ** 2
+        )
 
     found = check(Custom(ordered), tastes(3))
     wrong = [c for c in found.checks if c.result == "WRONG"]
@@ -245,12 +270,15 @@ def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
     assert rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
 
 
-# ------------------------------------------------------------------------------------------------- what is refused
+# -------------------------------------------------------------------------------------------------
+# what is refused
 
 
 def fit(likelihood, data=None, **settings):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, **settings)
-    return model.fit(tastes() if data is None else data, draws=10, tune=10, progressbar=False, random_seed=1)
+    return model.fit(
+        tastes() if data is None else data, draws=10, tune=10, progressbar=False, random_seed=1
+    )
 
 
 @pytest.mark.parametrize(
@@ -260,9 +288,15 @@ def fit(likelihood, data=None, **settings):
         ({"log_likelihood": 3.0}, ("log_likelihood", "got 3.0")),
         ({"log_likelihood": None}, ("log_likelihood",)),
         ({"log_likelihood": lambda *a: 0.0}, ("<lambda>(*a)",)),
-        ({"log_likelihood": log_likelihood, "of_pair": lambda data, i, j, s, o: 0.0}, ("i, j, shared)",)),
+        (
+            {"log_likelihood": log_likelihood, "of_pair": lambda data, i, j, s, o: 0.0},
+            ("i, j, shared)",),
+        ),
         ({"log_likelihood": log_likelihood, "of_option": lambda i, own: 0.0}, ("of_option",)),
-        ({"log_likelihood": log_likelihood, "simulate": lambda data: data}, ("simulate", "weights, rng)")),
+        (
+            {"log_likelihood": log_likelihood, "simulate": lambda data: data},
+            ("simulate", "weights, rng)"),
+        ),
     ],
 )
 def test_a_wrong_signature(functions, message):
@@ -342,7 +376,8 @@ def test_what_is_not_for_a_likelihood_of_ones_own():
 
 
 def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypatch):
-    # the kernel without compensated moves is the longer one with these left out, and they draw nothing there
+    # the kernel without compensated moves is the longer one with these left out, and they draw
+    # nothing there
     draws = []
     for kernel in (recommended.infinite_without_unique.python, recommended.infinite.python):
         task = build_task(

@@ -1,4 +1,5 @@
-"""Likelihoods of one's own, compiled: the page in docs, the built-in one written again, its posterior and its speed."""
+"""Likelihoods of one's own, compiled: the page in docs, the built-in one written again, its
+posterior and its speed."""
 
 import contextlib
 import dataclasses
@@ -82,7 +83,8 @@ def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "factor", "rounds"), [(3, 2.0, 100), pytest.param(6, 1.2, 600, marks=pytest.mark.long)]
+    ("options", "factor", "rounds"),
+    [(3, 2.0, 100), pytest.param(6, 1.2, 600, marks=pytest.mark.long)],
 )
 def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(
     options, factor, rounds, example, uncompiled
@@ -92,7 +94,9 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
 
     design = example["design"]
     data = design._replace(yes=design.yes[:options, :options], labels=design.labels[:options])
-    found = th.testing.check(dataclasses.replace(example["noisy_or"], simulate=louder), data, rounds=rounds)
+    found = th.testing.check(
+        dataclasses.replace(example["noisy_or"], simulate=louder), data, rounds=rounds
+    )
     assert [c.check for c in found.checks if c.result == "WRONG"] == ["joint"]
     assert "standard errors apart: log_likelihood" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0
@@ -100,7 +104,9 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
 
 @pytest.mark.usefixtures("pictures")
 def test_what_a_fitted_model_answers(example, model, tmp_path):
-    assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(model.summary().index)
+    assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(
+        model.summary().index
+    )
     data = example["data"]
     posterior = all_drawn(model.posterior_)
     features, weights = posterior["features"].values[2, 7].T, posterior["weights"].values[2, 7]
@@ -109,7 +115,12 @@ def test_what_a_fitted_model_answers(example, model, tmp_path):
     np.testing.assert_array_equal(model.posterior_["observed_data"]["data.yes"], data.yes)
     assert [t.get_text() for t in model.plot("features").get_yticklabels()] == list(data.labels)
     assert len(model.plot("trace")) == 3
-    for ask in (lambda: model.predict_proba([("bank", "loan")]), model.ranks, model.check, model.unique_weights):
+    for ask in (
+        lambda: model.predict_proba([("bank", "loan")]),
+        model.ranks,
+        model.check,
+        model.unique_weights,
+    ):
         with refused(ArgumentError, "does not know"):
             ask()
     with refused(ThaliError, "'ranks'"):
@@ -126,7 +137,9 @@ def test_a_saved_model_answers_but_for_fit(example, model, tmp_path):
     assert repr(th.load(tmp_path / "twice.nc")) == repr(model)
     with refused(ArgumentError, "set_params(likelihood=...)"):
         again.fit(example["data"])
-    again.set_params(likelihood=example["noisy_or"]).fit(example["data"], draws=5, tune=5, progressbar=False)
+    again.set_params(likelihood=example["noisy_or"]).fit(
+        example["data"], draws=5, tune=5, progressbar=False
+    )
 
 
 class Judged(NamedTuple):
@@ -230,7 +243,9 @@ def test_a_sweep_takes_less_than_three_times_as_long():
     chains = [FeatureChain(task, np.random.default_rng(1)) for task in (builtin, own)]
     for chain in chains:
         chain.run_to(2_000)
-    builtin_runs, own_runs = (lambda chain=chain: chain.run_to(chain.sweeps + 2_000) for chain in chains)
+    builtin_runs, own_runs = (
+        lambda chain=chain: chain.run_to(chain.sweeps + 2_000) for chain in chains
+    )
     assert time_ratio(own_runs, builtin_runs) < 3.0
 
 
@@ -280,7 +295,9 @@ def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_wei
     for found in (model, th.load(tmp_path / "model.nc")):
         for table in (found.features(), found.features(similar=0.5)):
             assert len(table) and {"members", "probability"} <= set(table)
-            assert len({"weight", "weight_low", "weight_high"}.intersection(table)) == 3 * has_weights
+            assert (
+                len({"weight", "weight_low", "weight_high"}.intersection(table)) == 3 * has_weights
+            )
     drawn = th.plots.features(model.features()), th.plots.membership(model.membership())
     said = [each.get_ylabel() + each.get_xlabel() for ax in drawn for each in ax.figure.axes]
     assert any("weight" in words for words in said) == has_weights

@@ -1,4 +1,5 @@
-"""Parameters of a likelihood of the user's own: drawn from their posterior, reported, predicted with."""
+"""Parameters of a likelihood of the user's own: drawn from their posterior, reported, predicted
+with."""
 
 import math
 from typing import NamedTuple
@@ -60,8 +61,12 @@ def pointwise(data, features, weights):
 AGE = np.array([-1.0, 0.0, 1.0, 2.0])
 DATA = Line(np.array([0.5, 1.0, 2.5, 3.0]), AGE, 0.0, 1.0, 0.5, tuple("abcd"))
 PARAMETERS = {"base": Normal(0.5, 1.0), "slope": Normal(0.0, 2.0), "noise": Gamma(3.0, 4.0)}
-WHOLE = Custom(log_likelihood, simulate=simulate, predict=predict, pointwise=pointwise, parameters=PARAMETERS)
-TERMS = Custom(log_likelihood, of_option=of_option, simulate=simulate, predict=predict, parameters=PARAMETERS)
+WHOLE = Custom(
+    log_likelihood, simulate=simulate, predict=predict, pointwise=pointwise, parameters=PARAMETERS
+)
+TERMS = Custom(
+    log_likelihood, of_option=of_option, simulate=simulate, predict=predict, parameters=PARAMETERS
+)
 RUN = {"draws": 12, "tune": 4, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
 
 
@@ -89,12 +94,19 @@ def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):
     noise = np.geomspace(0.02, 6.0, 120)
     residual = DATA.rating - base[..., None] - slope[..., None] * AGE
     square = (residual**2).sum(-1)[..., None]
-    logs = beta * (-0.5 * square / noise**2 - 4 * np.log(noise)) + np.log(noise)  # the grid is even in its logarithm
-    logs += stats.norm(0.5, 1.0).logpdf(base)[..., None] + stats.norm(0.0, 2.0).logpdf(slope)[..., None]
+    # the grid is even in its logarithm
+    logs = beta * (-0.5 * square / noise**2 - 4 * np.log(noise)) + np.log(noise)
+    logs += (
+        stats.norm(0.5, 1.0).logpdf(base)[..., None] + stats.norm(0.0, 2.0).logpdf(slope)[..., None]
+    )
     logs += stats.gamma(3.0, scale=0.25).logpdf(noise)
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
-    grids = base[..., None] + 0 * noise, slope[..., None] + 0 * noise, np.broadcast_to(noise, weight.shape)
+    grids = (
+        base[..., None] + 0 * noise,
+        slope[..., None] + 0 * noise,
+        np.broadcast_to(noise, weight.shape),
+    )
     for name, grid, values in zip(PARAMETERS, grids, draws.T, strict=True):
         for power in (1, 2):
             found, error = mean_and_error((values**power)[None])
@@ -116,8 +128,13 @@ class Counts(NamedTuple):
 def of_counts(data, features, weights):
     hits, n = data.hits.sum(), data.of * len(data.hits)
     total = hits * math.log(data.leak) + (n - hits) * math.log(1.0 - data.leak)
-    total -= data.seconds.sum() / data.scale + len(data.seconds) * math.log(data.scale)  # exponential
-    return total - 0.5 * (data.seconds**2).sum() / data.spread**2 - len(data.seconds) * math.log(data.spread)
+    # exponential
+    total -= data.seconds.sum() / data.scale + len(data.seconds) * math.log(data.scale)
+    return (
+        total
+        - 0.5 * (data.seconds**2).sum() / data.spread**2
+        - len(data.seconds) * math.log(data.spread)
+    )
 
 
 def more_counts(data, features, weights, rng):
@@ -125,7 +142,9 @@ def more_counts(data, features, weights, rng):
     return data._replace(hits=hits, seconds=rng.exponential(data.scale, len(data.seconds)))
 
 
-COUNTS = Counts(np.array([0.0, 1.0, 0.0]), 5.0, np.array([0.3, 2.0, 1.1]), 0.2, 1.0, 1.0, tuple("abc"))
+COUNTS = Counts(
+    np.array([0.0, 1.0, 0.0]), 5.0, np.array([0.3, 2.0, 1.1]), 0.2, 1.0, 1.0, tuple("abc")
+)
 BOUNDED = {"leak": Beta(0.5, 3.0), "scale": LogNormal(0.5, 0.8), "spread": HalfNormal(1.5)}
 DENSITIES = {
     "leak": stats.beta(0.5, 3.0),
@@ -147,7 +166,8 @@ def test_a_prior_draws_from_its_density(name):
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("beta", [1.0, 0.0])
 def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
-    """The posterior is a product of three, each known by quadrature; at inverse temperature 0 it is the prior."""
+    """The posterior is a product of three, each known by quadrature; at inverse temperature 0 it is
+    the prior."""
     likelihood = Custom(of_counts, simulate=more_counts, parameters=BOUNDED)
     made, make_cache = likelihood.as_python(likelihood.observed(COUNTS))
     cache, state, rng = make_cache(made), state_without_columns(3, beta), np.random.default_rng(3)
@@ -159,11 +179,16 @@ def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
     x = np.geomspace(1e-9, 60.0, 4_001)
     for name, values in zip(BOUNDED, draws.T, strict=True):
         grid = x / (1.0 + x) if name == "leak" else x
-        logs = beta * np.array([of_counts(COUNTS._replace(**{name: each}), None, None) for each in grid])
+        logs = beta * np.array(
+            [of_counts(COUNTS._replace(**{name: each}), None, None) for each in grid]
+        )
         weight = np.exp(logs - logs.max()) * DENSITIES[name].pdf(grid) * np.gradient(grid)
         for power in (1, 2):
             found, error = mean_and_error((values**power)[None])
-            assert abs(found - (grid**power * weight).sum() / weight.sum()) < 5 * error, (name, power)
+            assert abs(found - (grid**power * weight).sum() / weight.sum()) < 5 * error, (
+                name,
+                power,
+            )
 
 
 @pytest.mark.first(1)
@@ -180,8 +205,12 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
         features, weights = at["features"].values.T.astype(float), at["weights"].values
         data = DATA._replace(**own)
         assert float(at["log_likelihood"]) == pytest.approx(log_likelihood(data, features, weights))
-        assert float(prior["noise"][chain, draw]) == pytest.approx(stats.gamma(3.0, scale=0.25).logpdf(own["noise"]))
-        assert float(prior["base"][chain, draw]) == pytest.approx(stats.norm(0.5, 1.0).logpdf(own["base"]))
+        assert float(prior["noise"][chain, draw]) == pytest.approx(
+            stats.gamma(3.0, scale=0.25).logpdf(own["noise"])
+        )
+        assert float(prior["base"][chain, draw]) == pytest.approx(
+            stats.norm(0.5, 1.0).logpdf(own["base"])
+        )
         predictions.append(predict(data, features, weights))
         if likelihood.pointwise:
             terms = tree["log_likelihood"]["observations"].values[chain, draw]
@@ -189,7 +218,9 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
     assert model.predict() == pytest.approx(np.mean(predictions, axis=0))
     older = model.predict(DATA._replace(age=AGE + 1.0))
     assert older == pytest.approx(model.predict() + float(posterior["slope"].mean()))
-    assert {"base", "slope", "noise"} <= set(model.summary().index) and "data.base" not in tree["observed_data"]
+    assert {"base", "slope", "noise"} <= set(model.summary().index) and "data.base" not in tree[
+        "observed_data"
+    ]
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary())
@@ -199,17 +230,22 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
 
 @pytest.mark.fit
 def test_terms_and_the_whole_have_the_same_parameters(uncompiled):
-    """Given features, where moves of weights alone evaluate them, the draws are those of one and the same chain."""
+    """Given features, where moves of weights alone evaluate them, the draws are those of one and
+    the same chain."""
     found = []
     for likelihood in (WHOLE, TERMS):
-        model = th.LatentFeatureModel(Given([[1, 0], [1, 1], [0, 1], [0, 0]]), likelihood).fit(DATA, **RUN)
+        model = th.LatentFeatureModel(Given([[1, 0], [1, 1], [0, 1], [0, 0]]), likelihood).fit(
+            DATA, **RUN
+        )
         found.append(model.posterior_["posterior"]["base"].values)
     assert found[0] == pytest.approx(found[1])
 
 
 @pytest.mark.fit
 def test_draws_from_the_prior_have_parameters(uncompiled):
-    drawn = th.LatentFeatureModel(th.priors.IndianBuffet(), WHOLE).sample_prior(DATA, draws=400, random_seed=1)
+    drawn = th.LatentFeatureModel(th.priors.IndianBuffet(), WHOLE).sample_prior(
+        DATA, draws=400, random_seed=1
+    )
     noise = drawn["prior"]["noise"].values.ravel()
     assert abs(noise.mean() - 0.75) < 5 * math.sqrt(3.0) / 4.0 / 20.0
     assert drawn["prior_predictive"]["data.rating"].shape == (1, 400, 4)
@@ -264,7 +300,10 @@ def test_a_parameter_that_simulate_uses_otherwise_is_found(capsys):
 
 BAD = [
     (lambda: Custom(log_likelihood, parameters=["base"]), ("parameters", "must map")),
-    (lambda: Custom(log_likelihood, parameters={"base": 1.0}), ("'base'", "Normal, HalfNormal, LogNormal, Gamma or")),
+    (
+        lambda: Custom(log_likelihood, parameters={"base": 1.0}),
+        ("'base'", "Normal, HalfNormal, LogNormal, Gamma or"),
+    ),
     (lambda: Custom(log_likelihood, parameters={"base": None}), ("None if log_prior", "got None")),
     (lambda: Custom(log_likelihood, parameters={"alpha": Normal()}), ("'alpha'",)),
     (lambda: Custom(log_likelihood, log_prior=flat), ("log_prior", "requires parameters")),
@@ -289,13 +328,19 @@ def test_what_is_no_parameter(make, facts):
     [
         ({"rating": Normal()}, DATA, ("'rating'", "finite number")),
         ({"bass": Normal()}, DATA, ("'base', 'slope' and 'noise'",)),
-        ({"noise": Gamma()}, DATA._replace(noise=-1.0), ("starts at -1", "Gamma(shape=1.0, rate=1.0)")),
+        (
+            {"noise": Gamma()},
+            DATA._replace(noise=-1.0),
+            ("starts at -1", "Gamma(shape=1.0, rate=1.0)"),
+        ),
         ({"base": Normal()}, DATA._replace(base=math.inf), ("finite number",)),
     ],
 )
 def test_where_chains_cannot_start(parameters, data, facts, uncompiled):
     with refused(ArgumentError, *facts):
-        th.LatentFeatureModel(th.priors.IndianBuffet(), Custom(log_likelihood, parameters=parameters)).fit(data, **RUN)
+        th.LatentFeatureModel(
+            th.priors.IndianBuffet(), Custom(log_likelihood, parameters=parameters)
+        ).fit(data, **RUN)
 
 
 @pytest.mark.fit
@@ -303,7 +348,9 @@ def test_predictions_that_cannot_be_made(uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), Custom(log_likelihood)).fit(DATA, **RUN)
     with refused(ArgumentError, "predict"):
         model.predict()
-    model.set_params(likelihood=Custom(log_likelihood, predict=lambda data, features, weights: weights))
+    model.set_params(
+        likelihood=Custom(log_likelihood, predict=lambda data, features, weights: weights)
+    )
     with refused(ArgumentError, "predict"):
         model.predict()
     with refused(DataError, "labels of the fit"):

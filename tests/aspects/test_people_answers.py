@@ -1,4 +1,5 @@
-"""People of whom each has weights of their own: answers from draws that are written down, by loops over them."""
+"""People of whom each has weights of their own: answers from draws that are written down, by loops
+over them."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,11 @@ SHARED = {(0, 2): RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE + 1))}
 def test_individuals_are_shares_of_utilities(shared):
     model = of_people(compared(), UNIQUE, shared=shared)
     table = model.individuals()
-    assert list(table.index.names) == ["respondent", "option"] and list(table.columns) == ["mean", "low", "high"]
+    assert list(table.index.names) == ["respondent", "option"] and list(table.columns) == [
+        "mean",
+        "low",
+        "high",
+    ]
     assert list(table.index) == [(f"p{n}", option) for n in range(PEOPLE) for option in OPTIONS]
     for n in range(PEOPLE):
         utility = UNIQUE[:, n].copy()
@@ -37,7 +42,9 @@ def test_individuals_are_shares_of_utilities(shared):
         share = utility / utility.sum(axis=1, keepdims=True)
         own = table.loc[f"p{n}"]
         np.testing.assert_allclose(own["mean"], share.mean(axis=0), rtol=1e-12)
-        np.testing.assert_allclose(own[["low", "high"]].T, np.quantile(share, TAILS, axis=0), rtol=1e-12)
+        np.testing.assert_allclose(
+            own[["low", "high"]].T, np.quantile(share, TAILS, axis=0), rtol=1e-12
+        )
 
 
 def test_blocks_of_people_are_as_all_at_once(monkeypatch):
@@ -59,26 +66,38 @@ def test_the_model_of_a_person_has_nothing_of_the_population():
     first[:, 1, 3] = 9.0  # the second person likes wine, which the population does not
     model = of_people(compared(), first, common=np.tile([9.0, 1.0, 1.0, 1.0], (DRAWS, 1)))
     assert model.ranks().index[0] == "tea" and model.of_group("p1").ranks().index[0] == "wine"
-    assert "ranks" in model.of_group("p1").findings() and "individuals" not in model.of_group("p1").findings().keys()
+    assert (
+        "ranks" in model.of_group("p1").findings()
+        and "individuals" not in model.of_group("p1").findings().keys()
+    )
 
 
 def test_features_have_the_common_weights():
     model = of_people(compared(), UNIQUE, shared=SHARED)
     total = SHARED[0, 2][:, -1] + 4.0
     (row,) = model.features().to_dict("records")
-    assert row["members"] == ("tea", "beer") and row["weight"] == pytest.approx((SHARED[0, 2][:, -1] / total).mean())
+    assert row["members"] == ("tea", "beer") and row["weight"] == pytest.approx(
+        (SHARED[0, 2][:, -1] / total).mean()
+    )
     (matched,) = model.features(similar=0.8).to_dict("records")
-    assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
+    assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(
+        row["weight"]
+    )
 
 
-# segments ------------------------------------------------------------------------------------------------------------
+# segments -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
 def test_preferences_are_of_an_option_to_the_others(shared):
-    model = of_people(compared(), UNIQUE, shared=shared, lapse=0.3)  # a lapse says nothing of what is preferred
+    # a lapse says nothing of what is preferred
+    model = of_people(compared(), UNIQUE, shared=shared, lapse=0.3)
     found = model._preferences()
-    assert found.levels == tuple((option,) for option in OPTIONS) and found.respondents == ("p0", "p1", "p2")
+    assert found.levels == tuple((option,) for option in OPTIONS) and found.respondents == (
+        "p0",
+        "p1",
+        "p2",
+    )
     owns = np.array([[1, 0, 1, 0]])
     for draw, n in ((0, 0), (7, 2), (DRAWS - 1, 1)):
         weights = np.zeros(1) if shared is None else SHARED[0, 2][draw, [n]]
@@ -105,7 +124,10 @@ def test_segments_have_the_options_that_they_prefer():
     assert set(found.sizes["name"]) == {"tea", "beer, wine"} and found.stability == 1.0
     assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
     assert list(found.table().columns) == ["option", "all_respondents", "segment 1", "segment 2"]
-    assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
+    assert (
+        found.assignment["segment"].nunique() == 2
+        and found.assignment["segment"][::2].nunique() == 1
+    )
     with refused(ArgumentError, "segments"):
         of_two_segments().of_group("p1").segments(2)
 
@@ -143,11 +165,22 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
     weights = {(0, 1): 1.5, (1, 2): 0.7}
     shared = {owners: np.full((draws, 3), weight) for owners, weight in weights.items()}
     model = of_people(
-        compared(2), np.full((draws, 2, 4), 0.5), np.full((draws, 4), 0.5), shared=shared, kappa=np.full(draws, 1.5)
+        compared(2),
+        np.full((draws, 2, 4), 0.5),
+        np.full((draws, 4), 0.5),
+        shared=shared,
+        kappa=np.full(draws, 1.5),
     )
     pairs = np.array([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)])
-    rows = [(f"n{k}", OPTIONS[i], OPTIONS[j], OPTIONS[at]) for k in range(4) for i, j in pairs for at in (i, i)]
-    found = model.log_predictive(th.Choices.from_comparisons(answered(rows, list(OPTIONS)))).to_numpy()
+    rows = [
+        (f"n{k}", OPTIONS[i], OPTIONS[j], OPTIONS[at])
+        for k in range(4)
+        for i, j in pairs
+        for at in (i, i)
+    ]
+    found = model.log_predictive(
+        th.Choices.from_comparisons(answered(rows, list(OPTIONS)))
+    ).to_numpy()
     own = 0.5 * rng.gamma(1.5, 1 / 1.5, (200_000, 4))
     both = np.array(list(weights.values())) * rng.gamma(1.5, 1 / 1.5, (200_000, 2))
     owns = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
@@ -156,10 +189,12 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
     logs = 2.0 * np.log(0.99 * one / (one + other) + 0.005).sum(axis=1)
     plain = logsumexp(logs) - np.log(len(logs))
     error = np.exp(logs - plain).std() / np.sqrt(len(logs))
-    assert np.mean(found) == pytest.approx(plain, abs=4.5 * np.hypot(error, np.std(found, ddof=1) / 2) + 0.01)
+    assert np.mean(found) == pytest.approx(
+        plain, abs=4.5 * np.hypot(error, np.std(found, ddof=1) / 2) + 0.01
+    )
 
 
-# people whose answers are like nobody else's -------------------------------------------------------------------------
+# people whose answers are like nobody else's ------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -173,10 +208,12 @@ def test_a_check_names_the_person_of_what_it_misses():
 
 
 def weighed(draws=5):
-    """Similarities of two people: a feature of two objects in all draws but the first, one of a single object, and
-    one that two columns have in the last draw."""
+    """Similarities of two people: a feature of two objects in all draws but the first, one of a
+    single object, and one that two columns have in the last draw."""
     matrix = np.array([[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]])
-    groups = GroupedData({name: th.Similarities(matrix, ["a", "b", "c"]) for name in ("Ann", "Bob")})
+    groups = GroupedData(
+        {name: th.Similarities(matrix, ["a", "b", "c"]) for name in ("Ann", "Bob")}
+    )
     owners = [[(2,)], *([(0, 1), (2,)] for _ in range(draws - 2)), [(0, 1), (2,), (0, 1)]]
     sizes = np.array([len(each) for draw in owners for each in draw])
     extra = {f"{name} {g}": np.full(draws, 0.1) for name in ("constant", "sigma") for g in range(2)}
@@ -201,16 +238,22 @@ def weighed(draws=5):
 def test_individuals_are_weights_of_features_where_nobody_chooses():
     model, drawn = weighed()
     table = model.individuals()
-    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["respondent", "feature"]
+    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == [
+        "respondent",
+        "feature",
+    ]
     own = drawn.sizes == 2
     for g, name in enumerate(("Ann", "Bob")):
         first, second, third, *both = drawn.weights[own, g]
         wanted = [first, second, third, sum(both)]  # of the draws that have it
         assert table.loc[name, "mean"].iloc[0] == pytest.approx(np.mean(wanted))
-        np.testing.assert_allclose(table.loc[name, ["low", "high"]].iloc[0], np.quantile(wanted, TAILS))
+        np.testing.assert_allclose(
+            table.loc[name, ["low", "high"]].iloc[0], np.quantile(wanted, TAILS)
+        )
     whole = model.posterior_
     model.posterior_ = whole.copy()
-    change_drawn(model.posterior_, lambda group: group.isel(draw=slice(0, 1)))  # where it is in no draw
+    # where it is in no draw
+    change_drawn(model.posterior_, lambda group: group.isel(draw=slice(0, 1)))
     assert len(model.individuals()) == 0
     model.posterior_ = whole.copy()
     change_drawn(model.posterior_, lambda group: group.drop_vars("common_weights", errors="ignore"))
@@ -220,7 +263,8 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
 
 @pytest.mark.long
 def test_the_evidence_of_random_people_is_that_of_the_same_counts():
-    """The constant is that of the counts of all, as of every other model: people who are alike tell no models apart."""
+    """The constant is that of the counts of all, as of every other model: people who are alike tell
+    no models apart."""
     rng, rows = np.random.default_rng(1), []
     for person in range(4):
         for pair in [("x", "y"), ("x", "z"), ("y", "z")] * 4:
@@ -228,6 +272,9 @@ def test_the_evidence_of_random_people_is_that_of_the_same_counts():
     frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
     data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", "respondent")
     ways = {"independent": "independent", "individuals": th.people.Individuals()}
-    models = {name: th.EliminationByAspects([[1]] * 3, people=people) for name, people in ways.items()}
+    models = {
+        name: th.EliminationByAspects([[1]] * 3, people=people) for name, people in ways.items()
+    }
     table = th.compare(models, data, by="evidence", draws=60, random_seed=1, progressbar=False)
-    assert abs(table["log_evidence"]["individuals"] - table["log_evidence"]["independent"]) < 3.0  # constants: 10 apart
+    # constants: 10 apart
+    assert abs(table["log_evidence"]["individuals"] - table["log_evidence"]["independent"]) < 3.0

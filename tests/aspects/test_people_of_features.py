@@ -1,4 +1,5 @@
-"""Additive clustering of people of whom each has weights of their own: data, summary, what is stored, refusals."""
+"""Additive clustering of people of whom each has weights of their own: data, summary, what is
+stored, refusals."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,9 @@ def judges(people=3, labels=LABELS):
     found = {}
     for person in range(people):
         matrix = np.full((len(labels), len(labels)), np.nan)
-        matrix[first, second] = matrix[second, first] = rng.random(len(first)) + (first == 0) * (second == 1)
+        matrix[first, second] = matrix[second, first] = rng.random(len(first)) + (first == 0) * (
+            second == 1
+        )
         found[f"p{person}"] = th.Similarities(matrix, labels)
     return found
 
@@ -66,11 +69,15 @@ def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
 def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
     model = fitted(judges(), sigma=0.2, alpha=2.0)
     seen = all_drawn(model.posterior_)
-    found = {name: values for name, values in model.quantities().items() if name.startswith("weight[")}
+    found = {
+        name: values for name, values in model.quantities().items() if name.startswith("weight[")
+    }
     for name, values in found.items():
         members = np.isin(LABELS, name.removeprefix("weight[").removesuffix("]").split(", "))
         own = (seen["features"].values == members).all(axis=-1)
-        np.testing.assert_allclose(values, np.where(own, seen["common_weights"].values, 0.0).sum(axis=-1))
+        np.testing.assert_allclose(
+            values, np.where(own, seen["common_weights"].values, 0.0).sum(axis=-1)
+        )
     assert found and min(values.min() for values in found.values()) == 0.0
 
 
@@ -78,12 +85,16 @@ def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
 @pytest.mark.fit
 @pytest.mark.parametrize("data", [judges, odd_ones])
 def test_what_is_large_of_many_people_is_left_out_and_answers_stay(data, uncompiled, monkeypatch):
-    """No similarities of more than 2,000 pairs of all people together, and no more likelihoods than the limit."""
+    """No similarities of more than 2,000 pairs of all people together, and no more likelihoods than
+    the limit."""
     more = {"sigma": 0.2} if data is judges else {}
     labels = [*LABELS, *(f"o{k}" for k in range(34))]  # of 703 pairs
     features = np.eye(38, 2) + np.eye(38, 2, -1)
     few, many = (fitted(data(people, labels), features=features, **more) for people in (2, 3))
-    assert "similarity" in few.posterior_["posterior"] and "similarity" not in many.posterior_["posterior"]
+    assert (
+        "similarity" in few.posterior_["posterior"]
+        and "similarity" not in many.posterior_["posterior"]
+    )
     assert all("log_likelihood" in model.posterior_.children for model in (few, many))
     assert many.summary().index.tolist() == few.summary().index.tolist()
     assert len(many.of_group("p1").features()) == len(few.of_group("p1").features()) == 2
@@ -99,7 +110,9 @@ def judged_by(ages):
         for k, (age, own) in enumerate(zip(ages, judges(len(ages)).values(), strict=True))
         for a, b, value in own.to_frame(long=True).itertuples(index=False)
     ]
-    return th.Similarities.from_frame(pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"]))
+    return th.Similarities.from_frame(
+        pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"])
+    )
 
 
 @pytest.mark.long
@@ -113,7 +126,9 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path)
     table = model.respondent_effects()
     assert list(table.index) == [("age", "a, b"), ("age", "b, c")]
     slopes = model.posterior_["latent_features"]["slopes"].values.reshape(-1, 2)
-    np.testing.assert_allclose(sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60])))
+    np.testing.assert_allclose(
+        sorted(table["mean"]), sorted(slopes.mean(axis=0) / np.std([20, 40, 60]))
+    )
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").respondent_effects(), table)
     latent = model.posterior_["latent_features"].to_dataset()

@@ -1,4 +1,5 @@
-"""The phylogenetic Indian buffet process by itself: rates, draws, and what the samplers are told of it."""
+"""The phylogenetic Indian buffet process by itself: rates, draws, and what the samplers are told of
+it."""
 
 import itertools
 import math
@@ -110,7 +111,9 @@ def test_rates_of_random_trees(seed, tabled):
         total += rate
     assert total == pytest.approx(digamma(1.0 + tree.total_length) - digamma(1.0), rel=1e-7)
     for i in range(7):
-        assert sum(math.exp(log_rate(prior, p)) for p in patterns(7) if i in p) == pytest.approx(1.0, rel=1e-7)
+        assert sum(math.exp(log_rate(prior, p)) for p in patterns(7) if i in p) == pytest.approx(
+            1.0, rel=1e-7
+        )
 
 
 def test_rates_between_are_sums_of_rates(tabled):
@@ -120,7 +123,9 @@ def test_rates_between_are_sums_of_rates(tabled):
         rates = [math.exp(log_rate(prior, p)) for p in patterns(5) if lo <= len(p) <= hi]
         assert operations.rate_between(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
     for i in range(5):
-        assert operations.rate_single(prior, i) == pytest.approx(math.exp(log_rate(prior, (i,))), rel=1e-12)
+        assert operations.rate_single(prior, i) == pytest.approx(
+            math.exp(log_rate(prior, (i,))), rel=1e-12
+        )
     pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
     assert operations.rate_between(pair, 2, 1) == 0.0
     assert operations.rate_between(pair, 2, 2) == pytest.approx(0.5)
@@ -129,11 +134,16 @@ def test_rates_between_are_sums_of_rates(tabled):
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("n", [2, 5, 20, 50, 400])
 def test_the_star_is_the_indian_buffet(n):
-    prior, buffet = PhylogeneticBuffet(th.Tree.star(map(str, range(n)))).compiled(n), IndianBuffet().compiled(n)
+    prior, buffet = (
+        PhylogeneticBuffet(th.Tree.star(map(str, range(n)))).compiled(n),
+        IndianBuffet().compiled(n),
+    )
     rng = np.random.default_rng(0)
     for m in np.unique(np.linspace(1, n, 20).astype(int)):
         owners = rng.choice(n, m, replace=False).tolist()
-        assert log_rate(prior, owners) == pytest.approx(buffet.log_rate[m], abs=1e-7 if n < 20 else 5e-6)
+        assert log_rate(prior, owners) == pytest.approx(
+            buffet.log_rate[m], abs=1e-7 if n < 20 else 5e-6
+        )
     assert operations.rate_between(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
 
 
@@ -152,7 +162,9 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
                 if value[up]:
                     probability *= value[v]
                 else:
-                    probability *= -np.expm1(-kinship.gamma * tree.lengths[v]) if value[v] else stays
+                    probability *= (
+                        -np.expm1(-kinship.gamma * tree.lengths[v]) if value[v] else stays
+                    )
             expected += probability
         mask = np.isin(np.arange(6), owners)
         found = np.exp(kinship.gains_of(mask, tree.parents) - kinship.gamma * kinship.total)
@@ -183,12 +195,15 @@ def test_toggles_of_an_open_column_follow_the_pattern(seed):
 
 @pytest.mark.fit
 def test_deep_and_wide_trees():
-    """A thousand leaves on a caterpillar, whose probabilities leave the range of floating-point numbers."""
+    """A thousand leaves on a caterpillar, whose probabilities leave the range of floating-point
+    numbers."""
     n = 1000
     text = "0:1"
     for k in range(1, n):
         text = f"({text},{k}:{k}):1"
-    prior = PhylogeneticBuffet(th.Tree.from_newick(text + ";").for_labels(map(str, range(n)))).compiled(n)
+    prior = PhylogeneticBuffet(
+        th.Tree.from_newick(text + ";").for_labels(map(str, range(n)))
+    ).compiled(n)
     assert operations.rate_between(prior, 1, n) > 1.0
     for owners in (range(500), range(0, 1000, 2), range(3)):
         assert math.isfinite(log_rate(prior, list(owners)))
@@ -212,16 +227,19 @@ def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
-    "leaf_length, columns, within", [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)]
+    "leaf_length, columns, within",
+    [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)],
 )
 @pytest.mark.exact
 def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
-    """Three groups of three, alpha = 2: features in all, shared within a group, shared across groups."""
+    """Three groups of three, alpha = 2: features in all, shared within a group, shared across
+    groups."""
     tree, rng, draws = three_groups(leaf_length), np.random.default_rng(6), 2_500
     prior = PhylogeneticBuffet(tree)
     total = digamma(1.0 + tree.total_length) - digamma(1.0)
 
-    # two leaves at distance d from the root where they part share 2 - (psi(1 + T_ij) - psi(1)) per unit of alpha
+    # two leaves at distance d from the root where they part share 2 - (psi(1 + T_ij) - psi(1)) per
+    # unit of alpha
     def shared(a, b):
         return 2.0 * (2.0 - (digamma(1.0 + spanned(tree, [a, b])) - digamma(1.0)))
 
@@ -235,7 +253,9 @@ def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
     expected = np.array([2.0 * total, 2.0, shared(0, 1), 1.0])
     # each count is a Poisson number
     assert (np.abs(found.mean(axis=0) - expected) < 4.5 * np.sqrt(expected / draws)).all()
-    assert (np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)).all()
+    assert (
+        np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)
+    ).all()
 
 
 @pytest.mark.fit
@@ -250,7 +270,8 @@ def test_gamma_of_a_feature_with_an_owner(total):
 
 
 def test_one_group_of_close_options():
-    """Hardly any feature is shared by some of them and not by all; the others must still be drawn at once."""
+    """Hardly any feature is shared by some of them and not by all; the others must still be drawn
+    at once."""
     close = th.Tree.from_groups({"all": list("abcd")}, 1e-6)
     prior, state = PhylogeneticBuffet(close).compiled(4), empty_state(4, 4)
     assert 2 <= operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
@@ -259,14 +280,20 @@ def test_one_group_of_close_options():
         PhylogeneticBuffet(many).compiled(30)
 
 
-@pytest.mark.parametrize(("groups", "per_group", "leaf_length"), [(1, 60, 0.01), (2, 40, 0.01), (1, 40, 0.001)])
+@pytest.mark.parametrize(
+    ("groups", "per_group", "leaf_length"), [(1, 60, 0.01), (2, 40, 0.01), (1, 40, 0.001)]
+)
 def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length):
     n = groups * per_group
-    tree = th.Tree.from_groups({str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length)
+    tree = th.Tree.from_groups(
+        {str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length
+    )
     coarse, fine = Kinship.of(tree, grid_size(n)), Kinship.of(tree, 20_000)
     for m in (2, per_group // 2, per_group - 1, n - 1):
         owners = np.arange(n) < m
-        found, expected = (k.log_rates(k.gains_of(owners, tree.parents)[None]).item() for k in (coarse, fine))
+        found, expected = (
+            k.log_rates(k.gains_of(owners, tree.parents)[None]).item() for k in (coarse, fine)
+        )
         assert found == pytest.approx(expected, abs=2e-5)
 
 
@@ -309,7 +336,9 @@ def test_probabilities_drawn_afterwards():
     tree, rng = three_groups(), np.random.default_rng(3)
     matrix = np.zeros((9, 2), bool)
     matrix[:3, 0], matrix[[0, 3, 6], 1] = True, True
-    drawn = np.array([PhylogeneticBuffet(tree).draw_probabilities(matrix, rng) for _ in range(1_500)])
+    drawn = np.array(
+        [PhylogeneticBuffet(tree).draw_probabilities(matrix, rng) for _ in range(1_500)]
+    )
     for column in range(2):
         kinship = Kinship.of(tree, 400)
         density = np.exp(kinship.base + kinship.gains_of(matrix[:, column], tree.parents))
@@ -320,7 +349,9 @@ def test_probabilities_drawn_afterwards():
 def test_leaves_are_matched_by_name():
     prior = PhylogeneticBuffet(three_groups())
     turned = prior.for_labels([str(k) for k in reversed(range(9))])
-    assert math.exp(log_rate(turned.compiled(9), (8, 7, 6))) == pytest.approx(THREE_GROUPS[(0, 1, 2)], rel=1e-7)
+    assert math.exp(log_rate(turned.compiled(9), (8, 7, 6))) == pytest.approx(
+        THREE_GROUPS[(0, 1, 2)], rel=1e-7
+    )
 
 
 def test_bad_trees_are_refused():

@@ -44,9 +44,12 @@ def test_with_the_fewest_sweeps_half_of_the_draws_are_effective(time):
         assert (1.0 - memory**distance) / (1.0 + memory**distance) == pytest.approx(EFFECTIVE)
 
 
-@pytest.mark.parametrize(("memory", "wanted"), [(0.0, (1, 3)), (0.6, (2, 4)), (0.9, (8, 14)), (0.999, (40, 40))])
+@pytest.mark.parametrize(
+    ("memory", "wanted"), [(0.0, (1, 3)), (0.6, (2, 4)), (0.9, (8, 14)), (0.999, (40, 40))]
+)
 def test_for_the_slowest(memory, wanted):
-    """Of an autoregressive process half of the draws t apart are effective where memory**t is a third."""
+    """Of an autoregressive process half of the draws t apart are effective where memory**t is a
+    third."""
     rng = np.random.default_rng(1)
     seen = np.zeros((4, LOOK * 1300, 2))
     seen[..., 0] = rng.normal(size=seen.shape[:2])
@@ -97,11 +100,14 @@ def test_what_is_seen_is_the_choice_probability():
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_it_is_chosen_while_tuning():
-    """The same on any number of cores; tuning is as long as the pilot, and where it is too short there is none."""
+    """The same on any number of cores; tuning is as long as the pilot, and where it is too short
+    there is none."""
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
     one, two = (model.fit(data, tune=400, cores=cores, **QUICK).posterior_ for cores in (1, 3))
     assert one.attrs["thin"] == two.attrs["thin"] < 25
-    np.testing.assert_array_equal(*(tree["posterior"]["unique_weights"].values for tree in (one, two)))
+    np.testing.assert_array_equal(
+        *(tree["posterior"]["unique_weights"].values for tree in (one, two))
+    )
     few = -(-PILOT // 25)
     assert PILOT / few <= model.fit(data, tune=few, **QUICK).posterior_.attrs["thin"] <= 25
     assert model.fit(data, tune=few - 1, **QUICK).posterior_.attrs["thin"] == 25
@@ -113,10 +119,13 @@ def test_it_is_chosen_while_tuning():
 @pytest.mark.fit
 def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
     """What is seen, and so the choice, does not depend on the slices in which chains run."""
-    run = {"tune": 16, "chains": 2, "random_seed": 2}  # the ladder is counted anew after 200 of 400 sweeps
+    # the ladder is counted anew after 200 of 400 sweeps
+    run = {"tune": 16, "chains": 2, "random_seed": 2}
     seen = []
     for slices in (1, 25):
-        sampling = run_of(th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), **run)
+        sampling = run_of(
+            th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), **run
+        )
         (chain,) = sampling.chains(10, np.random.SeedSequence(2))[:1]
         assert chain.in_pilot and chain.schedule[0][0] < PILOT
         for end in range(1, slices + 1):
@@ -141,7 +150,9 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
 def test_it_is_kept_in_a_job_and_by_a_continued_fit(tmp_path):
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
     whole = model.fit(data, tune=400, **QUICK).posterior_["posterior"]["unique_weights"].values
-    shorter = model.fit(data, tune=400, **{**QUICK, "draws": 10}).continue_fit(20, progressbar=False)
+    shorter = model.fit(data, tune=400, **{**QUICK, "draws": 10}).continue_fit(
+        20, progressbar=False
+    )
     np.testing.assert_array_equal(shorter.posterior_["posterior"]["unique_weights"].values, whole)
     for moment in (1, 2, 4):
         job = tmp_path / str(moment)
@@ -154,7 +165,9 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(tmp_path):
 @pytest.mark.fit
 def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     """As many sweeps as its size allows."""
-    sampling = run_of(th.EliminationByAspects("unique"), random_comparisons(8, 3), tune=400, chains=3)
+    sampling = run_of(
+        th.EliminationByAspects("unique"), random_comparisons(8, 3), tune=400, chains=3
+    )
     sampling = replace(sampling, bound=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
@@ -169,18 +182,22 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
 
 @pytest.mark.unit
 def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run(uncompiled):
-    """The ladder then grows at eighths of the tuning that there is, in a chain that is restored, too."""
+    """The ladder then grows at eighths of the tuning that there is, in a chain that is restored,
+    too."""
     data = random_comparisons(4, 3)
 
     def chains_of(draws, **how):
-        sampling = run_of(th.EliminationByAspects(tempering=2, **how), data, draws=draws, tune=40, chains=2)
+        sampling = run_of(
+            th.EliminationByAspects(tempering=2, **how), data, draws=draws, tune=40, chains=2
+        )
         return sampling, sampling.chains(10, np.random.SeedSequence(2))
 
     assert not chains_of(100)[1][0].in_pilot
     sampling, chains = chains_of(None)
     assert sampling.least_draws == 500 and chains[0].in_pilot
     for number, chain in enumerate(chains):
-        chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)  # as if draws were independent
+        # as if draws were independent
+        chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)
         chain.run_to(4)
     sampling.end_pilot(chains)
     assert chains[0].thin == MIN_TEMPERED
@@ -227,9 +244,13 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     how = {"tune": 20, "chains": 2, "random_seed": 2, "progressbar": False}
     data = random_comparisons(4, 3)
     monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
-    monkeypatch.setattr(_Work, "_is_settled", lambda work, found: work.tempered or work.sampling.tempered(0) is None)
+    monkeypatch.setattr(
+        _Work, "_is_settled", lambda work, found: work.tempered or work.sampling.tempered(0) is None
+    )
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == 500
     at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)
     for name in ("choice_probability", "alpha"):
-        np.testing.assert_array_equal(found.posterior_["posterior"][name], at_once.posterior_["posterior"][name])
+        np.testing.assert_array_equal(
+            found.posterior_["posterior"][name], at_once.posterior_["posterior"][name]
+        )

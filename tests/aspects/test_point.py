@@ -15,7 +15,9 @@ from thali._aspects.likelihoods.residuals import lay_out
 from thali._aspects.models.point import ChainDraws, Landscape, best_state, climbed, runs_of_triplets
 from thali.errors import ArgumentError
 
-S4 = th.Similarities([[1, 0.9, 0.55, 0.15], [0.9, 1, 0.7, 0.1], [0.55, 0.7, 1, 0.4], [0.15, 0.1, 0.4, 1]])
+S4 = th.Similarities(
+    [[1, 0.9, 0.55, 0.15], [0.9, 1, 0.7, 0.1], [0.55, 0.7, 1, 0.4], [0.15, 0.1, 0.4, 1]]
+)
 
 
 def landscape(data, sigma=0.1, alpha=1.0, shape=1.0, rate=1.0, keeps=False):
@@ -30,7 +32,9 @@ def test_the_climb_ends_at_the_best_single_feature(shape, rate, judged):
     data = (
         S4
         if not judged
-        else th.Similarities(S4.matrix, judgements=np.array([[0, 3, 1, 2]] * 4) + np.array([[0, 3, 1, 2]] * 4).T)
+        else th.Similarities(
+            S4.matrix, judgements=np.array([[0, 3, 1, 2]] * 4) + np.array([[0, 3, 1, 2]] * 4).T
+        )
     )
     at = landscape(data, shape=shape, rate=rate)
     constant = 0.1
@@ -70,12 +74,21 @@ def test_planted_features_are_found_in_seconds():
     found = set(model.features()["members"])
     assert len(planted & found) >= 3 and (model.features()["probability"] == 1.0).all()
     assert model.estimate("map-features").variance_accounted_for() > 0.93
-    assert model.features()["converged"].all()  # of a single answer no picture says that chains differ
+    # of a single answer no picture says that chains differ
+    assert model.features()["converged"].all()
     convergence = model.convergence()
-    assert not convergence.agrees and convergence.facts["restarts"] == 20 and convergence.facts["reached"] >= 1
-    assert "point estimate without uncertainty" in str(convergence) and "method='mcmc'" in str(convergence)
+    assert (
+        not convergence.agrees
+        and convergence.facts["restarts"] == 20
+        and convergence.facts["reached"] >= 1
+    )
+    assert "point estimate without uncertainty" in str(convergence) and "method='mcmc'" in str(
+        convergence
+    )
     one, two = (
-        th.AdditiveClustering(method="map").fit(made.data, chains=3, random_seed=1, progressbar=False, cores=cores)
+        th.AdditiveClustering(method="map").fit(
+            made.data, chains=3, random_seed=1, progressbar=False, cores=cores
+        )
         for cores in (1, 2)
     )
     assert one.posterior_["posterior"].equals(two.posterior_["posterior"])
@@ -88,14 +101,18 @@ def test_its_log_likelihood_and_file(tmp_path):
     data = th.datasets.numbers()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = th.AdditiveClustering(method="map", alpha=0.5).fit(data, chains=1, random_seed=3, progressbar=False)
+        model = th.AdditiveClustering(method="map", alpha=0.5).fit(
+            data, chains=1, random_seed=3, progressbar=False
+        )
     posterior = model.posterior_["posterior"].dataset
     rest = data.values - posterior["similarity"].values[0, 0]
     expected = (-0.5 * (rest / 0.05) ** 2 - np.log(0.05) - 0.5 * np.log(2 * np.pi)).sum()
     assert float(posterior["log_likelihood"][0, 0]) == pytest.approx(expected)
     model.save(tmp_path / "point.nc")
     again = th.load(tmp_path / "point.nc")
-    assert str(again.convergence()) == str(model.convergence()) and again.features().equals(model.features())
+    assert str(again.convergence()) == str(model.convergence()) and again.features().equals(
+        model.features()
+    )
     assert np.isnan(again.summary()["r_hat"]).all()
 
 
@@ -110,22 +127,34 @@ def test_triplets_have_a_point_too(tmp_path):
     model = th.AdditiveClustering(method="map").fit(made.data, random_seed=1, progressbar=False)
     planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
     assert set(model.features()["members"]) == planted
-    assert model.posterior_["posterior"].sizes["draw"] == model.posterior_["posterior"].sizes["chain"] == 1
+    assert (
+        model.posterior_["posterior"].sizes["draw"]
+        == model.posterior_["posterior"].sizes["chain"]
+        == 1
+    )
     facts = model.convergence().facts
     assert facts["restarts"] == 8 and 1 <= facts["reached"] <= 8
-    owned = model.features()["members"].map(lambda members: [int(label) in map(int, members) for label in range(6)])
+    owned = model.features()["members"].map(
+        lambda members: [int(label) in map(int, members) for label in range(6)]
+    )
     matrix, weights = np.array(owned.tolist()).T, model.features()["weight"].to_numpy()
     expected = naive.triplet_log_likelihood(made.data, matrix, weights, "exp", 0.0, model.lapse)
     expected += naive.log_coefficients_of_sets(made.data)
     assert model.posterior_["posterior"]["log_likelihood"].item() == pytest.approx(expected)
     model.save(tmp_path / "point.thali")
-    assert th.load(tmp_path / "point.thali").posterior_["posterior"].equals(model.posterior_["posterior"])
+    assert (
+        th.load(tmp_path / "point.thali")
+        .posterior_["posterior"]
+        .equals(model.posterior_["posterior"])
+    )
 
 
 @pytest.mark.fit
 def test_the_point_of_many_objects_takes_fewer_sweeps():
     made = th.datasets.triplets(40, 4000, random_seed=2, n_features=3)
-    model = th.AdditiveClustering(method="map").fit(made.data, chains=2, random_seed=1, progressbar=False)
+    model = th.AdditiveClustering(method="map").fit(
+        made.data, chains=2, random_seed=1, progressbar=False
+    )
     planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
     assert planted <= set(model.features()["members"])
     assert model.convergence().facts["restarts"] == 2
@@ -136,11 +165,14 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
     model = th.AdditiveClustering(method="map", alpha=1.0)
     parts, prior = model._parts(data), th.priors.IndianBuffet()
     task = runs_of_triplets(model.prepare(data, 1, 1, 1).task, 1)[0]
-    states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}  # the owners of the only feature, and its weight
+    # the owners of the only feature, and its weight
+    states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}
 
     def logs(owners, weight):
         matrix = np.isin(np.arange(3), owners)[:, None]
-        likelihood = naive.triplet_log_likelihood(data, matrix, np.array([weight]), "exp", 0.0, model.lapse)
+        likelihood = naive.triplet_log_likelihood(
+            data, matrix, np.array([weight]), "exp", 0.0, model.lapse
+        )
         return likelihood, likelihood + prior.log_prob(matrix, 1.0) - weight
 
     def chain_of(*wanted):

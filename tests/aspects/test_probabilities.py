@@ -51,7 +51,10 @@ def test_probabilities_are_those_of_the_paper(lapse, unique):
     tree = tree_of([draws], comparisons(4), lapse=lapse)
     i, j = np.triu_indices(4, k=1)
     expected = [
-        [naive_probability(features, unique_weights, a, b, lapse) for a, b in zip(i, j, strict=True)]
+        [
+            naive_probability(features, unique_weights, a, b, lapse)
+            for a, b in zip(i, j, strict=True)
+        ]
         for features, unique_weights in zip(features_of(draws), draws.unique_weights, strict=True)
     ]
     np.testing.assert_allclose(stored(tree)["choice_probability"].values[0], expected, rtol=1e-13)
@@ -59,17 +62,33 @@ def test_probabilities_are_those_of_the_paper(lapse, unique):
 
 @pytest.mark.fit  # for its time
 def test_a_draw_does_not_depend_on_the_others():
-    """Neither on how many there are, which are taken some at a time, nor on how many columns they have."""
+    """Neither on how many there are, which are taken some at a time, nor on how many columns they
+    have."""
     draws, data, times = chain(5, draws=60, mean_features=8.0), comparisons(5), 300
-    many = replace(draws, **{name: np.tile(value, times) for name, value in vars(draws).items() if np.ndim(value) == 1})
+    many = replace(
+        draws,
+        **{
+            name: np.tile(value, times)
+            for name, value in vars(draws).items()
+            if np.ndim(value) == 1
+        },
+    )
     many = replace(many, unique_weights=np.tile(draws.unique_weights, (times, 1)))
-    few, found = (stored(tree_of([each], data))["choice_probability"].values[0] for each in (draws, many))
+    few, found = (
+        stored(tree_of([each], data))["choice_probability"].values[0] for each in (draws, many)
+    )
     np.testing.assert_array_equal(found, np.tile(few, (times, 1)))
     ends = np.cumsum(draws.n_features)
     for draw, features in enumerate(features_of(draws)):
-        assert len(features) == draws.n_features[draw] == (ends[draw] - ends[draw - 1] if draw else ends[0])
+        assert (
+            len(features)
+            == draws.n_features[draw]
+            == (ends[draw] - ends[draw - 1] if draw else ends[0])
+        )
         one = written(draws.unique_weights[[draw]], [features])
-        np.testing.assert_array_equal(stored(tree_of([one], data))["choice_probability"].values[0, 0], few[draw])
+        np.testing.assert_array_equal(
+            stored(tree_of([one], data))["choice_probability"].values[0, 0], few[draw]
+        )
 
 
 def test_option_without_an_advantage_has_exactly_none():
@@ -79,7 +98,10 @@ def test_option_without_an_advantage_has_exactly_none():
     for _ in range(50):  # options 0 and 1 own the same features, option 2 owns them all
         both = rng.random(60) < 0.6
         sets.append(
-            [([0, 1, 2] if own else [2], weight) for own, weight in zip(both, rng.gamma(1.0, size=60), strict=True)]
+            [
+                ([0, 1, 2] if own else [2], weight)
+                for own, weight in zip(both, rng.gamma(1.0, size=60), strict=True)
+            ]
         )
     tree = tree_of([written(np.zeros((50, 4)), sets)], comparisons(4), lapse=0.0, unique=False)
     p = stored(tree)["choice_probability"].values[0]
@@ -90,7 +112,9 @@ def test_predictions_of_dense_and_listed_features(small, large):
     _, data, tree = small
     asked = [(data.labels[3], data.labels[1]), (data.labels[0], data.labels[4])]
     mean = stored(tree)["choice_probability"].mean(("chain", "draw")).values
-    np.testing.assert_allclose(model_of(tree).predict_proba(asked), [1 - mean[5], mean[3]], rtol=1e-12)
+    np.testing.assert_allclose(
+        model_of(tree).predict_proba(asked), [1 - mean[5], mean[3]], rtol=1e-12
+    )
 
     chains, _, tree = large
     for asked in ([(50, 4)], [(50, 4), (3, 69), (69, 3)]):

@@ -20,10 +20,16 @@ def ranks_of(unique, sets=None, **how):
 
 def test_ranks_by_hand():
     # utilities: (3, 2, 1), (1, 2 + 5, 3), (4, 1, 2), (4, 1, 2)
-    table = ranks_of([[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], [[], [([1], 5.0)], [], []], every_rank=True)
+    table = ranks_of(
+        [[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], [[], [([1], 5.0)], [], []], every_rank=True
+    )
     assert table.index.tolist() == ["tea", "coffee", "milk"]
     assert table["rank"].tolist() == [1.5, 2.25, 2.25]
-    assert table[["p_1", "p_2", "p_3"]].to_numpy().tolist() == [[0.75, 0.0, 0.25], [0.25, 0.25, 0.5], [0.0, 0.75, 0.25]]
+    assert table[["p_1", "p_2", "p_3"]].to_numpy().tolist() == [
+        [0.75, 0.0, 0.25],
+        [0.25, 0.25, 0.5],
+        [0.0, 0.75, 0.25],
+    ]
     assert table["rank_low"].tolist() == [1.0, 1.0, 2.0]
     assert table["rank_high"].tolist() == [3.0, 3.0, 3.0]
 
@@ -38,7 +44,9 @@ def test_a_table_of_ranks_is_as_wide_for_any_number_of_options():
 def test_options_that_are_not_told_apart_share_their_ranks():
     table = ranks_of([[1, 1, 0], [2, 2, 2]], every_rank=True)
     assert table["rank"].to_dict() == {"tea": 1.75, "coffee": 1.75, "milk": 2.5}
-    assert table.loc["tea", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([5 / 12, 5 / 12, 1 / 6])
+    assert table.loc["tea", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx(
+        [5 / 12, 5 / 12, 1 / 6]
+    )
     assert table.loc["milk", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([1 / 6, 1 / 6, 2 / 3])
 
 
@@ -46,17 +54,25 @@ def test_options_that_are_not_told_apart_share_their_ranks():
 @pytest.mark.fit
 def test_the_higher_utility_is_chosen_more_often():
     model = th.EliminationByAspects()
-    model = model.fit(th.datasets.celebrities(), draws=1200, tune=400, random_seed=1, progressbar=False)
+    model = model.fit(
+        th.datasets.celebrities(), draws=1200, tune=400, random_seed=1, progressbar=False
+    )
     drawn = all_drawn(model.posterior_).stack(sample=("chain", "draw"))
-    utility = (drawn["unique_weights"] + (drawn["features"] * drawn["weights"]).sum("feature")).T.values
-    probability = model.posterior_["posterior"]["choice_probability"].values.reshape(len(utility), -1)
+    utility = (
+        drawn["unique_weights"] + (drawn["features"] * drawn["weights"]).sum("feature")
+    ).T.values
+    probability = model.posterior_["posterior"]["choice_probability"].values.reshape(
+        len(utility), -1
+    )
     i, j = np.triu_indices(9, 1)
     assert ((utility[:, i] > utility[:, j]) == (probability > 0.5)).all()
     table = model.ranks(every_rank=True)
     ranks = [f"p_{r}" for r in range(1, 10)]
     assert np.abs(table[ranks].to_numpy().sum(0) - 1.0).max() < 1e-12
     assert np.abs(table[ranks].to_numpy().sum(1) - 1.0).max() < 1e-12
-    assert table["rank"].to_numpy() == pytest.approx(table[ranks].to_numpy() @ np.arange(1, 10), abs=1e-9)
+    assert table["rank"].to_numpy() == pytest.approx(
+        table[ranks].to_numpy() @ np.arange(1, 10), abs=1e-9
+    )
     assert table.index[0] == "LBJ" and table["rank"].is_monotonic_increasing
 
 

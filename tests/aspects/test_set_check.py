@@ -1,4 +1,5 @@
-"""The posterior predictive check of choices from sets, its picture, and the picture of predictions."""
+"""The posterior predictive check of choices from sets, its picture, and the picture of
+predictions."""
 
 import warnings
 
@@ -36,7 +37,9 @@ def choices(counts, weights=False):
 
 def certain(data, draws=DRAWS):
     """A model whose posterior is sure of the unique weights U."""
-    return model_of(tree_of([written(np.tile(U, (draws, 1)))], data, lapse=0.0, learned_alpha=False))
+    return model_of(
+        tree_of([written(np.tile(U, (draws, 1)))], data, lapse=0.0, learned_alpha=False)
+    )
 
 
 def test_replicates_are_multinomial():
@@ -56,7 +59,8 @@ def test_replicates_are_multinomial():
         mid = binom.cdf(x - 1, row.n, share) + binom.pmf(x, row.n, share) / 2
         exact = 2 * min(mid, 1 - mid)
         assert row.p_value == pytest.approx(exact, abs=4 * np.sqrt(1 / DRAWS))
-    # Pearson's statistic: 2 degrees of freedom of the triple and 1 of the pair, which variances n p (1 - p) would miss
+    # Pearson's statistic: 2 degrees of freedom of the triple and 1 of the pair, which variances n p
+    # (1 - p) would miss
     n = np.array([200] * 3 + [100] * 2)
     x = np.array([90, 60, 50, 70, 30])
     statistic = ((x - n * p) ** 2 / (n * p)).sum()
@@ -97,13 +101,27 @@ def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
     names = [f"drink number {k}" for k in (1, 2, 3, 4, 6, 7, 5, 1, 2, 3, 6, 4, 7, 5)]
     occasion = np.repeat([1, 2], 7)
     available = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]
-    table = {"choice_id": occasion, "alternative": names, "chosen": [1, *[0] * 6] * 2, "available": available}
+    table = {
+        "choice_id": occasion,
+        "alternative": names,
+        "chosen": [1, *[0] * 6] * 2,
+        "available": available,
+    }
     model = th.EliminationByAspects()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ThaliWarning)
-        model.fit(th.Choices(pd.DataFrame(table)), draws=10, tune=2, chains=2, random_seed=1, progressbar=False)
+        model.fit(
+            th.Choices(pd.DataFrame(table)),
+            draws=10,
+            tune=2,
+            chains=2,
+            random_seed=1,
+            progressbar=False,
+        )
     shown = f" out of {names[0]}, {names[1]}…"
-    assert all(text.get_text().endswith(shown) for text in th.plots.check(model.check()).get_yticklabels())
+    assert all(
+        text.get_text().endswith(shown) for text in th.plots.check(model.check()).get_yticklabels()
+    )
     legend = model.plot("predictions").get_legend()
     assert shown.strip() in "".join(text.get_text() for text in legend.get_texts())
     matplotlib.pyplot.close("all")

@@ -1,4 +1,5 @@
-"""Elimination by aspects out of sets, as a plain function, against the specification and all orders of elimination."""
+"""Elimination by aspects out of sets, as a plain function, against the specification and all orders
+of elimination."""
 
 from itertools import combinations, permutations
 
@@ -32,13 +33,16 @@ WEIGHTS = {"ab": 2.0, "cd": 1.0, "a": 0.5, "bc": 0.75, "d": 1.5}
     ],
 )
 def test_the_four_options_of_the_specification(members, expected):
-    assert elimination_probabilities(list(members), FOUR, WEIGHTS) == pytest.approx(expected, abs=1e-14)
+    assert elimination_probabilities(list(members), FOUR, WEIGHTS) == pytest.approx(
+        expected, abs=1e-14
+    )
     lapsing = elimination_probabilities(list(members), FOUR, WEIGHTS, lapse=0.1)
     assert lapsing == pytest.approx(0.9 * np.array(expected) + 0.1 / len(members), abs=1e-14)
 
 
 def over_all_orders(options, aspects, weights):
-    """Aspects in every order in which they can be drawn, in proportion to their weights, without replacement."""
+    """Aspects in every order in which they can be drawn, in proportion to their weights, without
+    replacement."""
     total = np.zeros(len(options))
     for order in permutations(weights):
         probability, rest, left = 1.0, sum(weights.values()), list(options)
@@ -61,16 +65,24 @@ def test_all_orders_of_elimination(seed):
     ours = elimination_probabilities(options, aspects, weights)
     assert np.abs(ours - over_all_orders(options, aspects, weights)).max() < 1e-12
     features = [[name in aspects[x] for name in names] for x in options]
-    printed = naive.set_probabilities(options, features, list(weights.values()), np.zeros(len(options)), 0.0)
+    printed = naive.set_probabilities(
+        options, features, list(weights.values()), np.zeros(len(options)), 0.0
+    )
     assert np.abs(ours - printed).max() < 1e-14
 
 
 def test_what_tversky_and_rumelhart_say():
     bus = {"car": ["car"], "red": ["bus"], "blue": ["bus"]}
-    assert elimination_probabilities(list(bus), bus, {"car": 1, "bus": 1}).tolist() == [0.5, 0.25, 0.25]
+    assert elimination_probabilities(list(bus), bus, {"car": 1, "bus": 1}).tolist() == [
+        0.5,
+        0.25,
+        0.25,
+    ]
     trip = {"P": ["paris"], "P+": ["paris", "bonus"], "R": ["rome"], "R+": ["rome", "bonus"]}
     weights = {"paris": 1.0, "rome": 1.0, "bonus": 0.01}
-    assert elimination_probabilities(list(trip), trip, weights) == pytest.approx([0, 0.5, 0, 0.5], abs=1e-15)
+    assert elimination_probabilities(list(trip), trip, weights) == pytest.approx(
+        [0, 0.5, 0, 0.5], abs=1e-15
+    )
     three = elimination_probabilities(["P", "P+", "R"], trip, weights)
     assert three == pytest.approx([0, 101 / 201, 100 / 201], abs=1e-14)
 
@@ -82,10 +94,16 @@ def test_invariants():
     weights = {name: float(rng.gamma(1.0)) for name in names}
     whole = elimination_probabilities(options, aspects, weights)
     assert whole.sum() == pytest.approx(1.0, abs=1e-14)
-    assert elimination_probabilities(options, aspects, {k: 7.0 * w for k, w in weights.items()}) == pytest.approx(whole)
+    assert elimination_probabilities(
+        options, aspects, {k: 7.0 * w for k, w in weights.items()}
+    ) == pytest.approx(whole)
     everybody = {x: [*aspects[x], "all"] for x in options}
-    assert elimination_probabilities(options, everybody, {**weights, "all": 9.0}) == pytest.approx(whole, abs=1e-15)
-    assert elimination_probabilities(options[::-1], aspects, weights) == pytest.approx(whole[::-1], abs=1e-15)
+    assert elimination_probabilities(options, everybody, {**weights, "all": 9.0}) == pytest.approx(
+        whole, abs=1e-15
+    )
+    assert elimination_probabilities(options[::-1], aspects, weights) == pytest.approx(
+        whole[::-1], abs=1e-15
+    )
     for part in combinations(range(5), 3):  # regularity
         fewer = elimination_probabilities([options[x] for x in part], aspects, weights)
         assert (whole[list(part)] <= fewer + 1e-15).all()
@@ -96,7 +114,9 @@ def test_thirty_options_are_no_trouble_and_a_full_lattice_is_refused():
     rng = np.random.default_rng(1)
     aspects = {x: [f"u{x}", *(k for k in range(5) if rng.random() < 0.3)] for x in range(30)}
     weights = {name: 1.0 for names in aspects.values() for name in names}
-    assert elimination_probabilities(range(30), aspects, weights).sum() == pytest.approx(1.0, abs=1e-13)
+    assert elimination_probabilities(range(30), aspects, weights).sum() == pytest.approx(
+        1.0, abs=1e-13
+    )
     lacking = {x: [k for k in range(25) if k != x] for x in range(25)}
     with refused(ArgumentError, "1,000,000 sets", "25 options"):
         elimination_probabilities(range(25), lacking, {k: 1.0 for k in range(25)})
@@ -108,7 +128,10 @@ def test_thirty_options_are_no_trouble_and_a_full_lattice_is_refused():
         (lambda: elimination_probabilities(["a", "a"], FOUR, WEIGHTS), ("'a'",)),
         (lambda: elimination_probabilities(["a", "z"], FOUR, WEIGHTS), ("'z'",)),
         (lambda: elimination_probabilities(["a", "b"], FOUR, {"ab": 1.0, "a": 1.0}), ("'bc'",)),
-        (lambda: elimination_probabilities(["a", "b"], FOUR, {**WEIGHTS, "a": -1.0}), ("got -1.0",)),
+        (
+            lambda: elimination_probabilities(["a", "b"], FOUR, {**WEIGHTS, "a": -1.0}),
+            ("got -1.0",),
+        ),
         (lambda: elimination_probabilities(["a", "b"], FOUR, WEIGHTS, lapse=2.0), ("lapse",)),
         (lambda: elimination_probabilities([], FOUR, WEIGHTS), ("at least one",)),
     ],

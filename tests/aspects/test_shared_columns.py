@@ -1,4 +1,5 @@
-"""The probability of the features with several owners, whatever the others are: its sum over all multisets."""
+"""The probability of the features with several owners, whatever the others are: its sum over all
+multisets."""
 
 import itertools
 import math
@@ -28,7 +29,9 @@ def mass(prior, alpha, size):
 def test_the_buffet_has_a_poisson_number(alpha):
     rate = alpha * (1 / 2 + 1 / 3)
     for size in range(6):
-        assert mass(IndianBuffet(), alpha, size) == pytest.approx(stats.poisson.pmf(size, rate), rel=1e-12)
+        assert mass(IndianBuffet(), alpha, size) == pytest.approx(
+            stats.poisson.pmf(size, rate), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("alpha", [0.4, 2.0])
@@ -43,7 +46,9 @@ def test_the_tree_has_a_poisson_number(alpha):
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_the_finite_prior_sums_to_one(k):
-    assert sum(mass(FiniteFeatures(k), 1.7, size) for size in range(k + 1)) == pytest.approx(1.0, rel=1e-12)
+    assert sum(mass(FiniteFeatures(k), 1.7, size) for size in range(k + 1)) == pytest.approx(
+        1.0, rel=1e-12
+    )
     assert FiniteFeatures(k).log_prob_shared(np.ones((N, k + 1)), 1.7) == -math.inf
 
 
@@ -62,7 +67,9 @@ def test_the_finite_prior_adds_up_its_ordered_matrices():
 def test_order_and_lone_owners_do_not_matter(prior):
     matrix = np.array([[1, 1, 1], [1, 0, 1], [0, 1, 0]])
     found = prior.log_prob_shared(matrix, 1.3)
-    more = np.concatenate([matrix[:, [2, 0, 1]], np.eye(N, dtype=int), np.zeros((N, 2), int)], axis=1)
+    more = np.concatenate(
+        [matrix[:, [2, 0, 1]], np.eye(N, dtype=int), np.zeros((N, 2), int)], axis=1
+    )
     assert prior.log_prob_shared(more, 1.3) == pytest.approx(found, rel=1e-14)
 
 

@@ -44,18 +44,25 @@ PRIOR = th.likelihoods.Normal(0.0, SD)
 
 
 def exact(data):
-    """Posterior means of the numbers of features of the first, the second and both of two objects, and of their sums.
+    """Posterior means of the numbers of features of the first, the second and both of two objects,
+    and of their sums.
 
-    Their numbers are independent Poisson variables, and given these the two measurements are normal.
-    """
+    Their numbers are independent Poisson variables, and given these the two measurements are
+    normal."""
     total, means = 0.0, np.zeros(5)
     for alone, other, both in itertools.product(range(25), repeat=3):
         prior = np.prod([(ALPHA / 2.0) ** k / math.factorial(k) for k in (alone, other, both)])
         spread = SD**2 * np.array([[alone + both, both], [both, other + both]])
         noisy = spread + NOISE**2 * np.eye(2)
-        density = math.exp(-0.5 * data.value @ np.linalg.solve(noisy, data.value)) / math.sqrt(np.linalg.det(noisy))
+        density = math.exp(-0.5 * data.value @ np.linalg.solve(noisy, data.value)) / math.sqrt(
+            np.linalg.det(noisy)
+        )
         total += prior * density
-        means += prior * density * np.array([alone, other, both, *(spread @ np.linalg.solve(noisy, data.value))])
+        means += (
+            prior
+            * density
+            * np.array([alone, other, both, *(spread @ np.linalg.solve(noisy, data.value))])
+        )
     return means / total
 
 
@@ -71,9 +78,9 @@ def test_every_move_leaves_the_posterior_as_it_is(likelihood, capsys):
 @pytest.mark.long  # the moves are tested above, as Python
 def test_the_posterior_of_two_objects_is_the_exact_one():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR, alpha=ALPHA)
-    posterior = model.fit(DATA, draws=4_000, tune=500, thin=10, random_seed=5, progressbar=False).posterior_[
-        "posterior"
-    ]
+    posterior = model.fit(
+        DATA, draws=4_000, tune=500, thin=10, random_seed=5, progressbar=False
+    ).posterior_["posterior"]
     features, weights = posterior["features"].values.astype(float), posterior["weights"].values
     owners = [(1, 0), (0, 1), (1, 1)]
     counts = [np.all(features == owner, axis=-1).sum(-1) for owner in owners]
@@ -97,22 +104,34 @@ def test_densities():
     from scipy.stats import gamma, norm
 
     at = np.array([0.2, 1.0, 3.0])
-    assert NormalWeights(0.5, 2.0).log_density(at) == pytest.approx(norm(0.5, 2.0).logpdf(at), rel=1e-12)
-    assert GammaWeights(0.5, 2.0).log_density(at) == pytest.approx(gamma(0.5, scale=0.5).logpdf(at), rel=1e-12)
+    assert NormalWeights(0.5, 2.0).log_density(at) == pytest.approx(
+        norm(0.5, 2.0).logpdf(at), rel=1e-12
+    )
+    assert GammaWeights(0.5, 2.0).log_density(at) == pytest.approx(
+        gamma(0.5, scale=0.5).logpdf(at), rel=1e-12
+    )
 
 
 @pytest.mark.fit
 def test_a_model_is_saved_with_its_prior(tmp_path, uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR)
-    model.fit(DATA, draws=5, tune=5, thin=1, random_seed=1, progressbar=False).save(tmp_path / "model.nc")
+    model.fit(DATA, draws=5, tune=5, thin=1, random_seed=1, progressbar=False).save(
+        tmp_path / "model.nc"
+    )
     assert th.load(tmp_path / "model.nc").weight_prior == PRIOR
 
 
 def test_only_likelihoods_of_ones_own_take_a_normal_prior():
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=PRIOR)
+    model = th.LatentFeatureModel(
+        th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=PRIOR
+    )
     with refused(ArgumentError, "Elimination", "normal prior"):
         model.fit(th.PairedComparisons([[0, 1], [1, 0]]))
 
 
 def test_a_gamma_prior_may_be_given_by_its_name():
-    assert weights_of(th.likelihoods.Gamma(1, 2), OWN) == weights_of((1, 2), OWN) == GammaWeights(1.0, 2.0)
+    assert (
+        weights_of(th.likelihoods.Gamma(1, 2), OWN)
+        == weights_of((1, 2), OWN)
+        == GammaWeights(1.0, 2.0)
+    )

@@ -22,7 +22,10 @@ def test_against_a_slow_evaluation():
     for pair, (a, b) in enumerate(pairs):
         row = rows.loc[(a, b)]
         below = norm.cdf(observed[pair], mu[:, pair], sigma).mean()
-        assert row["p_value"] == pytest.approx(2 * min(below, 1 - below)) and row["observed"] == observed[pair]
+        assert (
+            row["p_value"] == pytest.approx(2 * min(below, 1 - below))
+            and row["observed"] == observed[pair]
+        )
         assert row["predicted"] == pytest.approx(mu[:, pair].mean())
         assert row["missed"] == (not row["low"] <= observed[pair] <= row["high"])
         distances += ((observed[pair] - mu[:, pair]) / sigma) ** 2

@@ -1,4 +1,5 @@
-"""People whose weights depend on what is known of them, or differ about some options more than about others."""
+"""People whose weights depend on what is known of them, or differ about some options more than
+about others."""
 
 import pickle
 
@@ -30,13 +31,18 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 def compared_by_known(people=PEOPLE):
     """Everybody compares each two options once, and what is known of them."""
     data = compared(len(people))
-    rows = [(name, a, b, a, *people.loc[name]) for name in data.respondents for a, b in [OPTIONS[:2], OPTIONS[2:]]]
+    rows = [
+        (name, a, b, a, *people.loc[name])
+        for name in data.respondents
+        for a, b in [OPTIONS[:2], OPTIONS[2:]]
+    ]
     frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen", *people.columns])
     return th.PairedComparisons.from_trials(frame, respondent="respondent", labels=OPTIONS)
 
 
 def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
-    """A model with draws that are written down, and these: v and own, and the slopes of both, the last wine's."""
+    """A model with draws that are written down, and these: v and own, and the slopes of both, the
+    last wine's."""
     rng = np.random.default_rng(5)
     known = covariates_of(columns, PEOPLE, 3)
     q = len(known.names)
@@ -64,7 +70,8 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
 
 
 def utilities(drawn, draw, x):
-    """What the options are worth by the common weights of a person with this x; last the aspect that two share."""
+    """What the options are worth by the common weights of a person with this x; last the aspect
+    that two share."""
     v, own, slope, own_slope = (each[draw] for each in drawn)
     shared, utility = v * np.exp(slope @ x), own * np.exp(x @ own_slope)
     utility[list(OWNERS)] += shared
@@ -77,14 +84,21 @@ def test_effects_are_derivatives_of_log_shares():
     for j, column in enumerate(["age", "sex[m]"]):
         x = 1e-6 * (np.arange(2) == j)
         expected = np.array(
-            [np.log(utilities(drawn, draw, x) / utilities(drawn, draw, -x)) / 2e-6 / known.sd[j] for draw in range(4)]
+            [
+                np.log(utilities(drawn, draw, x) / utilities(drawn, draw, -x)) / 2e-6 / known.sd[j]
+                for draw in range(4)
+            ]
         )
-        found = np.array([rows[f"respondent_effect[{column}, {label}]"].ravel() for label in OPTIONS])
+        found = np.array(
+            [rows[f"respondent_effect[{column}, {label}]"].ravel() for label in OPTIONS]
+        )
         np.testing.assert_allclose(found, expected[:, :N].T, rtol=1e-6)
         of = table["mean"][column]
         assert set(of.index) == {*OPTIONS, "tea, beer"}
         np.testing.assert_allclose(of[[*OPTIONS, "tea, beer"]], expected.mean(axis=0), rtol=1e-6)
-    assert list(table.index.unique("column")) == ["age", "sex[m]"] and table.attrs["interval"] == 0.5
+    assert (
+        list(table.index.unique("column")) == ["age", "sex[m]"] and table.attrs["interval"] == 0.5
+    )
     assert ((table["low"] <= table["mean"]) | (table["mean"] <= table["high"])).all()
 
 
@@ -104,11 +118,16 @@ def test_a_new_person_is_one_of_whom_this_is_known_or_one_like_those_who_answere
     expected = np.mean([chosen(drawn, draw, x) for draw in range(4)], axis=0)
     found = model.predict_proba(pairs, respondent={"sex": "m", "age": 30})
     np.testing.assert_allclose(found, expected, rtol=1e-3)
-    expected = np.mean([chosen(drawn, draw, each) for draw in range(4) for each in known.matrix[:, 1:]], axis=0)
-    np.testing.assert_allclose(model.predict_proba(pairs), expected, rtol=0.02)  # 64 new people of three
+    expected = np.mean(
+        [chosen(drawn, draw, each) for draw in range(4) for each in known.matrix[:, 1:]], axis=0
+    )
+    # 64 new people of three
+    np.testing.assert_allclose(model.predict_proba(pairs), expected, rtol=0.02)
     stored = model.posterior_["posterior"]["population_probability"].mean(("chain", "draw"))
     np.testing.assert_allclose(stored.sel(pair=["tea, beer", "tea, milk"]), expected, rtol=0.02)
-    assert set(model.of_group("p1").posterior_["posterior"].data_vars).isdisjoint({"slopes", "unique_slopes"})
+    assert set(model.of_group("p1").posterior_["posterior"].data_vars).isdisjoint(
+        {"slopes", "unique_slopes"}
+    )
 
 
 def test_a_person_left_out_is_scored_by_what_is_known_of_them():
@@ -137,7 +156,12 @@ def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
     for draw in range(4):
         for x in known.matrix[:, 1:]:
             v, own, slope, own_slope = (of[draw] for of in drawn)
-            given = np.isin(np.arange(N), OWNERS)[:, None], [v * np.exp(slope @ x)], own * np.exp(x @ own_slope), 0.0
+            given = (
+                np.isin(np.arange(N), OWNERS)[:, None],
+                [v * np.exp(slope @ x)],
+                own * np.exp(x @ own_slope),
+                0.0,
+            )
             each.append(naive.pair_probability(0, 1, *given) * naive.pair_probability(2, 3, *given))
     assert found["p1"] == pytest.approx(np.log(np.mean(each)), abs=1e-3)
     others = model.log_predictive(th.Choices.from_comparisons(compared_by_known()))
@@ -162,11 +186,14 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
     np.testing.assert_array_equal(drawn.unique_weights[-1, 4:], base.own_slope.T)
     kept = replica(chain.state, 0).m[: replica(chain.state, 0).whole[COLUMNS]] > 0
     np.testing.assert_array_equal(
-        drawn.weights[-columns:, 4:] if columns else 0, base.slope[: len(kept)][kept] if columns else 0
+        drawn.weights[-columns:, 4:] if columns else 0,
+        base.slope[: len(kept)][kept] if columns else 0,
     )
     x = chain.task.model.known
     np.testing.assert_allclose(base.own_lift, np.exp(x @ base.own_slope.T), rtol=1e-12)
-    np.testing.assert_allclose(base.lift[:, : len(kept)], np.exp(x @ base.slope[: len(kept)].T), rtol=1e-12)
+    np.testing.assert_allclose(
+        base.lift[:, : len(kept)], np.exp(x @ base.slope[: len(kept)].T), rtol=1e-12
+    )
 
 
 def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
@@ -180,11 +207,15 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     def log_target(value):
         slopes = np.array([value, base.own_slope[2, 1]])
         middle = base.own[2] * np.exp(model.known @ slopes)
-        return stats.gamma.logpdf(s[:, 2], kappa, scale=middle / kappa).sum() + stats.norm.logpdf(value, 0.0, 0.5)
+        return stats.gamma.logpdf(s[:, 2], kappa, scale=middle / kappa).sum() + stats.norm.logpdf(
+            value, 0.0, 0.5
+        )
 
     def found(value):
         now = base.own_slope[2, 0]
-        line = group_slopes.SlopeLine(model.known, group_slopes.unique_weights(chain.state, base), 2, 0, now)
+        line = group_slopes.SlopeLine(
+            model.known, group_slopes.unique_weights(chain.state, base), 2, 0, now
+        )
         return group_slopes.log_slope(line, value)
 
     assert found(0.7) - found(-0.4) == pytest.approx(log_target(0.7) - log_target(-0.4))
@@ -211,19 +242,26 @@ def test_numbers_of_a_new_person_are_asked_for_as_in_tables(age, said):
 
 
 def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
-    """A column may be called `sex [self]`, and a label `m [other]`: both mean what `sex` and `m` mean."""
+    """A column may be called `sex [self]`, and a label `m [other]`: both mean what `sex` and `m`
+    mean."""
     plain, _, known = with_draws()
     table = PEOPLE.rename(columns={"sex": "sex [self]"}).replace({"sex [self]": {"m": "m [other]"}})
     odd = covariates_of(["age", "sex [self]"], table, 3)
-    assert odd.names == ("age", "sex [self][m [other]]") and odd.labels() == {"sex [self]": ("f", "m [other]")}
+    assert odd.names == ("age", "sex [self][m [other]]") and odd.labels() == {
+        "sex [self]": ("f", "m [other]")
+    }
     np.testing.assert_array_equal(odd.of(table), known.of(PEOPLE))
     np.testing.assert_array_equal(odd.of(table), known.matrix)
     stored = plain.posterior_["constant_data"].to_dataset()
-    plain.posterior_["constant_data"] = stored.assign(known_column=("known", list(odd.columns))).assign_coords(
-        known=list(odd.names)
+    plain.posterior_["constant_data"] = stored.assign(
+        known_column=("known", list(odd.columns))
+    ).assign_coords(known=list(odd.names))
+    found = plain.predict_proba(
+        [("tea", "milk")], respondent={"age": 30, "sex [self]": "m [other]"}
     )
-    found = plain.predict_proba([("tea", "milk")], respondent={"age": 30, "sex [self]": "m [other]"})
-    assert found == with_draws()[0].predict_proba([("tea", "milk")], respondent={"age": 30, "sex": "m"})
+    assert found == with_draws()[0].predict_proba(
+        [("tea", "milk")], respondent={"age": 30, "sex": "m"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,7 +285,10 @@ def test_a_mapping_of_people_says_nothing_of_them():
 def test_effects_are_refused_without_columns():
     model = th.EliminationByAspects(people=th.people.Individuals())
     model.posterior_ = with_draws()[0].posterior_.copy()
-    change_drawn(model.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))
+    change_drawn(
+        model.posterior_,
+        lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"),
+    )
     model.fitted_to_ = "answers of people"
     with refused(ArgumentError, "model with `by`"):
         model.respondent_effects()
@@ -256,10 +297,12 @@ def test_effects_are_refused_without_columns():
 
 
 def test_groups_keep_what_is_known_of_people():
-    groups = EveryPerson(th.people.Individuals(["age"])).data(compared_by_known(), lambda given: given)
-    assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(groups.people.index) == list(
-        groups.names
+    groups = EveryPerson(th.people.Individuals(["age"])).data(
+        compared_by_known(), lambda given: given
     )
+    assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(
+        groups.people.index
+    ) == list(groups.names)
     assert pickle.loads(pickle.dumps(groups)) == groups == groups.mapped(lambda part: part)
     assert "people" not in vars(GroupedData(dict(groups)))
 
@@ -269,15 +312,21 @@ def test_the_finding_says_what_is_sure():
     said(found.sentence, "wine", "m relative to f", "in 'sex'")
     assert found.table.index.names == ["column", "item"]
     plain = with_draws()[0]
-    change_drawn(plain.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))
+    change_drawn(
+        plain.posterior_,
+        lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"),
+    )
     assert "respondent_effects" not in plain.findings()
 
 
 def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
-    """The slopes and what weights vary about are those that the data were simulated by, and data keep their people."""
+    """The slopes and what weights vary about are those that the data were simulated by, and data
+    keep their people."""
     population = EveryPerson(th.people.Individuals(["age", "sex"]))
     groups = population.data(compared_by_known(), lambda given: given)
-    model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
+    model = th.EliminationByAspects(
+        alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False
+    )
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
     chain = a_chain(known)
     chain.run_to(chain.total)
@@ -287,8 +336,12 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     ((data,), *_) = sample.data
     assert data.people.equals(groups.people)
     slopes = sample.prior["unique_slopes"].values[0]
-    assert slopes.shape == (100, 2, N) and abs(slopes.std() / 0.5 - 1) < 5 / np.sqrt(2 * slopes.size)
-    x, logs = known.matrix[:, 1:], np.log(sample.prior["group_unique_weights"].values[0])  # (draws, people, options)
-    rise = (logs[:, 2, 0] - logs[:, 2, 1]) - (logs[:, 0, 0] - logs[:, 0, 1])  # of two options, between two persons
+    assert slopes.shape == (100, 2, N) and abs(slopes.std() / 0.5 - 1) < 5 / np.sqrt(
+        2 * slopes.size
+    )
+    # (draws, people, options)
+    x, logs = known.matrix[:, 1:], np.log(sample.prior["group_unique_weights"].values[0])
+    # of two options, between two persons
+    rise = (logs[:, 2, 0] - logs[:, 2, 1]) - (logs[:, 0, 0] - logs[:, 0, 1])
     expected = (slopes[:, :, 0] - slopes[:, :, 1]) @ (x[2] - x[0])
     assert np.corrcoef(rise, expected)[0, 1] > 0.5

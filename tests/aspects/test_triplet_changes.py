@@ -18,7 +18,9 @@ def test_weights_whose_exponential_overflows():
     features, weights = [[1, 0], [1, 1], [0, 1], [0, 0]], [800.0, 801.0]
     model, (state, cache) = start_of(MIXED, "exp", features, weights)
     wanted = naive.triplet_log_likelihood(MIXED, features, weights, "exp", 0.0, LAPSE)
-    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(wanted, rel=1e-12)
+    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
+        wanted, rel=1e-12
+    )
     change = operations.delta_weight(model.likelihood, cache, state, 0, 2, 2.0)
     after = naive.triplet_log_likelihood(MIXED, features, [802.0, 801.0], "exp", 0.0, LAPSE)
     assert change == pytest.approx(after - wanted, abs=1e-9)
@@ -27,8 +29,13 @@ def test_weights_whose_exponential_overflows():
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_probabilities_of_draws_without_a_value_are_equal(uncompiled):
     data = th.Triplets([(0, 1, 2)])
-    model = th.AdditiveClustering(link="ratio").fit(data, draws=2, tune=0, chains=1, random_seed=1, progressbar=False)
-    change_drawn(model.posterior_, lambda group: group.assign({name: 0 * each for name, each in group.items()}))
+    model = th.AdditiveClustering(link="ratio").fit(
+        data, draws=2, tune=0, chains=1, random_seed=1, progressbar=False
+    )
+    change_drawn(
+        model.posterior_,
+        lambda group: group.assign({name: 0 * each for name, each in group.items()}),
+    )
     assert model.predict_proba(data)[0] == pytest.approx([1 / 3] * 3)
 
 
@@ -39,7 +46,8 @@ def many_objects():
 
 @pytest.mark.fit
 @pytest.mark.parametrize(
-    "features, link", [("ibp", "exp"), ("ibp", "ratio"), pytest.param(3, "exp", marks=pytest.mark.long)]
+    "features, link",
+    [("ibp", "exp"), ("ibp", "ratio"), pytest.param(3, "exp", marks=pytest.mark.long)],
 )
 def test_chains_of_many_objects_begin_near_the_features(features, link):
     made = many_objects()
@@ -51,7 +59,8 @@ def test_chains_of_many_objects_begin_near_the_features(features, link):
         sliced.run_to(until)
     found = whole.state.Z[: whole.state.whole[COLUMNS], :40]
     for column in made.features.T:
-        assert max((found * column).sum(axis=1) / np.maximum(found, column).sum(axis=1)) >= 0.75  # Jaccard index
+        # Jaccard index
+        assert max((found * column).sum(axis=1) / np.maximum(found, column).sum(axis=1)) >= 0.75
     whole.run_to(8)
     for one, other in zip(whole.states, sliced.states, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -83,6 +92,14 @@ def test_a_chain_that_takes_over_where_another_stood_stays_there():
 def test_guessing_has_the_coefficient_of_the_counts_of_a_set(uncompiled):
     """9! / (6! 2! 1!), as the evidence of models has it."""
     data = th.Triplets([("a", "b", "c")] * 6 + [("a", "c", "b")] * 2 + [("b", "c", "a")])
-    run = {"draws": 10, "tune": 2, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+    run = {
+        "draws": 10,
+        "tune": 2,
+        "chains": 2,
+        "thin": 1,
+        "cores": 1,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     table = th.compare({"additive": th.AdditiveClustering(1)}, data, by="evidence", **run)
     assert table.loc["BASE", "log_evidence"] == pytest.approx(math.log(252) - 9 * math.log(3))

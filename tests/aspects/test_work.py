@@ -30,7 +30,9 @@ def tempered_triplets(n, rng):
 def triplets(n, rng):
     values = shared(n, rng)
     shown = np.array([rng.permutation(n)[:3] for _ in range(60 * n)])
-    alike = np.stack([values[shown[:, a], shown[:, b]] for a, b in ((1, 2), (0, 2), (0, 1))], axis=1)
+    alike = np.stack(
+        [values[shown[:, a], shown[:, b]] for a, b in ((1, 2), (0, 2), (0, 1))], axis=1
+    )
     odd = (alike + rng.gumbel(size=alike.shape)).argmax(axis=1)
     rows = [[*np.delete(row, place), row[place]] for row, place in zip(shown, odd, strict=True)]
     return th.AdditiveClustering(), th.Triplets(rows)
@@ -41,7 +43,10 @@ def comparisons(n, rng, **arguments):
     pairs = []
     for _ in range(100 * n):
         i, j = rng.permutation(n)[:2]
-        better, worse = (features[i] & ~features[j]) @ weights, (features[j] & ~features[i]) @ weights
+        better, worse = (
+            (features[i] & ~features[j]) @ weights,
+            (features[j] & ~features[i]) @ weights,
+        )
         first = (better + 0.3) / (better + worse + 0.6)
         pairs.append((i, j) if rng.random() < first else (j, i))
     return th.EliminationByAspects(**arguments), th.PairedComparisons.from_pairs(pairs)
@@ -76,7 +81,10 @@ def test_forecast_beside_the_columns_that_chains_have(simulated, n):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("simulated", "n"),
-    [*((similarities, n) for n in (8, 16, 30, 60)), *((tempered_triplets, n) for n in (8, 10, 12, 16))],
+    [
+        *((similarities, n) for n in (8, 16, 30, 60)),
+        *((tempered_triplets, n) for n in (8, 10, 12, 16)),
+    ],
 )
 def test_forecast_beside_the_columns_of_all_levels(simulated, n):
     model, data = simulated(n, np.random.default_rng(n))
@@ -88,7 +96,13 @@ def test_forecast_beside_the_columns_of_all_levels(simulated, n):
 def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_features, sigma):
     """One size, whose work differs five times."""
     data = th.datasets.additive(60, 1, n_features=n_features, sigma=sigma).data
-    assert 0.5 < counted(th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)) < 2.0
+    assert (
+        0.5
+        < counted(
+            th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task.with_short_run(False)
+        )
+        < 2.0
+    )
 
 
 @pytest.mark.long
@@ -107,13 +121,18 @@ def test_of_many_objects_the_beginning_of_chains_counts(n, columns):
     rows = [(i, (i + 1) % n, (i + 2) % n) for i in range(n)]
     begun = empty_state(n, 8)
     begun.whole[COLUMNS] = 7
-    task = replace(th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task, begins=lambda rng, task: begun)
+    task = replace(
+        th.AdditiveClustering().prepare(th.Triplets(rows), 1, 0, None).task,
+        begins=lambda rng, task: begun,
+    )
     assert task.with_short_run(False).counted == (columns and (1.0, columns))
 
 
 @pytest.mark.fit
 def test_a_short_run_counts_where_there_are_many_objects():
-    few, many = (th.AdditiveClustering().prepare(similarities(n, None)[1], 1, 0, None).task for n in (16, 24))
+    few, many = (
+        th.AdditiveClustering().prepare(similarities(n, None)[1], 1, 0, None).task for n in (16, 24)
+    )
     assert few.with_short_run(False) is few
     one, again = many.with_short_run(False), many.with_short_run(False)
     assert one.counted == again.counted and one.counted.levels >= len(many.temperatures)
@@ -122,7 +141,12 @@ def test_a_short_run_counts_where_there_are_many_objects():
     slow = th.AdditiveClustering().prepare(similarities(600, None)[1], 1, 0, None).task
     assert slow.with_short_run(False) is slow  # a sweep takes too long
     data = similarities(24, None)[1]
-    cases = (None, None, None, True), (10, None, None, True), (10, 1, None, False), (None, None, 1.0, False)
+    cases = (
+        (None, None, None, True),
+        (10, None, None, True),
+        (10, 1, None, False),
+        (None, None, 1.0, False),
+    )
     for draws, thin, max_time, counts in cases:
         run = run_of(th.AdditiveClustering(), data, draws, 5, 2, thin, max_time=max_time)
         task = run.chains(1, np.random.SeedSequence(1))[0].task
@@ -131,16 +155,23 @@ def test_a_short_run_counts_where_there_are_many_objects():
 
 @pytest.mark.long
 def test_forecast_beside_the_columns_of_a_real_table():
-    assert 0.5 < counted(th.AdditiveClustering().prepare(th.datasets.numbers(), SWEEPS, SWEEPS, 1).task) < 2.0
+    assert (
+        0.5
+        < counted(th.AdditiveClustering().prepare(th.datasets.numbers(), SWEEPS, SWEEPS, 1).task)
+        < 2.0
+    )
 
 
 @pytest.mark.unit
 def test_twice_the_columns_twice_the_work():
     _, data = comparisons(12, np.random.default_rng(0))
-    few, many = (th.EliminationByAspects(number).prepare(data, 1, 0, None).task for number in (9, 19))
+    few, many = (
+        th.EliminationByAspects(number).prepare(data, 1, 0, None).task for number in (9, 19)
+    )
     assert many.seconds_of_sweep() == pytest.approx(2.0 * few.seconds_of_sweep())
     learned = th.EliminationByAspects().prepare(data, 1, 0, None).task
-    assert 1.0 < learned.columns() < learned.prior.usual_columns(12)  # beside unique weights fewer aspects are found
+    # beside unique weights fewer aspects are found
+    assert 1.0 < learned.columns() < learned.prior.usual_columns(12)
     _, larger = comparisons(24, np.random.default_rng(0))
     of_more = th.EliminationByAspects(9).prepare(larger, 1, 0, None).task
     assert of_more.seconds_of_sweep() > 2.0 * few.seconds_of_sweep()
@@ -148,7 +179,8 @@ def test_twice_the_columns_twice_the_work():
 
 @pytest.mark.unit
 @pytest.mark.parametrize(
-    ("n", "tempering", "expected"), [(8, None, 8), (36, None, 14.4), (90, None, 20), (36, [1, 2, 4], 3), (36, "off", 1)]
+    ("n", "tempering", "expected"),
+    [(8, None, 8), (36, None, 14.4), (90, None, 20), (36, [1, 2, 4], 3), (36, "off", 1)],
 )
 def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
     _, data = similarities(n, np.random.default_rng(0))
@@ -159,14 +191,22 @@ def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, exp
 @pytest.mark.unit
 def test_columns_of_similarities_do_not_grow_with_their_objects():
     tables = [similarities(n, np.random.default_rng(0))[1] for n in (8, 36)]
-    one, other = (th.AdditiveClustering().prepare(data, 1, 0, None).task.columns() for data in tables)
-    assert one == other > 4.0 == th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task.columns()
+    one, other = (
+        th.AdditiveClustering().prepare(data, 1, 0, None).task.columns() for data in tables
+    )
+    assert (
+        one == other > 4.0 == th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task.columns()
+    )
 
 
 @pytest.mark.unit
 @pytest.mark.parametrize(
     ("arguments", "columns"),
-    [({"aspects": 4}, 4.0), ({"aspects": np.eye(12)}, 12.0), ({"unique": False}, 12.0 + 1.5 * np.log2(12))],
+    [
+        ({"aspects": 4}, 4.0),
+        ({"aspects": np.eye(12)}, 12.0),
+        ({"unique": False}, 12.0 + 1.5 * np.log2(12)),
+    ],
 )
 def test_columns_are_those_of_the_prior(arguments, columns):
     model, data = comparisons(12, np.random.default_rng(0), **arguments)
@@ -198,7 +238,9 @@ def test_groups_take_as_much_as_their_options_columns_and_levels():
     )
     usual = two.prior.usual_columns(12)
     assert (two.levels(), eight.levels(), many.levels()) == (8.0, pytest.approx(1.3 * 96**0.5), 1.0)
-    assert [task.columns() / usual for task in (two, eight, many)] == pytest.approx([2**0.5, 8**0.5, 30**0.5])
+    assert [task.columns() / usual for task in (two, eight, many)] == pytest.approx(
+        [2**0.5, 8**0.5, 30**0.5]
+    )
     heavier = (eight.levels() * (eight.columns() + 1.0)) / (two.levels() * (two.columns() + 1.0))
     assert eight.seconds_of_sweep() == pytest.approx(4.0 * heavier * two.seconds_of_sweep())
     fixed = th.EliminationByAspects(4, tempering=[1.0, 2.0], people=th.people.Groups())
@@ -213,8 +255,13 @@ def of_groups(number):
     for name in range(number):
         weights, rows = rng.gamma(2.0, 0.5, 5), []
         for i, j in (sorted(rng.permutation(12)[:2]) for _ in range(2_000)):
-            better, worse = (features[i] & ~features[j]) @ weights, (features[j] & ~features[i]) @ weights
-            rows.append((i, j) if rng.random() < (better + 0.3) / (better + worse + 0.6) else (j, i))
+            better, worse = (
+                (features[i] & ~features[j]) @ weights,
+                (features[j] & ~features[i]) @ weights,
+            )
+            rows.append(
+                (i, j) if rng.random() < (better + 0.3) / (better + worse + 0.6) else (j, i)
+            )
         groups[str(name)] = th.PairedComparisons.from_pairs(rows, labels=list(range(12)))
     return GroupedData(groups)
 
@@ -236,6 +283,7 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     for chain in chains:
         chain.run_to(chain.total)
     task = chains[0].task
-    columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])  # the same for all groups
+    # the same for all groups
+    columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])
     times = (columns + 1.0) / (task.columns() + 1.0)
     assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)

@@ -1,4 +1,5 @@
-"""Attributes of many levels: floats are numbers, and said to be; whole numbers and labels are refused, or listed."""
+"""Attributes of many levels: floats are numbers, and said to be; whole numbers and labels are
+refused, or listed."""
 
 import warnings
 
@@ -52,7 +53,9 @@ def test_floats_are_linear_by_default_and_said(make, request):
     assert (effects["attribute"] == "price").sum() == 10  # of five values that stand for all
     assert effects.loc[effects["attribute"] == "price", "over"].iloc[0] == "5"
     assert set(model.attribute_importance()["attribute"]) == set(DATA.attributes)
-    linear = fitted(make, th.ChoiceExperiment.from_frame(frame(np.arange(144) % 30)), linear="price")
+    linear = fitted(
+        make, th.ChoiceExperiment.from_frame(frame(np.arange(144) % 30)), linear="price"
+    )
     assert "taken as numbers" not in str(linear)
 
 
@@ -69,9 +72,13 @@ def test_a_summary_looks_at_groups_and_landmarks():
     coding = coding_of(DATA)
     beta = np.random.default_rng(0).normal(size=(1, 2, 6, len(coding.names))) / 10
     found = reported(beta, DATA, coding)
-    shares = [name for name in found["share"]["product_level"].values.tolist() if name.startswith("price")]
+    shares = [
+        name for name in found["share"]["product_level"].values.tolist() if name.startswith("price")
+    ]
     assert shares == [f"price={name}" for name in DATA.scheme.groups["price"][0][1:]]
-    pairs = [name for name in found["effect"]["level_pair"].values.tolist() if name.startswith("price")]
+    pairs = [
+        name for name in found["effect"]["level_pair"].values.tolist() if name.startswith("price")
+    ]
     assert len(pairs) == 4 and pairs[0].endswith(" over 5")
     # each share is the sum of the shares of its levels
     matrix, groups = coding.matrix(DATA.products)[DATA.row_product], DATA.scheme.groups["price"][1]
@@ -80,7 +87,9 @@ def test_a_summary_looks_at_groups_and_landmarks():
         rows = slice(DATA.first_row[task], DATA.first_row[task + 1])
         p = np.exp(matrix[rows] @ beta[0, 0, person])
         np.add.at(total, groups[DATA.products[DATA.row_product[rows], 0]], p / p.sum())
-    np.testing.assert_allclose(found["share"].values[0, 0, :3], total[1:] / DATA.n_tasks, rtol=1e-12)
+    np.testing.assert_allclose(
+        found["share"].values[0, 0, :3], total[1:] / DATA.n_tasks, rtol=1e-12
+    )
 
 
 WHOLE = np.arange(144) % 31
@@ -114,11 +123,14 @@ def test_product_classes_need_levels(values):
 @pytest.mark.unit
 @pytest.mark.parametrize("how", [{"linear": "price"}, {"knots": {"price": 2}}])
 def test_whole_numbers_that_are_taken_as_such_are_not_refused(how):
-    assert fitted(th.MultinomialLogit, th.ChoiceExperiment.from_frame(frame(WHOLE)), **how).converged_
+    assert fitted(
+        th.MultinomialLogit, th.ChoiceExperiment.from_frame(frame(WHOLE)), **how
+    ).converged_
 
 
 def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
-    """Two numbers that no two products share, and on which hangs what a brand is worth; against a sum over all."""
+    """Two numbers that no two products share, and on which hangs what a brand is worth; against a
+    sum over all."""
     rng, rows = np.random.default_rng(1), simulated(people=30, tasks=12, seed=3)
     rows = rows.assign(price=rng.uniform(5, 25, len(rows)), weight=rng.uniform(1, 2, len(rows)))
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])

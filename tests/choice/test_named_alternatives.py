@@ -1,4 +1,5 @@
-"""Alternatives that have names have constants by default, in all logits; those that are numbered do not."""
+"""Alternatives that have names have constants by default, in all logits; those that are numbered do
+not."""
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,16 @@ MODES = ("train", "bus", "car")
 
 
 def trips(labels=MODES, people=40, tasks=3, seed=3):
-    """A long table in which the last mode is liked and dear, so that its price looks good without constants."""
+    """A long table in which the last mode is liked and dear, so that its price looks good without
+    constants."""
     rng = np.random.default_rng(seed)
     rows = []
     for person in range(people):
         for task in range(tasks):
-            cost, time = np.array([2.0, 3.0, 6.0]) + rng.normal(0, 1, 3).round(2), rng.integers(1, 9, 3) / 2
+            cost, time = (
+                np.array([2.0, 3.0, 6.0]) + rng.normal(0, 1, 3).round(2),
+                rng.integers(1, 9, 3) / 2,
+            )
             utility = np.array([0.0, 0.5, 4.0]) - 0.6 * cost - 0.4 * time + rng.gumbel(size=3)
             rows += [
                 {"id": person, "task": task, "mode": labels[k], "cost": cost[k], "time": time[k]}
@@ -42,8 +47,13 @@ def data_of(frame, **more):
 
 
 def newton(frame, with_constants):
-    """The maximum of the likelihood of cost, time and constants of bus and car after train, by another program."""
-    number = frame["mode"].map({mode: k for k, mode in enumerate(dict.fromkeys(frame["mode"]))}).to_numpy()
+    """The maximum of the likelihood of cost, time and constants of bus and car after train, by
+    another program."""
+    number = (
+        frame["mode"]
+        .map({mode: k for k, mode in enumerate(dict.fromkeys(frame["mode"]))})
+        .to_numpy()
+    )
     dummies = np.eye(3)[number][:, 1:] if with_constants else np.zeros((len(frame), 0))
     x = np.column_stack([frame.cost, frame.time, dummies]).reshape(-1, 3, 2 + dummies.shape[1])
     chosen = frame.choice.to_numpy().reshape(-1, 3) == 1
@@ -65,7 +75,9 @@ def test_names_have_constants_and_the_price_its_sign():
     assert np.allclose(fit.coef_["mode[train]"] - fit.coef_["mode[car]"], -named[3], atol=1e-5)
     without = th.MultinomialLogit(linear=["cost", "time"], constants=False).fit(data_of(frame))
     assert np.allclose(without.coef_, plain, atol=1e-5)
-    of_wide = th.MultinomialLogit(linear=["cost", "time"]).fit(th.ChoiceExperiment.from_wide(wide(frame)))
+    of_wide = th.MultinomialLogit(linear=["cost", "time"]).fit(
+        th.ChoiceExperiment.from_wide(wide(frame))
+    )
     assert np.allclose(of_wide.coef_[["cost", "time"]], named[:2], atol=1e-5)
 
 
@@ -91,7 +103,8 @@ def test_numbers_have_none(labels):
 
 
 @pytest.mark.parametrize(
-    "labels", [MODES, ("car", "cat", "cab"), ("Yoplait", "Dannon", "Hiland"), ("Zug", "Bus", "Auto")]
+    "labels",
+    [MODES, ("car", "cat", "cab"), ("Yoplait", "Dannon", "Hiland"), ("Zug", "Bus", "Auto")],
 )
 def test_words_have_them(labels):
     assert why_no_constants(data_of(trips(labels))) == ""
@@ -102,7 +115,9 @@ def test_nothing_is_told_twice():
     assert why_no_constants(data_of(frame.assign(brand=frame["mode"].str.upper()))).startswith(
         "the attributes distinguish"
     )
-    fixed = frame.assign(cost=frame["mode"].map({"train": 2, "bus": 3, "car": 6})).drop(columns="time")
+    fixed = frame.assign(cost=frame["mode"].map({"train": 2, "bus": 3, "car": 6})).drop(
+        columns="time"
+    )
     assert why_no_constants(data_of(fixed)).startswith("the attributes distinguish")
     unnamed = th.ChoiceExperiment.from_frame(frame.drop(columns="mode"))
     assert "no names" in why_no_constants(unnamed)
@@ -110,7 +125,10 @@ def test_nothing_is_told_twice():
 
 @pytest.mark.parametrize(
     "model",
-    [th.HierarchicalLogit(linear=["cost", "time"]), th.LatentClassLogit(2, linear=["cost", "time"])],
+    [
+        th.HierarchicalLogit(linear=["cost", "time"]),
+        th.LatentClassLogit(2, linear=["cost", "time"]),
+    ],
     ids=["hierarchical", "latent class"],
 )
 def test_every_logit_has_them(model):
@@ -120,7 +138,10 @@ def test_every_logit_has_them(model):
     from thali._choice.coding import experiment
 
     assert experiment(data, model.constants).attributes == ("cost", "time", "mode")
-    assert experiment(data_of(trips((1, 2, 3), people=12)), model.constants).attributes == ("cost", "time")
+    assert experiment(data_of(trips((1, 2, 3), people=12)), model.constants).attributes == (
+        "cost",
+        "time",
+    )
 
 
 @pytest.mark.fit
@@ -129,8 +150,8 @@ def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
         (MODES, "a constant for each named alternative (to change this, use --no-constants)"),
         (
             (1, 2, 3),
-            "no alternative-specific constants, because the alternatives are numbered (to change this, use "
-            "--constants)",
+            "no alternative-specific constants, because the alternatives are numbered (to change"
+            " this, use --constants)",
         ),
     ):
         trips(labels).to_csv(tmp_path / "trips.csv", index=False)
@@ -149,5 +170,7 @@ def test_yogurt_is_as_published():
     wide = frame.pivot(index=["id", "obsID"], columns="brand", values=["price", "feat"])
     wide.columns = [f"{name}.{brand}" for name, brand in wide.columns]
     wide["choice"] = frame[frame.choice == 1].set_index(["id", "obsID"]).brand
-    fit = th.MultinomialLogit(linear=["price", "feat"]).fit(th.ChoiceExperiment.from_wide(wide.reset_index()))
+    fit = th.MultinomialLogit(linear=["price", "feat"]).fit(
+        th.ChoiceExperiment.from_wide(wide.reset_index())
+    )
     assert np.allclose(fit.coef_["price"], -0.36655, atol=5e-5)

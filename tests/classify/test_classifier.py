@@ -1,4 +1,5 @@
-"""What every classifier shares: what it refuses and how, data frames, labels, and scikit-learn's tools and checks."""
+"""What every classifier shares: what it refuses and how, data frames, labels, and scikit-learn's
+tools and checks."""
 
 import copy
 import pickle
@@ -28,7 +29,10 @@ X = RNG.normal(size=(12, 2))
 Y = np.arange(12) % 2
 FRAME = pd.DataFrame(X, columns=["width", "height"])
 # Checks of scikit-learn that cannot apply, and why.
-CANNOT_APPLY = {"check_array_api_input": "asks for arrays of other libraries, and SciPy's switch for them is off"}
+CANNOT_APPLY = {
+    "check_array_api_input": "asks for arrays of other libraries, and SciPy's switch for them is"
+    " off"
+}
 
 
 def maximum():
@@ -37,7 +41,9 @@ def maximum():
 
 
 def small(**arguments):
-    return th.SparseMultinomialLogit(**({"draws": 30, "tune": 30, "chains": 1, "random_state": 1} | arguments))
+    return th.SparseMultinomialLogit(
+        **({"draws": 30, "tune": 30, "chains": 1, "random_state": 1} | arguments)
+    )
 
 
 def plackett_luce(**arguments):
@@ -133,7 +139,9 @@ def test_labels_of_any_kind_come_back(labels, classes):
     model = maximum().fit(np.array([[0.0], [1.0]] * 6), labels)
     assert model.classes_.tolist() == classes
     predicted = model.predict([[0.0], [1.0]])
-    assert predicted.tolist() == list(labels[:2] if not isinstance(labels, pd.Series) else labels.iloc[:2])
+    assert predicted.tolist() == list(
+        labels[:2] if not isinstance(labels, pd.Series) else labels.iloc[:2]
+    )
     assert model.score([[0.0], [1.0]] * 6, labels) == 1.0
 
 
@@ -147,13 +155,21 @@ def test_covariates_of_any_kind_are_the_same():
 
 def test_names_of_columns():
     model = maximum().fit(FRAME, Y)
-    assert model.feature_names_in_.tolist() == ["width", "height"] and model.feature_names_in_.dtype == object
+    assert (
+        model.feature_names_in_.tolist() == ["width", "height"]
+        and model.feature_names_in_.dtype == object
+    )
     assert model.n_features_in_ == 2
     assert not hasattr(model.fit(pd.DataFrame(X), Y), "feature_names_in_")  # numbered, not named
 
 
 def test_warnings_of_every_model_name_the_line_that_fits():
-    for model in (small(), plackett_luce(), plackett_luce(method="map", a=1.1), plackett_luce(method="variational")):
+    for model in (
+        small(),
+        plackett_luce(),
+        plackett_luce(method="map", a=1.1),
+        plackett_luce(method="variational"),
+    ):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             model.fit(FRAME, ["a"] * 6 + ["b"] * 5 + ["c"])
@@ -201,7 +217,9 @@ def test_score_is_the_share_of_right_labels():
     right = model.predict(X) == Y
     assert model.score(X, Y) == right.mean() and model.score(X, Y.tolist()) == right.mean()
     weight = np.arange(12)
-    assert model.score(X, Y, sample_weight=weight) == pytest.approx((right * weight).sum() / weight.sum())
+    assert model.score(X, Y, sample_weight=weight) == pytest.approx(
+        (right * weight).sum() / weight.sum()
+    )
     with refused(DataError, "12 rows but y has shape (3,)"):
         model.score(X, Y[:3])
 
@@ -265,11 +283,20 @@ CHECKED = {
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize(
-    "model", [small(), plackett_luce(), plackett_luce(method="map", a=1.1), plackett_luce(method="variational", a=1.1)]
+    "model",
+    [
+        small(),
+        plackett_luce(),
+        plackett_luce(method="map", a=1.1),
+        plackett_luce(method="variational", a=1.1),
+    ],
 )
 def test_a_rare_level_that_a_fold_lacks_is_no_reason_to_fail(model):
-    """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test row."""
-    table = pd.get_dummies(pd.DataFrame({"x": RNG.normal(size=40), "level": ["rare"] + ["b", "c", "c"] * 13}))
+    """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test
+    row."""
+    table = pd.get_dummies(
+        pd.DataFrame({"x": RNG.normal(size=40), "level": ["rare"] + ["b", "c", "c"] * 13})
+    )
     scores = cross_val_score(model, table, (table["x"] > 0).astype(int), cv=5)
     assert np.isfinite(scores).all()
 

@@ -49,7 +49,8 @@ def test_the_table_is_that_of_every_row_in_turn(bins, classes):
 
 @pytest.mark.parametrize("has_draws", [False, True])
 def test_the_interval_is_that_of_labels_drawn_from_the_predictions(has_draws):
-    """Beside exact probabilities: numbers of labels are Poisson binomial, and a mixture of those over draws."""
+    """Beside exact probabilities: numbers of labels are Poisson binomial, and a mixture of those
+    over draws."""
     model = of_few_rows() if has_draws else by_map().fit(X, Y)
     new, labels = X[:60], Y[:60]
     mean = model.predict_proba(new)
@@ -65,7 +66,9 @@ def test_the_interval_is_that_of_labels_drawn_from_the_predictions(has_draws):
             rows = (np.minimum(mean[:, k] * 3, 2).astype(int) == b).nonzero()[0]
             if not rows.size:
                 continue
-            law = np.mean([poisson_binomial(draws[rows, s, k]) for s in range(draws.shape[1])], axis=0)
+            law = np.mean(
+                [poisson_binomial(draws[rows, s, k]) for s in range(draws.shape[1])], axis=0
+            )
             low, high = (round(table[name].iloc[place] * len(rows)) for name in ("low", "high"))
             assert law[:low].sum() < 0.055 + slack and law[: low + 1].sum() > 0.055 - slack
             assert law[high + 1 :].sum() < 0.055 + slack and law[high:].sum() > 0.055 - slack
@@ -98,7 +101,10 @@ def test_what_is_certain_is_in_the_last_bin():
     assert set(np.unique(p)) == {0.0, 1.0}
     for k, name in enumerate(sure.classes_):
         own = table[table["class"] == name]
-        assert own["predicted"].tolist() == [0.0, 1.0] and own["rows"].tolist() == [400 - p[:, k].sum(), p[:, k].sum()]
+        assert own["predicted"].tolist() == [0.0, 1.0] and own["rows"].tolist() == [
+            400 - p[:, k].sum(),
+            p[:, k].sum(),
+        ]
 
 
 def test_a_variational_fit_has_a_table_as_well():

@@ -1,4 +1,5 @@
-"""Dask arrays in both classifiers: fits by blocks of rows, and predictions that stay in their blocks."""
+"""Dask arrays in both classifiers: fits by blocks of rows, and predictions that stay in their
+blocks."""
 
 import gc
 
@@ -15,13 +16,16 @@ pytestmark = pytest.mark.fit
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(400, 3)) * [1.0, 10.0, 0.1] + 5.0
-Y = np.array(["no", "perhaps", "yes"])[np.argmax((X - 5.0) / [1.0, 10.0, 0.1] + RNG.gumbel(size=(400, 3)), axis=1)]
+Y = np.array(["no", "perhaps", "yes"])[
+    np.argmax((X - 5.0) / [1.0, 10.0, 0.1] + RNG.gumbel(size=(400, 3)), axis=1)
+]
 BLOCKS = da.from_array(X, chunks=(130, 2))
 
 
 @pytest.fixture(autouse=True)
 def collector():
-    """Dask leaves the collector of garbage switched off when it slices an array that is a slice itself."""
+    """Dask leaves the collector of garbage switched off when it slices an array that is a slice
+    itself."""
     yield
     gc.enable()
 
@@ -48,7 +52,9 @@ def test_the_maximum_by_blocks_is_that_in_memory(settings):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("model", [by_map(), th.PlackettLuceRegression(method="map", a=1.1)], ids=str)
+@pytest.mark.parametrize(
+    "model", [by_map(), th.PlackettLuceRegression(method="map", a=1.1)], ids=str
+)
 def test_predictions_stay_in_their_blocks(model, classes):
     kept = Y != "perhaps" if classes == 2 else np.full(400, True)
     model.fit(X[kept], Y[kept])
@@ -65,9 +71,18 @@ def test_predictions_stay_in_their_blocks(model, classes):
 
 @pytest.mark.first(1)
 @pytest.mark.parametrize("method", ["laplace", "variational"])
-@pytest.mark.parametrize("settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str
+)
 def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tmp_path):
-    run = {"method": method, "draws": 300, "chains": 2, "random_state": 1, "progressbar": False, **settings}
+    run = {
+        "method": method,
+        "draws": 300,
+        "chains": 2,
+        "random_state": 1,
+        "progressbar": False,
+        **settings,
+    }
     whole, blocks = (fit_rows(th.SparseMultinomialLogit, rows, Y, **run) for rows in (X, BLOCKS))
     for name in ("coef", "intercept", "eta", "log_likelihood"):
         found, wanted = (model.posterior_["posterior"][name] for model in (blocks, whole))
@@ -78,12 +93,17 @@ def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tm
     assert blocks.method_ == method and blocks.converged_ and blocks.fitted_to_ == whole.fitted_to_
     if method == "variational":
         assert blocks.lower_bound_ == pytest.approx(whole.lower_bound_, abs=1e-7)
-    assert "log_likelihood" not in blocks.posterior_.children and "log_prior" in blocks.posterior_.children
+    assert (
+        "log_likelihood" not in blocks.posterior_.children
+        and "log_prior" in blocks.posterior_.children
+    )
     blocks.save(tmp_path / "blocks.nc")
     again = th.load(tmp_path / "blocks.nc")
     for model in (whole, again):
         model.continue_fit(50, progressbar=False)
-    np.testing.assert_allclose(again.posterior_["posterior"]["coef"], whole.posterior_["posterior"]["coef"], atol=1e-8)
+    np.testing.assert_allclose(
+        again.posterior_["posterior"]["coef"], whole.posterior_["posterior"]["coef"], atol=1e-8
+    )
     assert again.posterior_["posterior"].sizes["draw"] == 350
 
 
@@ -128,4 +148,6 @@ def test_a_constant_covariate_is_left_out():
     with warned(DataWarning, "column 1"):
         model = by_map().fit(da.from_array(np.insert(X, 1, 7.0, axis=1), chunks=(130, 2)), Y)
     assert (model.coef_[:, 1] == 0.0).all()
-    np.testing.assert_allclose(np.delete(model.coef_, 1, axis=1), by_map().fit(X, Y).coef_, atol=1e-6)
+    np.testing.assert_allclose(
+        np.delete(model.coef_, 1, axis=1), by_map().fit(X, Y).coef_, atol=1e-6
+    )

@@ -1,4 +1,5 @@
-"""What rows carry is used or refused by every function of both classifiers that takes them, never ignored."""
+"""What rows carry is used or refused by every function of both classifiers that takes them, never
+ignored."""
 
 import inspect
 import warnings
@@ -14,7 +15,9 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 
 RNG = np.random.default_rng(8)
 X = pd.DataFrame(RNG.normal(size=(30, 2)).round(2), columns=["width", "height"])
-Y = np.array(["a", "b", "c"])[(X["width"] + RNG.logistic(size=30) > 0).astype(int) + (X["height"] > 1)]
+Y = np.array(["a", "b", "c"])[
+    (X["width"] + RNG.logistic(size=30) > 0).astype(int) + (X["height"] > 1)
+]
 WEIGHT = np.arange(30) % 3 + 1.0
 MODELS = {
     "sparse logit": lambda **how: th.SparseMultinomialLogit(method="map", eta=1.0, **how),
@@ -29,8 +32,12 @@ CALLS = {
     "decision_function": lambda model, X, y: model.decision_function(X),
     "score": lambda model, X, y, **how: model.score(X, y, **how),
     "calibration": lambda model, X, y: model.calibration(X, y, bins=3),
-    "sample_prior": lambda model, X, y: model.sample_prior(X, y, draws=2, random_seed=1)["prior_predictive"]["label"],
-    "coefficient_path": lambda model, X, y, **how: model.coefficient_path(X, y, eta=[1.0, 2.0], **how),
+    "sample_prior": lambda model, X, y: model.sample_prior(X, y, draws=2, random_seed=1)[
+        "prior_predictive"
+    ]["label"],
+    "coefficient_path": lambda model, X, y, **how: model.coefficient_path(
+        X, y, eta=[1.0, 2.0], **how
+    ),
 }
 FIRST = X.head(3)
 OF_LABELS = {
@@ -68,7 +75,11 @@ def answer(call, model, *arguments, **how):
 
 def public_of(model):
     methods = inspect.getmembers(type(model), inspect.isfunction)
-    takes = ((name, inspect.signature(method).parameters) for name, method in methods if not name.startswith("_"))
+    takes = (
+        (name, inspect.signature(method).parameters)
+        for name, method in methods
+        if not name.startswith("_")
+    )
     return {name: set(parameters) for name, parameters in takes if {"X", "data"} & set(parameters)}
 
 

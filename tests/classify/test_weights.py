@@ -1,4 +1,5 @@
-"""Weights of rows and classes, and what scikit-learn's tools do with a classifier besides fitting it."""
+"""Weights of rows and classes, and what scikit-learn's tools do with a classifier besides fitting
+it."""
 
 import math
 import warnings
@@ -62,9 +63,17 @@ def test_copies_weights_and_other_orders_give_the_same_fit_to_the_bit(name):
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_weights_need_not_be_whole(name):
     """And their sums do not depend on the order of rows."""
-    rows, shares, other = RNG.permutation(np.repeat(np.arange(40), 9)), RNG.random(360), RNG.permutation(360)
+    rows, shares, other = (
+        RNG.permutation(np.repeat(np.arange(40), 9)),
+        RNG.random(360),
+        RNG.permutation(360),
+    )
     p = clone(MODELS[name]).fit(X[rows], Y[rows], sample_weight=shares).predict_proba(X)
-    again = clone(MODELS[name]).fit(X[rows][other], Y[rows][other], sample_weight=shares[other]).predict_proba(X)
+    again = (
+        clone(MODELS[name])
+        .fit(X[rows][other], Y[rows][other], sample_weight=shares[other])
+        .predict_proba(X)
+    )
     assert np.isfinite(p).all() and (again == p).all()
 
 
@@ -90,7 +99,10 @@ def test_polya_gamma_of_any_shape_has_the_right_transform(c):
 
     for t in (0.1, 1.0, 10.0):
         ours = -np.log1p(t / terms).sum() - mean**2 / variance * math.log1p(t * variance / mean)
-        assert abs(ours - log_cosh(c / 2) + log_cosh(math.sqrt(c * c / 4 + t / 2))) < 1e-11 * t**3 + 1e-13
+        assert (
+            abs(ours - log_cosh(c / 2) + log_cosh(math.sqrt(c * c / 4 + t / 2)))
+            < 1e-11 * t**3 + 1e-13
+        )
 
 
 @pytest.mark.fit
@@ -102,11 +114,18 @@ def test_posterior_of_weighted_rows():
 
     def density(beta):
         signs = np.where(codes == 1, 1.0, -1.0)
-        return math.exp(-counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0)
+        return math.exp(
+            -counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0
+        )
 
-    norm, first, second = (quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(3))
+    norm, first, second = (
+        quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(3)
+    )
     problem = problem_of(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
-    chains = [CoefficientChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
+    chains = [
+        CoefficientChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1)
+        for seed in range(2)
+    ]
     for chain in chains:
         chain.run_to(chain.total)
     beta = np.stack([chain.record.coef[:, 1, 0] for chain in chains])
@@ -168,9 +187,15 @@ def test_bad_class_weights(given, facts):
 def test_weights_of_classes_multiply_those_of_rows():
     factor = {"a": 3, "b": 1, "c": 2}
     by_class = small(class_weight=factor).fit(X, Y, sample_weight=WEIGHT).predict_proba(X)
-    assert (small().fit(X, Y, sample_weight=WEIGHT * [factor[label] for label in Y]).predict_proba(X) == by_class).all()
+    assert (
+        small().fit(X, Y, sample_weight=WEIGHT * [factor[label] for label in Y]).predict_proba(X)
+        == by_class
+    ).all()
     balanced = small(class_weight="balanced").fit(X, Y, sample_weight=WEIGHT)
-    totals = [(balanced.posterior_["constant_data"]["weight"].values * (Y[WEIGHT > 0] == k)).sum() for k in "abc"]
+    totals = [
+        (balanced.posterior_["constant_data"]["weight"].values * (Y[WEIGHT > 0] == k)).sum()
+        for k in "abc"
+    ]
     assert np.allclose(totals, WEIGHT.sum() / 3)
 
 
@@ -207,8 +232,14 @@ def test_selection_of_covariates():
     rng = np.random.default_rng(1)
     covariates = rng.normal(size=(120, 4))
     labels = covariates[:, 2] > 0.1
-    for model in (small(), plackett_luce(), plackett_luce(method="map", a=1.1, transform="exponential-pairs")):
-        assert SelectFromModel(model, max_features=1).fit(covariates, labels).get_support().tolist() == [0, 0, 1, 0]
+    for model in (
+        small(),
+        plackett_luce(),
+        plackett_luce(method="map", a=1.1, transform="exponential-pairs"),
+    ):
+        assert SelectFromModel(model, max_features=1).fit(
+            covariates, labels
+        ).get_support().tolist() == [0, 0, 1, 0]
         assert RFE(model, n_features_to_select=1).fit(covariates, labels).ranking_[2] == 1
     shares = plackett_luce(method="map", a=1.1).fit(covariates, labels).feature_importances_
     assert shares.sum() == pytest.approx(1.0) and shares.argmax() == 2
@@ -222,9 +253,13 @@ def test_metadata_are_routed():
     weight = np.where(WEIGHT, WEIGHT, 1)
     with sklearn.config_context(enable_metadata_routing=True):
         with refused(ValueError, "set as requested"):
-            cross_validate(maximum(), X, Y, params={"sample_weight": weight}, cv=2, error_score="raise")
+            cross_validate(
+                maximum(), X, Y, params={"sample_weight": weight}, cv=2, error_score="raise"
+            )
         asked = maximum().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
-        routed = cross_validate(asked, X, Y, params={"sample_weight": weight}, cv=2, return_estimator=True)
+        routed = cross_validate(
+            asked, X, Y, params={"sample_weight": weight}, cv=2, return_estimator=True
+        )
         plain = cross_validate(maximum(), X, Y, cv=2, return_estimator=True)
     means = [[each.coef_ for each in found["estimator"]] for found in (routed, plain)]
     assert not np.allclose(means[0], means[1])
@@ -248,11 +283,23 @@ def test_the_table_of_coefficients():
     covariates = np.column_stack([X, np.zeros(40)])
     model = small(draws=200).fit(covariates, Y)
     table = model.coefficients(0.2)
-    draws = model.posterior_["posterior"]["coef"].sel({"class": "c"}, drop=True).sel(covariate="x1").values[0]
+    draws = (
+        model.posterior_["posterior"]["coef"]
+        .sel({"class": "c"}, drop=True)
+        .sel(covariate="x1")
+        .values[0]
+    )
     row = table[(table["class"] == "c") & (table["covariate"] == "x1")].iloc[0]
-    assert row["probability"] == (np.abs(draws) > 0.2).mean() and row["positive"] == (draws > 0).mean()
-    assert row["coef"] == pytest.approx(draws.mean()) and row["sd"] == pytest.approx(draws.std(ddof=1))
-    assert row["excludes_0"] == (row["low"] > 0 or row["high"] < 0) and row["original"] == model.coef_[1, 1]
+    assert (
+        row["probability"] == (np.abs(draws) > 0.2).mean() and row["positive"] == (draws > 0).mean()
+    )
+    assert row["coef"] == pytest.approx(draws.mean()) and row["sd"] == pytest.approx(
+        draws.std(ddof=1)
+    )
+    assert (
+        row["excludes_0"] == (row["low"] > 0 or row["high"] < 0)
+        and row["original"] == model.coef_[1, 1]
+    )
     assert table["probability"].is_monotonic_decreasing and len(table) == 4
     with refused(ArgumentError, "delta", "got -1"):
         model.coefficients(-1)

@@ -22,10 +22,16 @@ OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y
 
 
 def made_up(value, error, usable=True, sensitivity=None):
-    sentence = ConvergenceCheck(usable, {}, Message("It agrees." if usable else "It is not usable."))
-    path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
+    sentence = ConvergenceCheck(
+        usable, {}, Message("It agrees." if usable else "It is not usable.")
+    )
+    path = pd.DataFrame(
+        {"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]}
+    )
     path = path.assign(
-        log_likelihood_sd=[0.5, 1.0, 2.0], log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan]
+        log_likelihood_sd=[0.5, 1.0, 2.0],
+        log_evidence=[value, -0.7, 0.0],
+        swap_rate=[0.5, 0.4, math.nan],
     )
     return LogEvidence(value, error, 11.0, sentence, np.array([value]), path, sensitivity)
 
@@ -39,11 +45,16 @@ def found(monkeypatch):
 
 
 def models():
-    return {f"lapse {lapse}": th.EliminationByAspects("unique", lapse=lapse) for lapse in (0.1, 0.2, 0.3)}
+    return {
+        f"lapse {lapse}": th.EliminationByAspects("unique", lapse=lapse)
+        for lapse in (0.1, 0.2, 0.3)
+    }
 
 
 def compare(named=None, data=TRIO, **changed):
-    return th.compare(models() if named is None else named, data, by="evidence", progressbar=False, **changed)
+    return th.compare(
+        models() if named is None else named, data, by="evidence", progressbar=False, **changed
+    )
 
 
 def test_table(found):
@@ -60,8 +71,8 @@ def test_table(found):
     sentence = sentences(table)
     says(sentence[0], "support 'lapse 0.3' over 'lapse 0.2'", "log Bayes factor 1.00, SE 0.22")
     assert sentence[1] == (
-        "'lapse 0.3' has the highest evidence (log -4.00, standard error 0.10) and, with equal prior odds, a posterior "
-        f"probability of {table.loc['lapse 0.3', 'probability']:.3f}."
+        "'lapse 0.3' has the highest evidence (log -4.00, standard error 0.10) and, with equal"
+        f" prior odds, a posterior probability of {table.loc['lapse 0.3', 'probability']:.3f}."
     )
 
 
@@ -79,7 +90,9 @@ def test_a_difference_that_is_not_worth_a_mention_supports_nothing(found):
 
 def test_prior_odds(found):
     table = compare(prior_odds={"lapse 0.1": 1, "lapse 0.2": 4, "lapse 0.3": 1})
-    assert table.loc["lapse 0.2", "probability"] / table.loc["lapse 0.3", "probability"] == pytest.approx(4 / math.e)
+    assert table.loc["lapse 0.2", "probability"] / table.loc[
+        "lapse 0.3", "probability"
+    ] == pytest.approx(4 / math.e)
 
 
 def test_errors_of_probabilities(found):
@@ -88,14 +101,18 @@ def test_errors_of_probabilities(found):
     drawn = value + error * np.random.default_rng(0).standard_normal((4000, 3))
     table = compare().iloc[1:]
     assert table["probability"].to_numpy() == pytest.approx(special.softmax(value))
-    assert table["probability_se"].to_numpy() == pytest.approx(special.softmax(drawn, axis=1).std(axis=0), rel=0.06)
+    assert table["probability_se"].to_numpy() == pytest.approx(
+        special.softmax(drawn, axis=1).std(axis=0), rel=0.06
+    )
 
 
 def test_words_are_those_of_kass_and_raftery(found):
     twice = (0, 1.9, 2.1, 5.9, 6.1, 9.9, 10.1, 1e9)
     lapses = [k / 100 for k in range(len(twice) + 1)]
     found |= {lapse: made_up(-x / 2, 0.0) for lapse, x in zip(lapses, (0, *twice), strict=True)}
-    table = compare({str(lapse): th.EliminationByAspects("unique", lapse=lapse) for lapse in lapses})
+    table = compare(
+        {str(lapse): th.EliminationByAspects("unique", lapse=lapse) for lapse in lapses}
+    )
     assert table["evidence_against"].tolist()[2:] == [
         *["not worth a mention"] * 2,
         *["positive"] * 2,
@@ -113,7 +130,9 @@ def test_what_is_not_usable_is_said(found):
 
 
 def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
-    frame = pd.DataFrame({"log_evidence": [-3.0], "std_error": [0.1], "difference": [2.0]}, index=["alpha x 2"])
+    frame = pd.DataFrame(
+        {"log_evidence": [-3.0], "std_error": [0.1], "difference": [2.0]}, index=["alpha x 2"]
+    )
     found[0.2] = made_up(-5.0, 0.2, sensitivity=frame)
     table = compare(sensitivity=True)
     assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.2"), "log_bayes_factor"] == 0.0
@@ -161,7 +180,10 @@ def test_changed_parameters_are_refused():
             ("positive", "0"),
         ),
         ({"named": {"ML": th.EliminationByAspects("unique", method="ML")}}, ("no evidence",)),
-        ({"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"}, ("predict ties",)),
+        (
+            {"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"},
+            ("predict ties",),
+        ),
     ],
 )
 def test_bad_input(found, changed, sentence):
@@ -210,7 +232,10 @@ def poisson(data, features, weights):
 def own_models():
     given = th.priors.Given([[1, 0], [0, 1]])
     likelihood = th.likelihoods.Custom(poisson)
-    return {f"rate {rate}": th.LatentFeatureModel(given, likelihood, weight_prior=(1.0, rate)) for rate in (1.0, 0.25)}
+    return {
+        f"rate {rate}": th.LatentFeatureModel(given, likelihood, weight_prior=(1.0, rate))
+        for rate in (1.0, 0.25)
+    }
 
 
 OWN = Counts(np.array([2, 5]), ("tea", "milk"))
@@ -218,7 +243,8 @@ OWN = Counts(np.array([2, 5]), ("tea", "milk"))
 
 @pytest.mark.long  # compiles a likelihood
 def test_models_of_your_own_data():
-    """The evidence of a Poisson count n whose mean is exponential with rate r is r / (1 + r)^(n + 1)."""
+    """The evidence of a Poisson count n whose mean is exponential with rate r is r / (1 + r)^(n +
+    1)."""
     table = compare(own_models(), OWN, draws=100, tune=50, cores=1, random_seed=1)
     assert list(table.index) == ["rate 1.0", "rate 0.25"]  # nothing is known of guessing
     for rate, row in zip((1.0, 0.25), table.itertuples(), strict=True):

@@ -27,9 +27,17 @@ def test_two_equal_cells_are_scored_as_one(counts):
 def test_equal_probabilities_of_cells_are_scored_as_the_pair():
     counts = np.array([[3.0, 1.0], [2.0, 4.0]])
     found = score_answers(counts, np.full((1, 4, 2, 2), [0.7, 0.3]))
-    assert found.nll == pytest.approx(-binom.logpmf(5, 10, 0.7)) and found.predicted == pytest.approx(0.7)
+    assert found.nll == pytest.approx(
+        -binom.logpmf(5, 10, 0.7)
+    ) and found.predicted == pytest.approx(0.7)
     apart = score_answers(counts, np.broadcast_to([[0.7, 0.3], [0.4, 0.6]], (1, 4, 2, 2)))
-    expected = math.log(math.comb(10, 5)) + 3 * math.log(0.7) + math.log(0.3) + 2 * math.log(0.4) + 4 * math.log(0.6)
+    expected = (
+        math.log(math.comb(10, 5))
+        + 3 * math.log(0.7)
+        + math.log(0.3)
+        + 2 * math.log(0.4)
+        + 4 * math.log(0.6)
+    )
     assert apart.nll == pytest.approx(-expected) and apart.log_pred == pytest.approx(expected)
     assert apart.predicted == pytest.approx(0.4 * 0.7 + 0.6 * 0.4)
 
@@ -50,7 +58,10 @@ def test_the_order_is_worth_its_coefficient_where_it_decides():
     found = th.compare(models, data, random_seed=1, progressbar=False)
     alone = models["with"].fit(data).leave_one_out()
     assert found.loc["with", "nll"] == pytest.approx(alone.attrs["nll"])
-    assert found.loc["without", "nll"] - found.loc["with", "nll"] > 3 * found.loc["without", "difference_se"]
+    assert (
+        found.loc["without", "nll"] - found.loc["with", "nll"]
+        > 3 * found.loc["without", "difference_se"]
+    )
     games = th.PairedComparisons.from_trials(frame)
     plain = th.compare({"without": models["without"]}, games, random_seed=1, progressbar=False)
     assert found.loc["without", "nll"] == pytest.approx(plain.loc["without", "nll"])

@@ -1,4 +1,5 @@
-"""Omitted parts, evidences and calibration on the workers of Dask give the results of one process, to the last bit."""
+"""Omitted parts, evidences and calibration on the workers of Dask give the results of one process,
+to the last bit."""
 
 import functools
 import threading
@@ -28,7 +29,8 @@ def dask():
 
 @pytest.fixture
 def on_dask(dask, monkeypatch):
-    """Within the block, joblib's tasks are carried out by Dask; a list of the threads that did so."""
+    """Within the block, joblib's tasks are carried out by Dask; a list of the threads that did
+    so."""
     numbered, used = threads.run_numbered, []
 
     @functools.wraps(numbered)

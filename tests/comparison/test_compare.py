@@ -47,7 +47,9 @@ def table_of(names, data, results):
     records = {(name, pair): {"seconds": 0.0} | record for name, pair, record in results}
     named = dict.fromkeys(names, th.EliminationByAspects("unique"))
     with pytest.MonkeyPatch.context() as patch:
-        watched_runs.run_fits_by(patch, lambda run_fit, task: task.record | records[task.name, task.number])
+        watched_runs.run_fits_by(
+            patch, lambda run_fit, task: task.record | records[task.name, task.number]
+        )
         return compare(named, data)
 
 
@@ -63,7 +65,7 @@ def same(a, b):
         pd.testing.assert_frame_equal(a.attrs[name], b.attrs[name], check_exact=True)
 
 
-# scores ---------------------------------------------------------------------------------------------------
+# scores -------------------------------------------------------------------------------------------
 
 
 def test_scores_are_those_of_scipy():
@@ -71,14 +73,21 @@ def test_scores_are_those_of_scipy():
     found = score(7, 5, draws)
     assert found.predicted == pytest.approx(draws.mean(), rel=1e-14)
     assert found.nll == pytest.approx(-stats.binom.logpmf(7, 12, draws.mean()), rel=1e-12)
-    assert found.log_pred == pytest.approx(math.log(stats.binom.pmf(7, 12, draws).mean()), rel=1e-12)
+    assert found.log_pred == pytest.approx(
+        math.log(stats.binom.pmf(7, 12, draws).mean()), rel=1e-12
+    )
 
 
 def test_the_errors_of_the_scores_are_those_of_repeated_runs():
-    """400 runs of independent draws: the standard deviation of a score is its error within 4 / sqrt(2 x 400)."""
+    """400 runs of independent draws: the standard deviation of a score is its error within 4 /
+    sqrt(2 x 400)."""
     rng = np.random.default_rng(1)
     runs = [score(9, 21, rng.beta(30.0, 40.0, (4, 250))) for _ in range(400)]
-    for value, error in (("predicted", "predicted_mcse"), ("nll", "nll_mcse"), ("log_pred", "log_pred_mcse")):
+    for value, error in (
+        ("predicted", "predicted_mcse"),
+        ("nll", "nll_mcse"),
+        ("log_pred", "log_pred_mcse"),
+    ):
         spread = np.std([getattr(run, value) for run in runs], ddof=1)
         # the error itself rests on an effective sample size that scatters by some 5 % a run
         claimed = np.sqrt(np.mean([getattr(run, error) ** 2 for run in runs]))
@@ -86,7 +95,8 @@ def test_the_errors_of_the_scores_are_those_of_repeated_runs():
 
 
 def test_where_the_score_is_flat_its_error_is_of_second_order():
-    """At the observed proportion the first derivative vanishes, but the mean still scatters about it."""
+    """At the observed proportion the first derivative vanishes, but the mean still scatters about
+    it."""
     rng = np.random.default_rng(2)
     runs = [score(30, 30, rng.normal(0.5, 0.1, (4, 100)).clip(0.01, 0.99)) for _ in range(300)]
     shift = np.mean([run.nll for run in runs]) - score(30, 30, np.full((4, 100), 0.5)).nll
@@ -98,12 +108,14 @@ def test_scores_of_extreme_draws():
     assert score(3, 0, np.ones((2, 10))).nll == 0.0
     assert score(2, 1, np.ones((2, 10))).nll == math.inf
     assert score(2, 1, np.ones((2, 10))).log_pred == -math.inf
-    assert score(10**6, 10**6, np.full((2, 10), 0.5)).nll == pytest.approx(-stats.binom.logpmf(10**6, 2 * 10**6, 0.5))
+    assert score(10**6, 10**6, np.full((2, 10), 0.5)).nll == pytest.approx(
+        -stats.binom.logpmf(10**6, 2 * 10**6, 0.5)
+    )
     assert math.isnan(score(2, 1, np.random.default_rng(0).random((1, 10))).r_hat)
     assert math.isnan(score(2, 1, np.full((1, 1), 0.5)).nll_mcse)
 
 
-# the table ------------------------------------------------------------------------------------------------
+# the table ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +131,9 @@ def test_the_table_has_the_documented_shape(table):
     ]  # fmt: skip
     assert {"nll", "difference", "difference_se", "r_hat"} <= set(narrow(table).split())
     pairs = table.attrs["pairs"]
-    assert list(pairs.index) == [("x", "y"), ("x", "z"), ("y", "z")] and list(pairs.columns) == list(table.index)
+    assert list(pairs.index) == [("x", "y"), ("x", "z"), ("y", "z")] and list(
+        pairs.columns
+    ) == list(table.index)
     assert len(table.attrs["predictions"]) == 6 and not len(table.attrs["missing"])
     assert not table.attrs["interrupted"]
 
@@ -130,13 +144,21 @@ def test_the_table_is_the_mean_of_its_pairs(table):
     for name in ("BTL", "two"):
         rows = predictions[predictions["model"] == name]
         assert list(rows["n"]) == n
-        expected = [-stats.binom.logpmf(*three) for three in zip(wins, n, rows["predicted"], strict=True)]
+        expected = [
+            -stats.binom.logpmf(*three) for three in zip(wins, n, rows["predicted"], strict=True)
+        ]
         np.testing.assert_allclose(pairs[name], expected, rtol=1e-12)
-        assert table.loc[name, "nll_mcse"] == pytest.approx(np.sqrt((rows["nll_mcse"] ** 2).sum()) / 3)
+        assert table.loc[name, "nll_mcse"] == pytest.approx(
+            np.sqrt((rows["nll_mcse"] ** 2).sum()) / 3
+        )
         assert table.loc[name, "mean_log_pred"] == pytest.approx(rows["log_pred"].mean())
         assert table.loc[name, "r_hat"] == rows["r_hat"].max()
-    np.testing.assert_allclose(pairs["BASE"], [-stats.binom.logpmf(x, k, 0.5) for x, k in zip(wins, n, strict=True)])
-    np.testing.assert_allclose(pairs["EMP"], [-stats.binom.logpmf(x, k, x / k) for x, k in zip(wins, n, strict=True)])
+    np.testing.assert_allclose(
+        pairs["BASE"], [-stats.binom.logpmf(x, k, 0.5) for x, k in zip(wins, n, strict=True)]
+    )
+    np.testing.assert_allclose(
+        pairs["EMP"], [-stats.binom.logpmf(x, k, x / k) for x, k in zip(wins, n, strict=True)]
+    )
     np.testing.assert_allclose(table["nll"], pairs.mean())
     bits = (pairs["BASE"].sum() - pairs.sum()) / (math.log(2) * 17)
     np.testing.assert_allclose(table["information"], bits)
@@ -151,7 +173,9 @@ def test_each_prediction_is_that_of_a_fit_without_the_pair(table):
     """The seeds of the fits are the children of the one seed, pair by pair."""
     predictions = table.attrs["predictions"].set_index(["model", "a", "b"])
     budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin", "progressbar")}
-    for seed, (a, b) in zip(np.random.SeedSequence(3).spawn(3), [("x", "y"), ("x", "z"), ("y", "z")], strict=True):
+    for seed, (a, b) in zip(
+        np.random.SeedSequence(3).spawn(3), [("x", "y"), ("x", "z"), ("y", "z")], strict=True
+    ):
         for name, model in models().items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ThaliWarning)
@@ -171,12 +195,14 @@ def test_reference_rows_of_the_celebrities():
 
 
 def test_known_probability_without_data():
-    """The pair left out is all there is to learn of it: with unique aspects alone the mean is near one half."""
+    """The pair left out is all there is to learn of it: with unique aspects alone the mean is near
+    one half."""
     found = compare({"BTL": th.EliminationByAspects("unique")}, draws=4_000, thin=5)
     exact = {("x", "y"): None, ("x", "z"): None, ("y", "z"): None}
     nodes, weights = np.polynomial.legendre.leggauss(200)
     u, w = (nodes + 1) / 2, weights / 2
-    # weights of three unique aspects as shares: flat on the triangle; a = u, b = (1 - u) v, jacobian 1 - u
+    # weights of three unique aspects as shares: flat on the triangle; a = u, b = (1 - u) v,
+    # jacobian 1 - u
     a, v = np.meshgrid(u, u, indexing="ij")
     b = (1 - a) * v
     c = 1 - a - b
@@ -207,12 +233,14 @@ def test_unequal_numbers_of_comparisons_share_the_information():
     assert found.loc["m", "information"] == pytest.approx((base - 1.5) / (102 * math.log(2)))
 
 
-# sentences ------------------------------------------------------------------------------------------------
+# sentences ----------------------------------------------------------------------------------------
 
 
 def made_up(scores, n=36):
     """A table from one array of scores a model."""
-    data = th.PairedComparisons(np.triu(np.full((n + 1, n + 1), 3), 1) * (np.arange(n + 1) == 0)[:, None])
+    data = th.PairedComparisons(
+        np.triu(np.full((n + 1, n + 1), 3), 1) * (np.arange(n + 1) == 0)[:, None]
+    )
     records = [
         (
             name,
@@ -241,18 +269,26 @@ def test_pairs_are_left_out_in_folds():
         watched_runs.run_fits_by(patch, lambda run_fit, task: seen.append(task) or run_fit(task))
         table = compare(models(), data, folds=3)
     parts = {task.number: set(task.part.tolist()) for task in seen}
-    assert sorted(map(len, parts.values())) == [3, 3, 4] and set().union(*parts.values()) == set(range(10))
+    assert sorted(map(len, parts.values())) == [3, 3, 4] and set().union(*parts.values()) == set(
+        range(10)
+    )
     for task in seen:
         (train,) = task.splitter.train(task.part)
         assert train.n_pairs == 10 - len(task.part)
-    assert table.attrs["fits"] == 6 and table["pairs"].eq(10).all() and len(table.attrs["predictions"]) == 20
+    assert (
+        table.attrs["fits"] == 6
+        and table["pairs"].eq(10).all()
+        and len(table.attrs["predictions"]) == 20
+    )
     assert table.attrs["part"] == "part" and table.attrs["missing"].empty
 
 
 def test_an_order_within_the_noise_is_not_established():
     base, apart = np.arange(36.0), np.where(np.arange(36) % 2, 2.0, -1.6)
     sentence = sentences(made_up({"tEBA": base, "iEBA": base + apart, "BTL": base + 3.0}))
-    says(sentence[0], "no established difference", "'tEBA' and 'iEBA'", "difference 0.200, SE 0.304")
+    says(
+        sentence[0], "no established difference", "'tEBA' and 'iEBA'", "difference 0.200, SE 0.304"
+    )
     says(sentence[1], "3.00, standard", "0.00")
     says(sentence[2], "36 pairs", "0.20, standard", "0.30")
 
@@ -267,8 +303,14 @@ def test_of_many_models_neighbours_and_the_best_are_told():
 
 def test_two_pairs_establish_less_than_many():
     alike = np.array([0.95, 1.05])
-    assert "Order not established (2 pairs)" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
-    assert "Established differences (2 pairs)" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
+    assert (
+        "Order not established (2 pairs)"
+        in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
+    )
+    assert (
+        "Established differences (2 pairs)"
+        in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
+    )
 
 
 def test_a_model_without_any_fit_does_not_spoil_the_sentences():
@@ -288,10 +330,16 @@ def test_infinite_scores_are_no_order():
 
 
 def test_lapses_that_differ_are_said():
-    named = {"a": th.EliminationByAspects("unique"), "b": th.EliminationByAspects("unique", lapse=0.0)}
+    named = {
+        "a": th.EliminationByAspects("unique"),
+        "b": th.EliminationByAspects("unique", lapse=0.0),
+    }
     says(sentences(compare(named))[-1], "0.01, 'b'")
     choices = th.Choices.from_comparisons(TRIO)
-    assert "different lapse rates ('a' 0.01, 'b' 0)" in sentences(th.compare(named, choices, **SHORT))[-1]
+    assert (
+        "different lapse rates ('a' 0.01, 'b' 0)"
+        in sentences(th.compare(named, choices, **SHORT))[-1]
+    )
     same = {"a": named["a"], "b": th.EliminationByAspects("unique", lapse=0.01)}
     assert not any("lapse" in sentence for sentence in sentences(compare(same)))
 
@@ -306,15 +354,31 @@ def test_sentences_need_the_attributes(table):
 def test_fits_whose_chains_disagree_are_counted():
     data = th.datasets.celebrities()
     records = [
-        ("m", pair, {"error": None, "nll": 1.0, "nll_mcse": 0.1, "log_pred": -1.0, "r_hat": 1.2 if pair < 2 else 1.0})
+        (
+            "m",
+            pair,
+            {
+                "error": None,
+                "nll": 1.0,
+                "nll_mcse": 0.1,
+                "log_pred": -1.0,
+                "r_hat": 1.2 if pair < 2 else 1.0,
+            },
+        )
         for pair in range(36)
     ]
-    said(str(th.findings(table_of(["m"], data, records))["chains"].sentence), "2 of", "36 pairs", "1.200")
-    with pytest.warns(ConvergenceWarning, match="chains disagree"):  # whose numbers vary by processor
+    said(
+        str(th.findings(table_of(["m"], data, records))["chains"].sentence),
+        "2 of",
+        "36 pairs",
+        "1.200",
+    )
+    # whose numbers vary by processor
+    with pytest.warns(ConvergenceWarning, match="chains disagree"):
         th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
 
 
-# workers --------------------------------------------------------------------------------------------------
+# workers ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.first(1)
@@ -326,7 +390,10 @@ def test_two_workers_find_the_same_table(table, backend):
 
 def test_threads_leave_the_filters_of_warnings_alone():
     before = list(warnings.filters)
-    with parallel_config("threading", n_jobs=2), pytest.warns(ConvergenceWarning, match="on held-out pairs"):
+    with (
+        parallel_config("threading", n_jobs=2),
+        pytest.warns(ConvergenceWarning, match="on held-out pairs"),
+    ):
         th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0, "cores": None}))
     assert list(warnings.filters) == before
 
@@ -345,7 +412,8 @@ def test_another_model_does_not_change_the_others(table):
 
 
 class Killer:
-    """Ends the process it runs in, once or always; the other tasks take their time, so that they die with it."""
+    """Ends the process it runs in, once or always; the other tasks take their time, so that they
+    die with it."""
 
     def __init__(self, marker, always):
         self.marker, self.always = marker, always
@@ -377,21 +445,17 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
 def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     job = tmp_path / "job"
     code = (
-        "import os, signal, sys, warnings, thali as th\n"
-        "from thali._inference import jobs, parts\n"
-        "if __name__ == '__main__':\n"
-        "    jobs.MIN_SECONDS = 0.0\n"
-        "    add = parts.PartsFolder.add\n"
-        "    def add_and_stop(folder, *args):\n"
-        "        add(folder, *args)\n"
-        "        if len(folder.records) == 3:\n"
-        "            os.kill(os.getpid(), signal.SIGSTOP)\n"
-        "    parts.PartsFolder.add = add_and_stop\n"
-        "    warnings.simplefilter('always')\n"
-        "    models = {'BTL': th.EliminationByAspects('unique')}\n"
-        f"    table = th.compare(models, th.datasets.celebrities(), draws=100, tune=50,\n"
-        f"                       cores={cores}, random_seed=1, progressbar=False, job={str(job)!r})\n"
-        "    print(int(table['pairs'].iloc[0]), len(table.attrs['missing']), table.attrs['interrupted'])\n"
+        "import os, signal, sys, warnings, thali as th\nfrom thali._inference import jobs,"
+        " parts\nif __name__ == '__main__':\n    jobs.MIN_SECONDS = 0.0\n    add ="
+        " parts.PartsFolder.add\n    def add_and_stop(folder, *args):\n        add(folder,"
+        " *args)\n        if len(folder.records) == 3:\n            os.kill(os.getpid(),"
+        " signal.SIGSTOP)\n    parts.PartsFolder.add = add_and_stop\n   "
+        " warnings.simplefilter('always')\n    models = {'BTL':"
+        " th.EliminationByAspects('unique')}\n    table = th.compare(models,"
+        f" th.datasets.celebrities(), draws=100, tune=50,\n                       cores={cores},"
+        f" random_seed=1, progressbar=False, job={str(job)!r})\n   "
+        " print(int(table['pairs'].iloc[0]), len(table.attrs['missing']),"
+        " table.attrs['interrupted'])\n"
     )
     script = tmp_path / "script.py"
     script.write_text(code)
@@ -410,14 +474,22 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         os.killpg(run.pid, signal.SIGCONT)
     out, err = run.communicate(timeout=PATIENCE)
     scored, missing, interrupted = out.split()
-    assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
+    assert (
+        int(scored) >= 3
+        and int(missing) >= 1
+        and int(scored) + int(missing) == 36
+        and interrupted == "True"
+    )
     assert "Stopped early" in err and "not run: " in err and f"goes on from '{job}'" in err
-    others = re.sub("Process LokyProcess.*", "", err, flags=re.DOTALL)  # of a worker that was about to begin
+    # of a worker that was about to begin
+    others = re.sub("Process LokyProcess.*", "", err, flags=re.DOTALL)
     assert "Traceback" not in others
 
 
 @pytest.mark.long
-def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path, monkeypatch):
+def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(
+    table, tmp_path, monkeypatch
+):
     with clusters.dask(processes=True) as client, parallel_config("dask"):
         same(compare(cores=None), table)
 
@@ -440,7 +512,7 @@ def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table,
     same(found, compare(**longer))
 
 
-# bad input ------------------------------------------------------------------------------------------------
+# bad input ----------------------------------------------------------------------------------------
 
 
 class FailsWithoutXY(th.EliminationByAspects):
@@ -456,11 +528,14 @@ class FailsWithoutXY(th.EliminationByAspects):
 
 def test_a_model_that_fails_on_one_split_is_named_and_the_rest_kept(table):
     with warned(IncompleteWarning, "1 of", "6 fits", "RuntimeError"):
-        found = th.compare({"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT)
+        found = th.compare(
+            {"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT
+        )
     assert (found["pairs"] == 2).all()
     assert found.loc["BTL", "nll"] == pytest.approx(table.attrs["pairs"]["BTL"].iloc[1:].mean())
     pairs, scored = found.attrs["pairs"].iloc[1:], (TRIO.wins + TRIO.losses)[1:].sum()
-    bits = (pairs["BASE"] - pairs["BTL"]).sum() / (math.log(2) * scored)  # comparisons of the pair that failed left out
+    # comparisons of the pair that failed left out
+    bits = (pairs["BASE"] - pairs["BTL"]).sum() / (math.log(2) * scored)
     assert found.loc["BTL", "information"] == pytest.approx(bits)
     np.testing.assert_array_equal(found.attrs["pairs"]["bad"].isna(), [True, False, False])
     np.testing.assert_array_equal(found.attrs["pairs"]["BTL"], table.attrs["pairs"]["BTL"])
@@ -479,7 +554,11 @@ def test_when_nothing_can_be_fitted_it_says_why():
 
 def test_one_hopeless_model_does_not_cost_the_others():
     found = compare({"BTL": th.EliminationByAspects("unique"), "bad": Hopeless()})
-    assert (found["pairs"] == 3).all() and found.loc["BTL", "nll"] > 0 and np.isnan(found.loc["bad", "nll"])
+    assert (
+        (found["pairs"] == 3).all()
+        and found.loc["BTL", "nll"] > 0
+        and np.isnan(found.loc["bad", "nll"])
+    )
     assert found.attrs["best"] == "BTL"
 
 
@@ -524,7 +603,9 @@ def test_models_fitted_to_other_options_are_refused():
 
 
 def test_an_option_left_without_comparisons_is_warned_of():
-    line = th.PairedComparisons.from_pairs([("a", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("d", "c")])
+    line = th.PairedComparisons.from_pairs(
+        [("a", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("d", "c")]
+    )
     with pytest.warns(DataWarning) as seen:
         th.compare({"m": BTL}, line, **SHORT)
     messages = str(seen[0].message)
@@ -541,7 +622,9 @@ def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
 
 def test_an_interrupt_keeps_what_was_finished(monkeypatch, table):
     watched_runs.stop_after(3, monkeypatch)
-    with warned(InterruptedWarning, "3 of", "6 fits", "'BTL' fitted without y-z", "'two' fitted without x-z"):
+    with warned(
+        InterruptedWarning, "3 of", "6 fits", "'BTL' fitted without y-z", "'two' fitted without x-z"
+    ):
         found = th.compare(models(), TRIO, **SHORT)
     assert (found["pairs"] == 1).all() and found.attrs["interrupted"]
     assert found.loc["BTL", "nll"] == table.attrs["pairs"]["BTL"].iloc[0]

@@ -28,7 +28,9 @@ class Known:
 @pytest.mark.unit
 def test_scores_are_those_of_each_answer():
     data = ranked_answers(WORTH, (3, 4), 20, 1)
-    table = th.compare({"known": Known("ranking")}, data, folds=2, random_seed=1, cores=1, progressbar=False)
+    table = th.compare(
+        {"known": Known("ranking")}, data, folds=2, random_seed=1, cores=1, progressbar=False
+    )
     logs = []
     for _, rows in data.to_frame().groupby("choice_id"):
         members = rows["alternative"].astype(int).tolist()

@@ -19,7 +19,9 @@ def frame(people=10, each=6, messages=True):
     for person in range(people):
         for task in range(each):
             offered = sorted(rng.permutation(OPTIONS)[: rng.integers(2, 5)])
-            winner = rng.choice(len(offered), p=np.arange(len(offered), 0, -1) / np.arange(len(offered) + 1).sum())
+            winner = rng.choice(
+                len(offered), p=np.arange(len(offered), 0, -1) / np.arange(len(offered) + 1).sum()
+            )
             rows += [(person, task, name, int(k == winner)) for k, name in enumerate(offered)]
     table = pd.DataFrame(rows, columns=["id", "task", "alt", "choice"])
     if messages:
@@ -39,14 +41,22 @@ class Shares:
         return self
 
     def predict_proba(self, new):
-        return [np.array([self.p, *([(1 - self.p) / (len(each) - 1)] * (len(each) - 1))]) for each in new.sets]
+        return [
+            np.array([self.p, *([(1 - self.p) / (len(each) - 1)] * (len(each) - 1))])
+            for each in new.sets
+        ]
 
 
 @pytest.mark.parametrize("messages", [True, False])
 def test_scores_are_those_of_the_choices_left_out(messages):
     data = th.Choices(frame(messages=messages), labels=OPTIONS)
     table = th.compare({"half": Shares(), "most": Shares(0.9)}, data, folds=4, **QUIET)
-    tasks = [rows for _, rows in frame(messages=messages).groupby(["id", "task"] if messages else "task", sort=False)]
+    tasks = [
+        rows
+        for _, rows in frame(messages=messages).groupby(
+            ["id", "task"] if messages else "task", sort=False
+        )
+    ]
     sizes = np.array([len(rows) for rows in tasks])
     is_first = np.array([rows["choice"].iloc[0] == 1 for rows in tasks])
     people = [rows["id"].iloc[0] if messages else k for k, rows in enumerate(tasks)]
@@ -58,7 +68,10 @@ def test_scores_are_those_of_the_choices_left_out(messages):
         error = np.sqrt(len(off) / (len(off) - 1) * np.square(off).sum()) / len(values)
         assert table.loc[name, "log_score"] == pytest.approx(values.mean(), rel=1e-12)
         assert table.loc[name, "log_score_se"] == pytest.approx(error, rel=1e-12)
-    assert table["tasks"].tolist() == [60] * 3 and table["respondents"].tolist() == [10 if messages else 60] * 3
+    assert (
+        table["tasks"].tolist() == [60] * 3
+        and table["respondents"].tolist() == [10 if messages else 60] * 3
+    )
     unit = "10 respondents" if messages else "60 choices"
     assert "Held-out choices" in sentences(table)[0] and unit in sentences(table)[1]
 
@@ -68,7 +81,10 @@ def test_a_fifth_is_left_out_unless_said():
     assert th.compare({"half": Shares()}, data, **QUIET)["tasks"].tolist() == [12] * 2
     assert th.compare({"half": Shares()}, data, hold_out=7, **QUIET)["tasks"].tolist() == [7] * 2
     table = th.compare({"half": Shares()}, data, leave_out="respondent", **QUIET)
-    assert table["respondents"].tolist() == [2] * 2 and "choices of new respondents" in sentences(table)[0]
+    assert (
+        table["respondents"].tolist() == [2] * 2
+        and "choices of new respondents" in sentences(table)[0]
+    )
 
 
 def test_what_cannot_be_left_out():
@@ -123,7 +139,11 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     result = run("compare", "drinks.csv", "--by", "prediction", *words)
     assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out
     assert "BASE" in result.out and "log score" in result.out
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"comparison.csv", "job", "predictions.csv"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "comparison.csv",
+        "job",
+        "predictions.csv",
+    }
 
 
 def judged(ties=0):
@@ -141,7 +161,9 @@ def test_people_are_left_out_of_comparisons_as_of_choices():
     as_choices = th.Choices.from_comparisons(judged())
     pd.testing.assert_frame_equal(
         found.drop(columns="seconds"),
-        th.compare(models, as_choices, leave_out="respondent", folds=4, **QUIET).drop(columns="seconds"),
+        th.compare(models, as_choices, leave_out="respondent", folds=4, **QUIET).drop(
+            columns="seconds"
+        ),
     )
     assert found.loc["BTL", "respondents"] == 12 and found.loc["BTL", "tasks"] == 36
 
@@ -155,4 +177,6 @@ def test_people_are_left_out_of_comparisons_as_of_choices():
 )
 def test_comparisons_of_which_no_people_can_be_left_out(data, sentence):
     with refused(DataError, *sentence):
-        th.compare({"BTL": th.EliminationByAspects("unique")}, data, leave_out="respondent", **QUIET)
+        th.compare(
+            {"BTL": th.EliminationByAspects("unique")}, data, leave_out="respondent", **QUIET
+        )

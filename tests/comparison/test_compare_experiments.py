@@ -1,4 +1,5 @@
-"""`thali.compare` on choice experiments: which tasks are left out, scores and their errors, what goes wrong."""
+"""`thali.compare` on choice experiments: which tasks are left out, scores and their errors, what
+goes wrong."""
 
 import warnings
 
@@ -36,14 +37,21 @@ def left_out(data, **how):
 
 def test_the_sentence_of_scores_counts_respondents_and_not_their_tasks():
     data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6))
-    table = th.compare({"half": Constant(), "third": Constant(1 / 3)}, data, leave_out="respondent", folds=6, **QUIET)
+    table = th.compare(
+        {"half": Constant(), "third": Constant(1 / 3)},
+        data,
+        leave_out="respondent",
+        folds=6,
+        **QUIET,
+    )
     found = th.findings(table)["scores"]
     assert len(found.table) == 72 and found.title == "Scores of the held-out choices"
     said(str(found.sentence), "12 respondents")
 
 
 class Constant:
-    """Gives the product at one place of every task probability p, and shares the rest among the others."""
+    """Gives the product at one place of every task probability p, and shares the rest among the
+    others."""
 
     def __init__(self, p=0.5, place=0, error=None):
         self.p, self.place, self.error = p, place, error
@@ -55,7 +63,9 @@ class Constant:
         return self
 
     def predict_proba(self, new):
-        within = np.arange(new.n_alternatives) - np.repeat(new.first_row[:-1], np.diff(new.first_row))
+        within = np.arange(new.n_alternatives) - np.repeat(
+            new.first_row[:-1], np.diff(new.first_row)
+        )
         others = np.repeat(np.diff(new.first_row), np.diff(new.first_row)) - 1
         return np.where(within == self.place, self.p, (1 - self.p) / others)
 
@@ -67,16 +77,22 @@ def test_scores_are_those_of_the_tasks_left_out(data):
     wanted = np.where(first, np.log(0.5), np.log(0.25))
     assert table.loc["half", "log_score"] == pytest.approx(wanted.mean(), rel=1e-12)
     assert table.loc["half", "hit_rate"] == pytest.approx(first.mean(), rel=1e-12)
-    assert table.loc[["BASE", "third"], "log_score"].to_numpy() == pytest.approx(-np.log(3), rel=1e-12)
+    assert table.loc[["BASE", "third"], "log_score"].to_numpy() == pytest.approx(
+        -np.log(3), rel=1e-12
+    )
     assert table.loc[["BASE", "third"], "hit_rate"].to_numpy() == pytest.approx(1 / 3, rel=1e-12)
     people = wanted.reshape(12, 2).mean(axis=1)
-    assert table.loc["half", "log_score_se"] == pytest.approx(people.std(ddof=1) / np.sqrt(12), rel=1e-9)
+    assert table.loc["half", "log_score_se"] == pytest.approx(
+        people.std(ddof=1) / np.sqrt(12), rel=1e-9
+    )
     best = table.loc[["half", "third"], "log_score"].idxmax()
     assert table.loc[best, "difference"] == 0
     other = "half" if best != "half" else "third"
     paired = (wanted + np.log(3)).reshape(12, 2).mean(axis=1)
     assert abs(table.loc[other, "difference"]) == pytest.approx(abs(paired.mean()), rel=1e-9)
-    assert table.loc[other, "difference_se"] == pytest.approx(paired.std(ddof=1) / np.sqrt(12), rel=1e-9)
+    assert table.loc[other, "difference_se"] == pytest.approx(
+        paired.std(ddof=1) / np.sqrt(12), rel=1e-9
+    )
     assert table["tasks"].tolist() == [24] * 3 and table["respondents"].tolist() == [12] * 3
     assert table.attrs["tasks"]["half"].to_numpy() == pytest.approx(wanted)
     assert table.attrs["tasks"].index[:2].tolist() == [("p0", "7"), ("p0", "8")]
@@ -91,9 +107,13 @@ def test_errors_are_over_respondents():
     logs = np.where(data.chosen == 0, np.log(0.5), np.log(0.25))
     off = [(logs - logs.mean())[data.respondent_of_task == k].sum() for k in range(4)]
     assert table.loc["half", "log_score"] == pytest.approx(logs.mean(), rel=1e-12)
-    assert table.loc["half", "log_score_se"] == pytest.approx(np.sqrt(4 / 3 * np.square(off).sum()) / len(logs))
+    assert table.loc["half", "log_score_se"] == pytest.approx(
+        np.sqrt(4 / 3 * np.square(off).sum()) / len(logs)
+    )
     alone = th.ChoiceExperiment.from_frame(frame[frame["id"] == "p1"])
-    assert np.isnan(th.compare({"half": Constant()}, alone, hold_out=2, **QUIET).loc["half", "log_score_se"])
+    assert np.isnan(
+        th.compare({"half": Constant()}, alone, hold_out=2, **QUIET).loc["half", "log_score_se"]
+    )
 
 
 class Tied(Constant):
@@ -105,7 +125,9 @@ class Tied(Constant):
 
 def test_ties_share_a_hit(data):
     table = th.compare({"tied": Tied()}, data, leave_out="respondent", folds=3, **QUIET)
-    assert table.loc["tied", "hit_rate"] == pytest.approx(np.where(data.chosen == 2, 0.0, 0.5).mean())
+    assert table.loc["tied", "hit_rate"] == pytest.approx(
+        np.where(data.chosen == 2, 0.0, 0.5).mean()
+    )
 
 
 @pytest.mark.parametrize("leave_out", ["task", "respondent"])
@@ -164,7 +186,9 @@ def test_the_logits_of_thali(data):
     assert (table.loc[["MNL", "HB"], "log_score"] > table.loc["BASE", "log_score"]).all()
     train, test = data.split(tasks=2)
     p = th.MultinomialLogit().fit(train).predict_proba(test)
-    assert table.loc["MNL", "log_score"] == pytest.approx(np.log(p[test.first_row[:-1] + test.chosen]).mean())
+    assert table.loc["MNL", "log_score"] == pytest.approx(
+        np.log(p[test.first_row[:-1] + test.chosen]).mean()
+    )
     other = th.compare(models, data, **budget, **(QUIET | {"random_seed": 2}))
     assert other.loc["HB", "log_score"] != table.loc["HB", "log_score"]
 
@@ -179,7 +203,9 @@ def test_sentences(data):
     says(sentence[3], "-1.1", "'half' predicts the")
     zeros = int((data.chosen != 0).sum())
     assert sentence[-1] == f"'wrong' assigned probability 0 to {zeros} of the 96 observed choices."
-    assert table.loc["wrong", "log_score"] == -np.inf and np.isnan(table.loc["wrong", "log_score_se"])
+    assert table.loc["wrong", "log_score"] == -np.inf and np.isnan(
+        table.loc["wrong", "log_score_se"]
+    )
     new = th.compare({"half": Constant()}, data, "respondent", **QUIET)
     says(sentences(new)[0], "'half' predicts the")
 
@@ -197,7 +223,11 @@ def test_a_failure_is_told_and_costs_nothing_else(data):
 
 class Wrong(Constant):
     def predict_proba(self, new):
-        return super().predict_proba(new)[: self.place] if self.place else 2 * super().predict_proba(new)
+        return (
+            super().predict_proba(new)[: self.place]
+            if self.place
+            else 2 * super().predict_proba(new)
+        )
 
 
 @pytest.mark.parametrize(("place", "sentence"), [(0, ("1",)), (7, ("72 numbers", "got shape"))])
@@ -207,7 +237,10 @@ def test_predictions_must_be_probabilities(data, place, sentence):
 
 
 def test_a_comparison_goes_on_from_its_job(data, tmp_path, monkeypatch):
-    job, models = tmp_path / "job", {"MNL": th.MultinomialLogit(), "linear": th.MultinomialLogit("price")}
+    job, models = (
+        tmp_path / "job",
+        {"MNL": th.MultinomialLogit(), "linear": th.MultinomialLogit("price")},
+    )
     with monkeypatch.context() as patch, warned(InterruptedWarning, "2", "4 fits"):
         stop_after(2, patch)
         early = th.compare(models, data, folds=2, job=job, **QUIET)
@@ -225,18 +258,27 @@ BAD = [
     (ONE, {"hold_out": 2, "folds": 2}, "Both `hold_out` and `folds` are given; remove one."),
     (ONE, {"folds": 1}, "`folds` must be an integer >= 2; got 1."),
     (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent; use at most 8."),
-    (ONE, {"leave_out": "respondent", "folds": 13}, "`folds=13` exceeds the number of respondents; use at most 12."),
+    (
+        ONE,
+        {"leave_out": "respondent", "folds": 13},
+        "`folds=13` exceeds the number of respondents; use at most 12.",
+    ),
     (
         ONE,
         {"leave_out": "respondent", "hold_out": 12},
         "`hold_out=12` leaves none of 12 respondents to fit; hold out fewer respondents.",
     ),
     (ONE, {"draws": 0}, "`draws` must be an integer >= 1; got 0."),
-    ({"BASE": Constant()}, {}, "'BASE' is the name of a reference row of the table; rename the model."),
+    (
+        {"BASE": Constant()},
+        {},
+        "'BASE' is the name of a reference row of the table; rename the model.",
+    ),
     (
         {"m": Constant},
         {},
-        "'m' must be a thali model for choice experiments, such as HierarchicalLogit(), or have fit and",
+        "'m' must be a thali model for choice experiments, such as HierarchicalLogit(), or have"
+        " fit and",
     ),
     ({}, {}, "`models` is empty"),
 ]

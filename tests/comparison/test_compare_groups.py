@@ -39,8 +39,22 @@ def test_a_group_with_one_pair_cannot_lose_it(data):
 
 
 def test_models_are_scored_by_group(data, uncompiled):
-    models = {name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "similar")}
-    settings = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+    models = {
+        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
+        for name in ("common", "similar")
+    }
+    settings = {
+        "draws": 8,
+        "tune": 4,
+        "chains": 2,
+        "thin": 1,
+        "cores": 1,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     table = th.compare(models, dict(data), **settings)
-    assert table.loc["common", "pairs"] == 6 and set(table.attrs["predictions"]["group"]) == {"women", "men"}
+    assert table.loc["common", "pairs"] == 6 and set(table.attrs["predictions"]["group"]) == {
+        "women",
+        "men",
+    }
     assert " by women" in " ".join(sentences(table)) or " by men" in " ".join(sentences(table))

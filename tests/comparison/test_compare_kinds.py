@@ -1,4 +1,5 @@
-"""`thali.compare` on every kind of data besides pairs of draws: classifiers, similarities, maximum likelihood."""
+"""`thali.compare` on every kind of data besides pairs of draws: classifiers, similarities, maximum
+likelihood."""
 
 import warnings
 
@@ -40,14 +41,17 @@ def compare(*given, **changed):
         return th.compare(*given, **(QUIET | changed))
 
 
-# classifiers ----------------------------------------------------------------------------------------------
+# classifiers --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], [31, 20, 9])
-    X = rng.normal(size=(60, 3)) + np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0], [1.5, 1.5, 0.0]])[codes]
+    X = (
+        rng.normal(size=(60, 3))
+        + np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0], [1.5, 1.5, 0.0]])[codes]
+    )
     shuffled = rng.permutation(60)
     return X[shuffled], np.array(["fern", "moss", "reed"])[codes[shuffled]]
 
@@ -67,14 +71,20 @@ def test_scores_of_rows_are_those_of_scikit_learn_on_the_same_split(rows, folds)
         p = cross_val_predict(model, X, y, cv=split, method="predict_proba")
         classes, truth = np.unique(y, return_inverse=True)
         assert table.loc[name, "log_loss"] == pytest.approx(log_loss(y, p), rel=1e-9)
-        assert table.loc[name, "accuracy"] == pytest.approx(accuracy_score(y, classes[p.argmax(axis=1)]), rel=1e-12)
+        assert table.loc[name, "accuracy"] == pytest.approx(
+            accuracy_score(y, classes[p.argmax(axis=1)]), rel=1e-12
+        )
         brier = ((p - np.eye(3)[truth]) ** 2).sum(axis=1)
         assert table.loc[name, "brier"] == pytest.approx(brier.mean(), rel=1e-9)
         each = -np.log(p[np.arange(60), truth])
-        assert table.loc[name, "log_loss_se"] == pytest.approx(each.std(ddof=1) / np.sqrt(60), rel=1e-9)
+        assert table.loc[name, "log_loss_se"] == pytest.approx(
+            each.std(ddof=1) / np.sqrt(60), rel=1e-9
+        )
         assert table.attrs["rows"][name].sort_index().to_numpy() == pytest.approx(each, rel=1e-9)
     best = table.loc[["PL", "logistic"], "log_loss"].idxmin()
-    assert table.attrs["best"] == best and f"{best!r} predicts held-out rows best" in " ".join(sentences(table))
+    assert table.attrs["best"] == best and f"{best!r} predicts held-out rows best" in " ".join(
+        sentences(table)
+    )
     assert (table["rows"] == 60).all()
 
 
@@ -83,7 +93,9 @@ def test_frames_and_arrays_of_rows_are_alike(rows):
     frame = pd.DataFrame(X, columns=["u", "v", "w"], index=np.arange(60)[::-1])
     labels = pd.Series(y, index=frame.index)
     one, other = (th.compare(classifiers(), data, **QUIET) for data in (rows, (frame, labels)))
-    pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True)
+    pd.testing.assert_frame_equal(
+        one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True
+    )
 
 
 def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
@@ -93,7 +105,9 @@ def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
     assert not any(hasattr(model, "classes_") for model in models.values())
     with parallel_config("threading", n_jobs=2):
         at_once = compare(models, rows, folds=2, cores=None, **SHORT)
-    pd.testing.assert_frame_equal(table.drop(columns="seconds"), at_once.drop(columns="seconds"), check_exact=True)
+    pd.testing.assert_frame_equal(
+        table.drop(columns="seconds"), at_once.drop(columns="seconds"), check_exact=True
+    )
     again = compare(models, rows, folds=2, job=job, random_seed=None, **SHORT)
     pd.testing.assert_frame_equal(table, again, check_exact=True)
     other = compare(models, rows, folds=2, random_seed=5, **SHORT)
@@ -101,12 +115,16 @@ def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
     X, y = rows
     held = folds_of(y, 2, 4) == 0
     seed = np.random.SeedSequence(4).spawn(2)[0]
-    fit = th.SparseMultinomialLogit(**{name: SHORT[name] for name in SHORT.keys() - {"thin"}}, random_state=seed)
+    fit = th.SparseMultinomialLogit(
+        **{name: SHORT[name] for name in SHORT.keys() - {"thin"}}, random_state=seed
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         p = fit.fit(X[~held], y[~held], thin=SHORT.get("thin")).predict_proba(X[held])
     expected = -np.log(p[np.arange(held.sum()), np.searchsorted(fit.classes_, y[held])])
-    assert table.attrs["rows"]["logit"][np.flatnonzero(held)].to_numpy() == pytest.approx(expected, rel=1e-12)
+    assert table.attrs["rows"]["logit"][np.flatnonzero(held)].to_numpy() == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 class Sure(LogisticRegression):
@@ -155,16 +173,19 @@ def test_rows_and_classes_must_match(rows):
         th.compare(classifiers(), (rows[0], rows[1][1:]), **QUIET)
 
 
-# similarities ---------------------------------------------------------------------------------------------
+# similarities -------------------------------------------------------------------------------------
 
 TRIO = th.Similarities(
-    [[0, 0.8, 0.3], [0.8, 0, 0.45], [0.3, 0.45, 0]], list("abc"), judgements=[[0, 2, 1], [2, 0, 4], [1, 4, 0]]
+    [[0, 0.8, 0.3], [0.8, 0, 0.45], [0.3, 0.45, 0]],
+    list("abc"),
+    judgements=[[0, 2, 1], [2, 0, 4], [1, 4, 0]],
 )
 SHARED = {"a": ["f"], "b": ["f"], "c": []}
 
 
 def density(left_out):
-    """ln of the predictive density of one similarity, and its expectation, by quadrature over constant and weight."""
+    """ln of the predictive density of one similarity, and its expectation, by quadrature over
+    constant and weight."""
     nodes, weights = np.polynomial.legendre.leggauss(400)
     grid, mass = 2.0 * (nodes + 1), 2.0 * weights  # from 0 to 4
     constant, weight = np.meshgrid(grid, grid, indexing="ij")
@@ -176,7 +197,9 @@ def density(left_out):
         if pair != left_out:
             posterior = posterior * stats.norm.pdf(value[pair], mean[pair], sigma[pair])
     posterior = posterior / posterior.sum()
-    predictive = (posterior * stats.norm.pdf(value[left_out], mean[left_out], sigma[left_out])).sum()
+    predictive = (
+        posterior * stats.norm.pdf(value[left_out], mean[left_out], sigma[left_out])
+    ).sum()
     return np.log(predictive), (posterior * mean[left_out]).sum()
 
 
@@ -187,12 +210,17 @@ def test_scores_of_similarities_are_those_of_quadrature():
     for a, b in (("a", "b"), ("a", "c"), ("b", "c")):
         log_score, mean = density(a + b)
         row = rows.loc[(a, b)]
-        assert abs(row["log_score"] - log_score) < 5 * row["log_score_mcse"] + 1e-4 and row["log_score_mcse"] < 0.05
+        assert (
+            abs(row["log_score"] - log_score) < 5 * row["log_score_mcse"] + 1e-4
+            and row["log_score_mcse"] < 0.05
+        )
         assert abs(row["predicted"] - mean) < 5 * row["predicted_mcse"] + 1e-4
     assert table.loc["m", "log_score"] == pytest.approx(rows["log_score"].mean())
     squared = (rows["predicted"] - rows["observed"]) ** 2
     assert table.loc["m", "squared_error"] == pytest.approx(squared.mean())
-    assert table.loc["m", "log_score_mcse"] == pytest.approx(np.sqrt((rows["log_score_mcse"] ** 2).sum()) / 3)
+    assert table.loc["m", "log_score_mcse"] == pytest.approx(
+        np.sqrt((rows["log_score_mcse"] ** 2).sum()) / 3
+    )
 
 
 def test_the_reference_of_similarities_is_one_normal_distribution():
@@ -202,7 +230,8 @@ def test_the_reference_of_similarities_is_one_normal_distribution():
     for pair in values:
         other = [key for key in values if key != pair]
         mean = sum(n[k] * values[k] for k in other) / sum(n[k] for k in other)
-        variance = sum(n[k] * (values[k] - mean) ** 2 for k in other)  # one degree of freedom; of a single judgement
+        # one degree of freedom; of a single judgement
+        variance = sum(n[k] * (values[k] - mean) ** 2 for k in other)
         expected.append(stats.norm.logpdf(values[pair], mean, np.sqrt(variance / n[pair])))
         squared.append((values[pair] - mean) ** 2)
     assert table.attrs["similarities"]["BASE"].to_numpy() == pytest.approx(expected)
@@ -228,7 +257,9 @@ def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
     table = compare(models, data, folds=9, **SHORT)
     assert [each.n_pairs for each in seen] == [40] * 9 and (table["pairs"] == 45).all()
     held = [
-        set(zip(data.first, data.second, strict=True)) - set(zip(each.first, each.second, strict=True)) for each in seen
+        set(zip(data.first, data.second, strict=True))
+        - set(zip(each.first, each.second, strict=True))
+        for each in seen
     ]
     assert len(set.union(*held)) == 45 and all(each.labels == data.labels for each in seen)
     seen.clear()
@@ -239,7 +270,7 @@ def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
         th.compare({"m": models["m"]}, TRIO.take(np.array([True, False, False])), **QUIET)
 
 
-# estimates ------------------------------------------------------------------------------------------------
+# estimates ----------------------------------------------------------------------------------------
 
 
 def test_maximum_likelihood_is_compared():
@@ -249,7 +280,9 @@ def test_maximum_likelihood_is_compared():
     p = []
     for first, second in zip(data.first, data.second, strict=True):
         a, b = data.labels[first], data.labels[second]
-        own = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data.without_pair(a, b))
+        own = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+            data.without_pair(a, b)
+        )
         p.append(own.predict_proba([(a, b)])[0])
     nll = -stats.binom.logpmf(data.wins, data.wins + data.losses, p)
     assert table.attrs["pairs"]["ML"].to_numpy() == pytest.approx(nll, rel=1e-6)
@@ -261,7 +294,7 @@ def test_maximum_likelihood_is_compared():
         th.compare({"m": unknown}, data, **QUIET)
 
 
-# which models ---------------------------------------------------------------------------------------------
+# which models -------------------------------------------------------------------------------------
 
 DATA = {
     DataForm(PAIRS): lambda: TINY["elimination-by-aspects"].data()[0],
@@ -279,7 +312,9 @@ MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),
     "bradley-terry-luce": th.BradleyTerryLuce(),
     "additive-clustering": th.AdditiveClustering(),
-    "latent-feature-model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
+    "latent-feature-model": th.LatentFeatureModel(
+        th.priors.IndianBuffet(), th.likelihoods.Elimination()
+    ),
     "product-classes": th.ProductClasses(),
     "multinomial-logit": th.MultinomialLogit(),
     "latent-class-logit": th.LatentClassLogit(2),
@@ -297,12 +332,17 @@ def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, form):
             th.compare({"m": MODELS[spec.name]}, DATA[form](), draws=0)
         assert "these data are" not in str(caught.value)
     else:
-        with pytest.raises(ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {form}"):
+        with pytest.raises(
+            ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {form}"
+        ):
             th.compare({"m": MODELS[spec.name]}, DATA[form]())
 
 
 def test_models_of_others_need_what_is_asked_of_them():
-    for kind, needed in (("similarities", "AdditiveClustering()"), ("covariates and classes", "fit and predict_proba")):
+    for kind, needed in (
+        ("similarities", "AdditiveClustering()"),
+        ("covariates and classes", "fit and predict_proba"),
+    ):
         with pytest.raises(ArgumentError, match=f"for {kind}, such as") as caught:
             th.compare({"m": object()}, DATA[DataForm(kind)]())
         assert needed in str(caught.value)
@@ -310,7 +350,9 @@ def test_models_of_others_need_what_is_asked_of_them():
 
 def test_the_open_combination_is_compared():
     pairs = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
-    open_ = th.LatentFeatureModel(th.priors.FiniteFeatures(1), th.likelihoods.Elimination(lapse=0.02))
+    open_ = th.LatentFeatureModel(
+        th.priors.FiniteFeatures(1), th.likelihoods.Elimination(lapse=0.02)
+    )
     table = compare({"open": open_, "same": th.EliminationByAspects(1, lapse=0.02)}, pairs, **SHORT)
     assert table.loc["open", "nll"] == table.loc["same", "nll"] and table.attrs["lapses"] == {
         "open": 0.02,

@@ -1,4 +1,5 @@
-"""Models of groups of people compared by choices, people or similarities that are left out of their groups."""
+"""Models of groups of people compared by choices, people or similarities that are left out of their
+groups."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,15 @@ from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
-RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+RUN = {
+    "draws": 8,
+    "tune": 4,
+    "chains": 2,
+    "thin": 1,
+    "cores": 1,
+    "random_seed": 1,
+    "progressbar": False,
+}
 SEED = np.random.SeedSequence(1)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 
@@ -24,9 +33,13 @@ def answered(people=8, seed=1):
     rng, rows = np.random.default_rng(seed), []
     for person in range(people):
         for first, second in (("tea", "milk"), ("tea", "beer"), ("milk", "beer")):
-            rows.append((f"p{person}", "fm"[person % 2], first, second, (first, second)[rng.integers(2)]))
+            rows.append(
+                (f"p{person}", "fm"[person % 2], first, second, (first, second)[rng.integers(2)])
+            )
     frame = pd.DataFrame(rows, columns=["person", "sex", "left", "right", "chosen"])
-    return th.PairedComparisons.from_trials(frame, "left", "right", "chosen", respondent="person").by_group("sex")
+    return th.PairedComparisons.from_trials(
+        frame, "left", "right", "chosen", respondent="person"
+    ).by_group("sex")
 
 
 @pytest.fixture
@@ -60,7 +73,9 @@ def watched(data, **how):
             fitted.append(data)
             return self
 
-    table = th.compare({"guess": Watching()}, data, cores=1, random_seed=1, progressbar=False, **how)
+    table = th.compare(
+        {"guess": Watching()}, data, cores=1, random_seed=1, progressbar=False, **how
+    )
     return fitted, table.attrs["tasks"].index
 
 
@@ -86,7 +101,11 @@ def test_people_are_left_out_of_their_group():
 
 def test_random_parts_are_those_of_earlier_versions():
     objects = GroupedData(
-        {"x": random_similarities(4, 1), "y": random_similarities(4, 2), "z": random_similarities(3, 3)}
+        {
+            "x": random_similarities(4, 1),
+            "y": random_similarities(4, 2),
+            "z": random_similarities(3, 3),
+        }
     )
     splitter = Grouped(ObjectPairs, objects)
 
@@ -97,7 +116,10 @@ def test_random_parts_are_those_of_earlier_versions():
     assert left_out(5, None) == [[0, 1, 4, 7, 9]]
     assert left_out(None, 4) == [[0, 3, 7, 13], [1, 5, 8, 10], [4, 6, 12, 14], [2, 9, 11]]
     labels = splitter.labels(np.array([13, 0]))
-    assert labels.names == ["group", "a", "b"] and labels.tolist() == [("z", "0", "2"), ("x", "0", "1")]
+    assert labels.names == ["group", "a", "b"] and labels.tolist() == [
+        ("z", "0", "2"),
+        ("x", "0", "1"),
+    ]
     _, tasks = watched(answered(), leave_out="respondent", hold_out=3)
     assert sorted(set(tasks.get_level_values("respondent"))) == ["f: p2", "m: p3", "m: p7"]
 
@@ -106,7 +128,9 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
     table = th.compare({"guess": Guess()}, answered(), leave_out="respondent", folds=2, **RUN)
     scores = table.attrs["tasks"]["guess"]
     of_women = scores.index.get_level_values("respondent").str.startswith("f: ")
-    assert set(np.exp(scores[of_women]).round(6)) == {0.1, 0.9} and set(np.exp(scores[~of_women]).round(6)) == {0.5}
+    assert set(np.exp(scores[of_women]).round(6)) == {0.1, 0.9} and set(
+        np.exp(scores[~of_women]).round(6)
+    ) == {0.5}
     assert table.attrs["scorer"] == "GroupPeopleScorer" and len(th.findings(table)) > 0
 
 
@@ -117,11 +141,19 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         (answered(3), {"leave_out": "respondent"}, ("'m'",)),
         (answered(4), {"leave_out": "respondent", "hold_out": 3}, ("leaves a group",)),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, ("'a'",)),
-        ({"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}, {"leave_out": "task"}, ("pair",)),
+        (
+            {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)},
+            {"leave_out": "task"},
+            ("pair",),
+        ),
     ],
 )
 def test_what_cannot_be_left_out(data, settings, said):
-    of_data = th.AdditiveClustering if hasattr(next(iter(data.values())), "sigma") else th.EliminationByAspects
+    of_data = (
+        th.AdditiveClustering
+        if hasattr(next(iter(data.values())), "sigma")
+        else th.EliminationByAspects
+    )
     model = of_data(people=th.people.Groups())
     with refused((ArgumentError, DataError), *said):
         th.compare({"x": model}, data, **settings, **RUN)
@@ -129,7 +161,8 @@ def test_what_cannot_be_left_out(data, settings, said):
 
 def test_models_predict_the_people_of_each_group(uncompiled):
     models = {
-        name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "free", "similar")
+        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
+        for name in ("common", "free", "similar")
     }
     table = th.compare(models, answered(), leave_out="respondent", folds=2, **RUN)
     assert table["tasks"].eq(24).all() and table["respondents"].eq(8).all()
@@ -138,7 +171,10 @@ def test_models_predict_the_people_of_each_group(uncompiled):
 
 
 def test_models_predict_choices_out_of_sets(choices, uncompiled):
-    models = {name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "similar")}
+    models = {
+        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
+        for name in ("common", "similar")
+    }
     table = th.compare(models, choices, hold_out=8, **RUN)
     assert table.loc["similar", "tasks"] == 8 and np.isfinite(table["log_score"]).all()
 
@@ -152,6 +188,12 @@ def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])
     assert rest["x"].n_pairs == data["x"].n_pairs - 1 and rest["y"] == data["y"]
     assert list(left) == ["x"] and left["x"].values.tolist() == [data["x"].values[0]]
-    models = {name: th.AdditiveClustering(2, sigma=0.1, people=th.people.Groups(name)) for name in ("free", "similar")}
+    models = {
+        name: th.AdditiveClustering(2, sigma=0.1, people=th.people.Groups(name))
+        for name in ("free", "similar")
+    }
     table = th.compare(models, data, folds=2, **RUN)
-    assert table["pairs"].eq(len(parts)).all() and set(table.attrs["predictions"]["group"]) == {"x", "y"}
+    assert table["pairs"].eq(len(parts)).all() and set(table.attrs["predictions"]["group"]) == {
+        "x",
+        "y",
+    }

@@ -32,7 +32,9 @@ def test_the_score_is_that_of_three_outcomes():
         assert table.loc[name, "nll"] == pytest.approx(-multinomial.logpmf(counts, n, p).mean())
     alone = maximum_likelihood().fit(DATA).leave_one_out()
     assert (
-        table.loc["ml", "nll"] == pytest.approx(alone.attrs["nll"]) == pytest.approx(-table.loc["ml", "mean_log_pred"])
+        table.loc["ml", "nll"]
+        == pytest.approx(alone.attrs["nll"])
+        == pytest.approx(-table.loc["ml", "mean_log_pred"])
     )
     bits = (table.loc["BASE", "nll"] - table.loc["ml", "nll"]) * len(n) / np.log(2) / n.sum()
     assert table.loc["ml", "information"] == pytest.approx(bits)
@@ -50,10 +52,14 @@ def test_draws_are_scored_by_their_mean_and_by_their_likelihood():
     likelihoods = multinomial.pmf(np.tile(counts, (len(flat), 1)), 8, flat)
     assert found.log_pred == pytest.approx(np.log(likelihoods.mean()))
     # Of independent draws the Monte Carlo errors are those of repetitions.
-    again = [score_answers(counts[None], rng.dirichlet([5, 2, 2], size=(4, 500, 1))) for _ in range(200)]
+    again = [
+        score_answers(counts[None], rng.dirichlet([5, 2, 2], size=(4, 500, 1))) for _ in range(200)
+    ]
     for name in ("nll", "log_pred", "predicted"):
         spread = np.std([getattr(one, name) for one in again])
-        assert np.mean([getattr(one, name + "_mcse") for one in again]) == pytest.approx(spread, rel=0.3)
+        assert np.mean([getattr(one, name + "_mcse") for one in again]) == pytest.approx(
+            spread, rel=0.3
+        )
     still = score_answers(counts[None], np.broadcast_to(mean, (1, 4, 1, 3)))
     assert still.nll_mcse == 0.0 and still.log_pred == pytest.approx(-still.nll)
 
@@ -61,16 +67,23 @@ def test_draws_are_scored_by_their_mean_and_by_their_likelihood():
 @pytest.mark.long
 @pytest.mark.fit
 def test_models_with_draws_predict_ties_even_where_the_others_have_none(uncompiled):
-    data = th.PairedComparisons([[0, 3, 2], [1, 0, 2], [1, 2, 0]], ties=[[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+    data = th.PairedComparisons(
+        [[0, 3, 2], [1, 0, 2], [1, 2, 0]], ties=[[0, 2, 0], [2, 0, 0], [0, 0, 0]]
+    )
     model = th.EliminationByAspects("unique")
-    table = compared({"BTL": model, "ml": maximum_likelihood()}, data, draws=30, tune=20, chains=2, thin=1)
-    assert np.isfinite(table.loc["BTL", "nll"]) and table.loc["ml", "nll"] == np.inf  # nu is 0 without the one pair
+    table = compared(
+        {"BTL": model, "ml": maximum_likelihood()}, data, draws=30, tune=20, chains=2, thin=1
+    )
+    # nu is 0 without the one pair
+    assert np.isfinite(table.loc["BTL", "nll"]) and table.loc["ml", "nll"] == np.inf
     assert model.ties is None  # the user's own is left alone
 
 
 def test_models_that_know_no_ties_are_refused():
     for how in ("half", "drop"):
-        with pytest.raises(ArgumentError, match=f"'x' has `ties='{how}'` and does not predict ties.*without_ties"):
+        with pytest.raises(
+            ArgumentError, match=f"'x' has `ties='{how}'` and does not predict ties.*without_ties"
+        ):
             compared({"x": maximum_likelihood(ties=how)})
         compared({"x": maximum_likelihood(ties=how)}, DATA.without_ties(how))
 

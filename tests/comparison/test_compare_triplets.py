@@ -10,7 +10,15 @@ import thali as th
 from thali.errors import ArgumentError, DataError
 
 DATA = th.datasets.triplets(6, 60, random_seed=2, n_features=2, share_of_owners=0.4).data
-RUN = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "cores": 1, "progressbar": False}
+RUN = {
+    "draws": 12,
+    "tune": 8,
+    "thin": 1,
+    "chains": 2,
+    "random_seed": 1,
+    "cores": 1,
+    "progressbar": False,
+}
 
 
 class Guess:
@@ -42,7 +50,10 @@ def test_every_answer_is_left_out_with_its_set():
     for train, test in zip(fitted, asked, strict=True):
         assert train.n_answers + test.n_answers == 60 and train.labels == DATA.labels
     counts = DATA.counts.astype(int)
-    most_similar = [sorted((DATA.labels[i], DATA.labels[j])) for i, j in zip(DATA.first, DATA.second, strict=True)]
+    most_similar = [
+        sorted((DATA.labels[i], DATA.labels[j]))
+        for i, j in zip(DATA.first, DATA.second, strict=True)
+    ]
     wanted = sorted(pair for pair, n in zip(most_similar, counts, strict=True) for _ in range(n))
     assert sorted(sorted(pair) for _, *pair in named) == wanted
 

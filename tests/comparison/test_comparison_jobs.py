@@ -23,7 +23,13 @@ from sklearn.linear_model import LogisticRegression
 import thali as th
 from thali._inference import jobs
 from thali._inference.parts import PartsFolder, read_parts
-from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
+from thali.errors import (
+    ArgumentError,
+    DataError,
+    IncompleteWarning,
+    InterruptedWarning,
+    ThaliWarning,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +51,17 @@ def ran(monkeypatch):
 
 def same(a, b):
     """All but the CPU seconds."""
-    pd.testing.assert_frame_equal(*(each.drop(columns="seconds", errors="ignore") for each in (a, b)), check_exact=True)
+    pd.testing.assert_frame_equal(
+        *(each.drop(columns="seconds", errors="ignore") for each in (a, b)), check_exact=True
+    )
     assert a.attrs.keys() == b.attrs.keys()
     for name, value in a.attrs.items():
-        assert value.equals(b.attrs[name]) if hasattr(value, "equals") else value == b.attrs[name], name
+        assert (
+            value.equals(b.attrs[name]) if hasattr(value, "equals") else value == b.attrs[name]
+        ), name
 
 
-# one job --------------------------------------------------------------------------------------------------
+# one job ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.first(1)
@@ -72,8 +82,9 @@ def test_it_is_the_same_on_four_cores(table, tmp_path, often):
     same(compare(job=tmp_path / "job", cores=4), table)
 
 
-# Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
-# after a file of the job is renamed into place; the same comparison then goes on from what it left behind.
+# Run in a process of its own, which has no threads when it forks. A child is killed by signal 9
+# just before or just after a file of the job is renamed into place; the same comparison then goes
+# on from what it left behind.
 KILLED = """
 import json, os, sys, warnings
 warnings.simplefilter("ignore")
@@ -107,7 +118,13 @@ print(killed, "times killed, the same")
 
 
 def killed(place, times, seed, by="prediction"):
-    command = [sys.executable, "-c", KILLED, json.dumps([str(TESTS)]), json.dumps([str(place), times, seed, by])]
+    command = [
+        sys.executable,
+        "-c",
+        KILLED,
+        json.dumps([str(TESTS)]),
+        json.dumps([str(place), times, seed, by]),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
@@ -143,7 +160,16 @@ def test_what_decides_about_no_result_may_change(tmp_path, ran):
     X, y = np.random.default_rng(1).normal(size=(30, 2)), np.arange(30) % 2
     for seed in (1, 2):
         named = {"PL": th.PlackettLuceRegression("map", a=1.5, random_state=seed)}
-        compare(named, (X, y), folds=3, draws=None, tune=None, chains=None, thin=None, job=tmp_path / "job")
+        compare(
+            named,
+            (X, y),
+            folds=3,
+            draws=None,
+            tune=None,
+            chains=None,
+            thin=None,
+            job=tmp_path / "job",
+        )
     assert ran == [3, 0]
 
 
@@ -179,7 +205,9 @@ def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
             held.append(0 if index is None else index["place"]["done"])
         assert held == [0, 0, 3, 4, 4]
     index = jobs.read_index(folder.path)
-    assert index["ended"] and index["place"]["each"] == {"a": [5, 5]} and len(index["segments"]) == 3
+    assert (
+        index["ended"] and index["place"]["each"] == {"a": [5, 5]} and len(index["segments"]) == 3
+    )
 
 
 def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, often):
@@ -209,7 +237,9 @@ class FailsOnce(th.EliminationByAspects):
     """Cannot be fitted without the pair x-y until a file is there."""
 
     def fit(self, data, **settings):
-        pairs = {(data.labels[i], data.labels[j]) for i, j in zip(data.first, data.second, strict=True)}
+        pairs = {
+            (data.labels[i], data.labels[j]) for i, j in zip(data.first, data.second, strict=True)
+        }
         if ("x", "y") not in pairs and not os.path.exists(os.environ["THALI_MARKER"]):
             raise RuntimeError("no x-y")
         return super().fit(data, **settings)
@@ -227,7 +257,7 @@ def test_a_failed_fit_is_tried_again(tmp_path, monkeypatch, ran):
     assert jobs.read_index(job)["ended"] and ran == [3, 1]
 
 
-# every kind of data ---------------------------------------------------------------------------------------
+# every kind of data -------------------------------------------------------------------------------
 
 
 def _choices():
@@ -238,11 +268,15 @@ def _choices():
         for place, option in enumerate(rng.permutation(list("abcd"))[:3])
     ]
     frame = pd.DataFrame(rows, columns=["choice", "option", "chosen", "who"])
-    return th.Choices.from_frame(frame, choice_id="choice", alternative="option", chosen="chosen", respondent="who")
+    return th.Choices.from_frame(
+        frame, choice_id="choice", alternative="option", chosen="chosen", respondent="who"
+    )
 
 
 def _experiment():
-    return th.ChoiceExperiment.from_frame(simulated(people=8, tasks=4, seed=4), levels={"zoom": ["no", "yes"]})
+    return th.ChoiceExperiment.from_frame(
+        simulated(people=8, tasks=4, seed=4), levels={"zoom": ["no", "yes"]}
+    )
 
 
 def _similarities():
@@ -266,8 +300,16 @@ KINDS = {
         {"leave_out": "respondent", "hold_out": np.int64(2)},
     ),
     "tasks": (lambda: {"MNL": th.MultinomialLogit()}, _experiment, {"folds": 3}),
-    "respondents": (lambda: {"MNL": th.MultinomialLogit()}, _experiment, {"leave_out": "respondent"}),
-    "similarities": (lambda: {"one": th.AdditiveClustering([[1], [1], [0], [0]])}, _similarities, {"folds": 3}),
+    "respondents": (
+        lambda: {"MNL": th.MultinomialLogit()},
+        _experiment,
+        {"leave_out": "respondent"},
+    ),
+    "similarities": (
+        lambda: {"one": th.AdditiveClustering([[1], [1], [0], [0]])},
+        _similarities,
+        {"folds": 3},
+    ),
     "rows": (lambda: CLASSIFIERS, _rows, {}),
     "frame": (lambda: CLASSIFIERS, lambda: _rows(frame=True), {"folds": 3}),
 }
@@ -285,11 +327,13 @@ def test_the_table_is_made_of_the_job_alone(kind, tmp_path, ran, done):
     assert ran == [len(whole.attrs["missing"]) + whole.attrs["fits"], 0]
 
 
-# refusals -------------------------------------------------------------------------------------------------
+# refusals -----------------------------------------------------------------------------------------
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +355,14 @@ OTHERS = {
     "tune": ({"tune": None}, ("tune=10", "tune=1000")),
     "seed": ({"random_seed": 4}, ("another seed",)),
     "model": (
-        {"named": {"BTL": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()), "two": TWO}},
+        {
+            "named": {
+                "BTL": th.LatentFeatureModel(
+                    th.priors.IndianBuffet(), th.likelihoods.Elimination()
+                ),
+                "two": TWO,
+            }
+        },
         ("EliminationByAspects", "'BTL'", "LatentFeatureModel"),
     ),
     "parameter": (
@@ -339,7 +390,12 @@ def test_folds_are_part_of_a_job(tmp_path):
         compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
     with refused(DataError, "was started with", "C=2", "'logistic'"):
         other = {**CLASSIFIERS, "logistic": LogisticRegression(C=3)}
-        compare({**CLASSIFIERS, "logistic": LogisticRegression(C=2)}, _rows(), folds=3, job=tmp_path / "other")
+        compare(
+            {**CLASSIFIERS, "logistic": LogisticRegression(C=2)},
+            _rows(),
+            folds=3,
+            job=tmp_path / "other",
+        )
         compare(other, _rows(), folds=3, job=tmp_path / "other")
 
 

@@ -33,7 +33,8 @@ def compare(lapses=LAPSES, **changed):
 
 
 class Found:
-    """In place of any computation: an evidence that depends on the model and its seed, and which models were asked."""
+    """In place of any computation: an evidence that depends on the model and its seed, and which
+    models were asked."""
 
     def __init__(self):
         self.asked = []
@@ -45,13 +46,28 @@ class Found:
         self.asked.append(model.lapse)
         rng = np.random.default_rng(how.random_seed)
         value, usable = float(-3.0 - model.lapse + rng.standard_normal()), model.lapse < 0.3
-        said = ConvergenceCheck(usable, {"draws": 10}, Message("Repeat it with ", Remedy("draws", 40), "."))
-        path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -math.inf]})
-        path = path.assign(log_likelihood_sd=rng.random(2), log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
+        said = ConvergenceCheck(
+            usable, {"draws": 10}, Message("Repeat it with ", Remedy("draws", 40), ".")
+        )
+        path = pd.DataFrame(
+            {"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -math.inf]}
+        )
+        path = path.assign(
+            log_likelihood_sd=rng.random(2), log_evidence=[value, 0.0], swap_rate=[0.5, math.nan]
+        )
         changed = pd.DataFrame({"log_evidence": [value + 1 / 3], "std_error": [0.1]}, ["alpha x 2"])
         integral = Thermodynamic(value, 0.1, 0.2, 0.0, 0.1) if usable else None
         df = 11.0 if usable else math.inf
-        return LogEvidence(value, 0.1, df, said, rng.random(2), path, changed if how.sensitivity else None, integral)
+        return LogEvidence(
+            value,
+            0.1,
+            df,
+            said,
+            rng.random(2),
+            path,
+            changed if how.sensitivity else None,
+            integral,
+        )
 
 
 @pytest.fixture
@@ -74,7 +90,9 @@ def same(a, b):
         assert (one.estimates == other.estimates).all() and one.interval() == other.interval()
         pd.testing.assert_frame_equal(one.path, other.path, check_exact=True)
     if "sensitivity" in a.attrs:
-        pd.testing.assert_frame_equal(a.attrs["sensitivity"], b.attrs["sensitivity"], check_exact=True)
+        pd.testing.assert_frame_equal(
+            a.attrs["sensitivity"], b.attrs["sensitivity"], check_exact=True
+        )
 
 
 @pytest.mark.parametrize("sensitivity", [False, True])
@@ -95,8 +113,8 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
 
 
 def test_models_are_added(found, tmp_path):
-    """After the others they cost nothing else; before them the seeds of those after are others, with or without a
-    job."""
+    """After the others they cost nothing else; before them the seeds of those after are others,
+    with or without a job."""
     compare((0.1, 0.2), job=tmp_path / "job")
     found.asked = []
     after = compare((0.1, 0.2, 0.3), job=tmp_path / "job")
@@ -121,7 +139,10 @@ def test_prior_odds_are_no_part_of_the_job(found, tmp_path):
     with pytest.warns(InterruptedWarning):
         part = compare(prior_odds=odds)
     assert part["probability"].sum() == pytest.approx(1.0)
-    assert part.attrs["prior"] == {"lapse 0.1": pytest.approx(2 / 3), "lapse 0.2": pytest.approx(1 / 3)}
+    assert part.attrs["prior"] == {
+        "lapse 0.1": pytest.approx(2 / 3),
+        "lapse 0.2": pytest.approx(1 / 3),
+    }
 
 
 def test_nothing_is_left_of_a_comparison_that_found_nothing(found, tmp_path):
@@ -175,7 +196,9 @@ def test_real_chains_give_the_same_numbers(tmp_path):
     plain = compare((0.1, 0.2), **run)
     same(compare((0.1,), job=tmp_path / "job", **run), compare((0.1,), **run))
     same(compare((0.1, 0.2), job=tmp_path / "job", **run), plain)
-    model = th.EliminationByAspects("unique", lapse=0.2).fit(TRIO, 10, 10, 2, random_seed=1, progressbar=False)
+    model = th.EliminationByAspects("unique", lapse=0.2).fit(
+        TRIO, 10, 10, 2, random_seed=1, progressbar=False
+    )
     seed = root(3).spawn(2)[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ConvergenceWarning)

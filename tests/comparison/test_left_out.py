@@ -13,8 +13,13 @@ from thali.errors import ArgumentError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-MODELS = {"chains": {"aspects": "unique"}, "estimate": {"aspects": "unique", "method": "maximum-likelihood"}}
-TRIALS = pd.DataFrame({"first": list("abcabb"), "second": list("bcabaa"), "chosen": list("abcbab"), "size": range(6)})
+MODELS = {
+    "chains": {"aspects": "unique"},
+    "estimate": {"aspects": "unique", "method": "maximum-likelihood"},
+}
+TRIALS = pd.DataFrame(
+    {"first": list("abcabb"), "second": list("bcabaa"), "chosen": list("abcbab"), "size": range(6)}
+)
 
 
 def left(data):
@@ -58,7 +63,9 @@ def test_covariates_count_cell_by_cell_where_the_model_knows_them(how, uncompile
     cells = len(part.counts)
     model = fitted(how, data, covariates=["order"])
     found = mean_of(model.predict_left_out(part))
-    expected = model.predict_proba([part.pair] * cells, covariates={"order": part.covariates["order"]})
+    expected = model.predict_proba(
+        [part.pair] * cells, covariates={"order": part.covariates["order"]}
+    )
     assert found[:, 0] == pytest.approx(expected) and len(set(expected)) > 1
     without = fitted(how, data, covariates=[])
     found = mean_of(without.predict_left_out(part))

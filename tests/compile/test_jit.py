@@ -1,4 +1,5 @@
-"""Compiled code is kept, is compiled again when a source changes, and is not spoiled by what users define."""
+"""Compiled code is kept, is compiled again when a source changes, and is not spoiled by what users
+define."""
 
 import gc
 import os
@@ -78,7 +79,11 @@ def ask(rng, likelihood):
 @pytest.fixture
 def copy_of_thali(tmp_path):
     """A copy of the package that may be edited, and a function that runs scripts with it."""
-    shutil.copytree(Path(thali.__file__).parent, tmp_path / "thali", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(thali.__file__).parent,
+        tmp_path / "thali",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     (tmp_path / "thali" / "tiny.py").write_text(TINY)
 
     def run(text, name="script.py"):
@@ -87,7 +92,11 @@ def copy_of_thali(tmp_path):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         environment |= {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
         done = subprocess.run(
-            [sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=tmp_path
+            [sys.executable, str(script)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
@@ -103,7 +112,11 @@ def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew
     assert (compiled, hits, misses) == ("True", "1", "0")
     assert first == second
     callee = folder / "thali" / "_inference" / "numerics" / "decisions.py"
-    callee.write_text(callee.read_text().replace("return int(rng.random() * n)", "return 100 + int(rng.random() * n)"))
+    callee.write_text(
+        callee.read_text().replace(
+            "return int(rng.random() * n)", "return 100 + int(rng.random() * n)"
+        )
+    )
     compiled, hits, misses, third = run(RUN)
     assert (compiled, hits, misses) == ("False", "0", "1")
     assert int(third) == 100 + int(first)
@@ -142,7 +155,9 @@ def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
 
 def test_code_that_only_others_call_becomes_machine_code_with_them(monkeypatch):
     made, make = [], JITCodeLibrary._finalize_specific
-    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", lambda self: made.append(self.name) or make(self))
+    monkeypatch.setattr(
+        JITCodeLibrary, "_finalize_specific", lambda self: made.append(self.name) or make(self)
+    )
 
     @scalar
     def half(x):

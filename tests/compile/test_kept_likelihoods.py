@@ -1,4 +1,5 @@
-"""Samplers that are compiled with a user's functions are kept on disk, as long as nothing that they use has changed."""
+"""Samplers that are compiled with a user's functions are kept on disk, as long as nothing that they
+use has changed."""
 
 import math
 import subprocess

@@ -65,7 +65,10 @@ def entry(rng, model):
 SAME = {
     "a comment": ("    return 0.5 * x", "    # half of it\n    return 0.5 * x  # really"),
     "a docstring": ("def half(x):", "def half(x):\n    '''Half of x.'''"),
-    "a docstring where nothing is returned": ("def clear(b):", "def clear(b):\n    '''Set it to zero.'''"),
+    "a docstring where nothing is returned": (
+        "def clear(b):",
+        "def clear(b):\n    '''Set it to zero.'''",
+    ),
     "another docstring": ("Its size.", "How large it is."),
     "a line further down": ("import math", "\n\n\nimport math"),
     "an annotation": ("def half(x):", "def half(x: float) -> float:"),
@@ -154,12 +157,17 @@ def entry_points():
     """Every function of the library that is compiled for no model: its module and its name."""
     for file in sorted((PROJECT / "src").rglob("*.py")):
         module = ".".join(file.relative_to(PROJECT / "src").with_suffix("").parts)
-        for name in re.findall(r"^@(?:compiled|allocating)\ndef (\w+)", file.read_text("utf-8"), re.MULTILINE):
+        for name in re.findall(
+            r"^@(?:compiled|allocating)\ndef (\w+)", file.read_text("utf-8"), re.MULTILINE
+        ):
             yield module, name
 
 
 def test_every_entry_point_is_kept():
-    """No name in one means something else in its module, of which no text can tell one value from another."""
+    """No name in one means something else in its module, of which no text can tell one value from
+    another."""
     points = {point: getattr(import_module(point[0]), point[1]).python for point in entry_points()}
     assert len(points) > 20
-    assert {point: reached_from(function).untold for point, function in points.items()} == dict.fromkeys(points, ())
+    assert {
+        point: reached_from(function).untold for point, function in points.items()
+    } == dict.fromkeys(points, ())

@@ -22,7 +22,9 @@ from thali._testing.smallest import SMALLEST
 from thali.errors import ArgumentError, IncompleteWarning
 
 LEVEL = smallest.level_here()
-ROLL = "from helpers.rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
+ROLL = (
+    "from helpers.rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
+)
 
 pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
 
@@ -31,7 +33,11 @@ def in_another_process(code, **changes):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | changes
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(TESTS)])
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -49,7 +55,8 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def came(built, tmp_path, monkeypatch):
-    """The file of that kernel as if it had come with the library, and nothing else that is compiled."""
+    """The file of that kernel as if it had come with the library, and nothing else that is
+    compiled."""
     file = tmp_path / "kernels" / built.parent.name / built.name
     file.parent.mkdir(parents=True)
     file.write_bytes(built.read_bytes())
@@ -80,7 +87,9 @@ def test_a_posterior_names_the_processor(came):
     assert origin()["compiled_for"] == LEVEL
 
 
-@pytest.mark.parametrize("damage", ["a bit", "half of it", "empty", "of another name", "everybody may write to it"])
+@pytest.mark.parametrize(
+    "damage", ["a bit", "half of it", "empty", "of another name", "everybody may write to it"]
+)
 def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
     content = came.read_bytes()
     if damage == "of another name":
@@ -102,14 +111,20 @@ def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("numba-", "numba-9"), ("numba-", "numba-0.0."), (sys.platform, "beos"), (sys.implementation.cache_tag, "pypy")],
+    [
+        ("numba-", "numba-9"),
+        ("numba-", "numba-0.0."),
+        (sys.platform, "beos"),
+        (sys.implementation.cache_tag, "pypy"),
+    ],
     ids=["a later numba", "an earlier numba", "another system", "another Python"],
 )
 def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
     other = came.parent.with_name(came.parent.name.replace(old, new, 1))
     came.parent.rename(other)
     with pytest.warns(
-        IncompleteWarning, match=f"not used, because it is for {other.name[6:]}, but this machine is .*numba"
+        IncompleteWarning,
+        match=f"not used, because it is for {other.name[6:]}, but this machine is .*numba",
     ):
         assert rolled() == (RIGHT, 0)
     says(store.cache_info().shipped, "shipped with thali")
@@ -120,7 +135,9 @@ def test_what_this_processor_lacks_is_said(came, monkeypatch):
         pytest.skip("every processor of this kind has it")
     lacking = sorted(targets.LEVELS[LEVEL].features)[-1]
     claim_features(monkeypatch, targets.LEVELS[LEVEL].features - {lacking})
-    with pytest.warns(IncompleteWarning, match=f"not used, because this processor lacks {lacking}; compiling here"):
+    with pytest.warns(
+        IncompleteWarning, match=f"not used, because this processor lacks {lacking}; compiling here"
+    ):
         assert rolled() == (RIGHT, 0)
     assert {targets.native().tag} == USED
 
@@ -139,7 +156,8 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
 
 @pytest.mark.long
 def test_what_the_environment_asks_for_is_compiled(came):
-    """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run on."""
+    """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run
+    on."""
     code = "from pathlib import Path; import sys, warnings; from thali._compile import store\n"
     code += f"store.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
     own = {"NUMBA_CACHE_DIR": str(came.parents[2] / "own")}
@@ -149,7 +167,7 @@ def test_what_the_environment_asks_for_is_compiled(came):
     assert in_another_process(code + ROLL, **own, **least) == [str(RIGHT), "0", "generic"]
 
 
-# what is built --------------------------------------------------------------------------------------------
+# what is built ------------------------------------------------------------------------------------
 
 
 def test_every_model_and_every_method_has_its_smallest_problem():
@@ -183,7 +201,11 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
     monkeypatch.setattr(smallest, "fit_each", fit_each)
     keep_code_in(monkeypatch, tmp_path / "own")
     done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
-    assert done.code == 0 and done.out.startswith("0 files, 0.0 MB\n") and done.out.rstrip().endswith(LEVEL)
+    assert (
+        done.code == 0
+        and done.out.startswith("0 files, 0.0 MB\n")
+        and done.out.rstrip().endswith(LEVEL)
+    )
     assert run("cache", "warm", "HB").code == 0
     assert [names for names, _ in asked] == [
         ["multinomial-logit", "multinomial-logit, amounts"],
@@ -214,4 +236,6 @@ def test_a_row_is_fitted_in_its_own_process_and_kept(tmp_path):
             smallest.Fitted("plackett-luce, variational", "")
         ]
         files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}
-        assert files and files == {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}
+        assert files and files == {
+            file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")
+        }

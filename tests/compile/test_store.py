@@ -1,4 +1,5 @@
-"""Compiled code on disk is whole and nobody else's, or is compiled again; Ctrl-C waits for the compiler."""
+"""Compiled code on disk is whole and nobody else's, or is compiled again; Ctrl-C waits for the
+compiler."""
 
 import contextlib
 import os
@@ -92,8 +93,14 @@ def test_no_flipped_bit_nor_lost_block_is_read():
     """Nor is it unpickled."""
     content, rng = packed(bytes(range(256)) * 20, "kernel"), random.Random(8)
     damaged = [flipped(content, rng.randrange(len(content)), rng.randrange(8)) for _ in range(500)]
-    damaged += [content[:end] for end in range(0, len(content), 5)] + [bytes(len(content)), b"garbage"]
-    damaged += [content[:start] + bytes(16) + content[start + 16 :] for start in range(0, len(content) - 16, 9)]
+    damaged += [content[:end] for end in range(0, len(content), 5)] + [
+        bytes(len(content)),
+        b"garbage",
+    ]
+    damaged += [
+        content[:start] + bytes(16) + content[start + 16 :]
+        for start in range(0, len(content) - 16, 9)
+    ]
     for wrong in damaged:
         with pytest.raises(Damaged):
             unpacked(wrong, "kernel")
@@ -111,11 +118,14 @@ def test_what_the_engine_does_not_know_yet_is_given_to_it(cache, monkeypatch):
 
 
 def test_fields_in_another_order_are_another_entry():
-    """Code finds the fields of a tuple by their places, and Numba's text of its type has no names."""
+    """Code finds the fields of a tuple by their places, and Numba's text of its type has no
+    names."""
     one = numba.typeof((namedtuple("State", "a b")(1.0, 2.0),))
     other = numba.typeof((namedtuple("State", "b a")(1.0, 2.0),))
     assert repr(one) == repr(other) and store.spell_types([one]) != store.spell_types([other])
-    assert store.spell_types([one]) == store.spell_types([numba.typeof((namedtuple("State", "a b")(3.0, 4.0),))])
+    assert store.spell_types([one]) == store.spell_types(
+        [numba.typeof((namedtuple("State", "a b")(3.0, 4.0),))]
+    )
 
 
 def test_damage_is_said_once(cache):
@@ -166,7 +176,8 @@ def test_no_folder_at_all(cache):
 
 
 def test_code_from_disk_is_not_compiled_into_other_code(cache):
-    """Its file holds no bitcode, and the names in its place must never be taken for the functions."""
+    """Its file holds no bitcode, and the names in its place must never be taken for the
+    functions."""
     rolled()
     fresh = kernel(roll)
     fresh(np.random.default_rng(1), MODEL)
@@ -223,7 +234,10 @@ def test_whose_folders_are_refused(uid, gid, mode, expected, cache, tmp_path, mo
     of_folder = SimpleNamespace(st_uid=uid, st_gid=gid, st_mode=stat.S_IFDIR | mode)
     of_others = SimpleNamespace(st_uid=33, st_gid=33, st_mode=stat.S_IFDIR | 0o755)
     stats = {tmp_path: of_folder, tmp_path.parent: of_others, store._LIBRARY: of_others}
-    groups = {PRIVATE: SimpleNamespace(gr_name="ann", gr_mem=[]), TEAM: SimpleNamespace(gr_name="team", gr_mem=[])}
+    groups = {
+        PRIVATE: SimpleNamespace(gr_name="ann", gr_mem=[]),
+        TEAM: SimpleNamespace(gr_name="team", gr_mem=[]),
+    }
     user = SimpleNamespace(pw_name="ann", pw_gid=PRIVATE)
     _is_private.cache_clear()
     with monkeypatch.context() as patch:
@@ -248,13 +262,14 @@ def test_the_command_line_says_which_folder_is_refused(cache, run):
     cache.mkdir()
     cache.chmod(0o777)
     result = run("cache", "info")
-    assert result.out.count("not used, because") == 0  # there is nothing yet, and it would be made for the user alone
+    # there is nothing yet, and it would be made for the user alone
+    assert result.out.count("not used, because") == 0
     rolled()
     refusal.cache_clear()
     assert f": not used because every user may write to '{cache}'\n" in run("cache", "info").out
 
 
-# compiling ------------------------------------------------------------------------------------------------
+# compiling ----------------------------------------------------------------------------------------
 
 
 def test_what_could_not_be_compiled_is_compiled_by_the_next_call(cache, monkeypatch):
@@ -339,7 +354,7 @@ def test_compilations_interrupted_at_random_moments():
     assert interrupt_compilations(50) > 5
 
 
-# places ---------------------------------------------------------------------------------------------------
+# places -------------------------------------------------------------------------------------------
 
 TINY = """
 import numpy as np
@@ -356,8 +371,10 @@ USE += "; print(sum(tiny.roll.dispatcher(m).stats.cache_hits.values()))"
 
 
 def start(folder, limit=None, code=USE, **changes):
-    """Python in another process, with a small kernel; changes to None are left out of its environment."""
-    if not (folder / "tiny.py").exists():  # else one process might read what is written for the next
+    """Python in another process, with a small kernel; changes to None are left out of its
+    environment."""
+    # else one process might read what is written for the next
+    if not (folder / "tiny.py").exists():
         (folder / "tiny.py").write_text(TINY)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(folder)])
@@ -398,7 +415,10 @@ def test_eight_first_compilations_at_once(tmp_path):
 def test_places_where_code_is_kept_or_not(tmp_path):
     assert answer(start(tmp_path, HOME=None))[0] == [str(RIGHT), "0"]
     assert answer(start(tmp_path, HOME=None))[0] == [str(RIGHT), "1"]
-    assert answer(start(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "absent" / "twice")))[0] == [str(RIGHT), "0"]
+    assert answer(start(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "absent" / "twice")))[0] == [
+        str(RIGHT),
+        "0",
+    ]
     out, err = answer(start(tmp_path, limit=1000, NUMBA_CACHE_DIR=str(tmp_path / "full")))
     assert out == [str(RIGHT), "0"] and "Cannot save" in err
     assert not list((tmp_path / "full").rglob("*.tmp.*"))

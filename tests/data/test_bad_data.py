@@ -29,7 +29,11 @@ ARRAYS = [
     ([[0, 1e300], [1, 0]], "AB", ("row 'A'", "column 'B'", "300")),
     ([[0, INF], [1, 0]], "AB", ("row 'A'", "column 'B'")),
     ([[0, 1], ["x", 0]], "AB", ("row 'B'", "column 'A'", "'x'")),
-    (np.full((2, 2), "2020-01-01", "datetime64[D]"), "AB", ("row 'A'", "column 'A'", "'2020-01-01'")),
+    (
+        np.full((2, 2), "2020-01-01", "datetime64[D]"),
+        "AB",
+        ("row 'A'", "column 'A'", "'2020-01-01'"),
+    ),
     ([[0, 1], [1j, 0]], "AB", ("row 'A'", "column 'A'")),
     ([[0, 1], [1, 4]], "AB", ("row 'B'", "column 'B'")),
     (np.zeros((3, 2)), None, ("`counts`", "got shape", "(3, 2)", "PairedComparisons")),
@@ -48,7 +52,11 @@ ARRAYS = [
     (framed([[0, 1], [1, 0]], "AC"), None, ("'C'", "'B'")),
     (framed([[0, 1], [1, 0]], "AA", "AA"), None, ("'A'", "positions 1 and 2")),
     (framed([[0, 1], [1, 0]]), "BA", ("`labels`", "DataFrame")),
-    (framed([["A", 0, 1], ["B", 1, 0]], "xy", "oAB"), None, ("`counts`", "got shape", "(2, 3)", "set_index")),
+    (
+        framed([["A", 0, 1], ["B", 1, 0]], "xy", "oAB"),
+        None,
+        ("`counts`", "got shape", "(2, 3)", "set_index"),
+    ),
 ]
 
 
@@ -67,7 +75,11 @@ def test_weights_must_still_be_finite_and_not_negative():
 FRAMES = [
     # table, arguments of from_frame, sentence
     ("chosen,rejected,count\nA,B,1\nB,A,-2", {}, ("row 1", "column 'count'", "-2")),
-    ("chosen,rejected,count\nA,B,1\nB,A,0.5", {}, ("row 1", "column 'count'", "0.5", "weights=True")),
+    (
+        "chosen,rejected,count\nA,B,1\nB,A,0.5",
+        {},
+        ("row 1", "column 'count'", "0.5", "weights=True"),
+    ),
     ("chosen,rejected,n\nA,B,1\nB,A,", {"count": "n"}, ("row 1", "column 'n'")),
     ("chosen,rejected,n\nA,B,1\nB,A,inf", {"count": "n"}, ("row 1", "column 'n'")),
     ("chosen,rejected,n\nA,B,1\nB,A,two", {"count": "n"}, ("row 1", "column 'n'", "'two'")),
@@ -78,9 +90,21 @@ FRAMES = [
     ("chosen,rejected,count\nA,B,0", {}, ("2 options",)),
     ("chosen,rejected,count\nA,A,0", {}, ("got 'A'",)),
     ("winner,rank\nA,B", {}, ("'winner'", "'rank'", "`chosen`", "`rejected`")),
-    ("winner,loser\nA,B", {"chosen": "Winer", "rejected": "loser"}, ("column 'Winer'", "'winner'", "'loser'")),
-    ("chosen,rejected,Count\nA,B,1", {"count": "count"}, ("column 'count'", "'chosen'", "'rejected'", "'Count'")),
-    ("chosen,rejected\nApple,Pear", {"labels": ["Appel", "Pear"]}, ("'Apple'", "row 0", "column 'chosen'", "`labels`")),
+    (
+        "winner,loser\nA,B",
+        {"chosen": "Winer", "rejected": "loser"},
+        ("column 'Winer'", "'winner'", "'loser'"),
+    ),
+    (
+        "chosen,rejected,Count\nA,B,1",
+        {"count": "count"},
+        ("column 'count'", "'chosen'", "'rejected'", "'Count'"),
+    ),
+    (
+        "chosen,rejected\nApple,Pear",
+        {"labels": ["Appel", "Pear"]},
+        ("'Apple'", "row 0", "column 'chosen'", "`labels`"),
+    ),
 ]
 
 
@@ -96,7 +120,9 @@ def test_frames_that_are_none():
     twice = pd.DataFrame([["A", "B", "C"]], columns=["chosen", "rejected", "rejected"])
     with refused(DataError, "'rejected'"):
         PairedComparisons.from_frame(twice)
-    nullable = pd.DataFrame({"chosen": ["A"], "rejected": ["B"], "count": pd.array([None], "Int64")})
+    nullable = pd.DataFrame(
+        {"chosen": ["A"], "rejected": ["B"], "count": pd.array([None], "Int64")}
+    )
     with refused(DataError, "row 0", "column 'count'"):
         PairedComparisons.from_frame(nullable)
 
@@ -124,13 +150,18 @@ PARTS = [
     (lambda data: data.subset(["tea"]), ("got 'tea'",)),
     (lambda data: data.subset(["coffee", "milk"]), ("2 options",)),
     (lambda data: data.without_pair("coffee", "milk"), ("'coffee'", "'milk'")),
-    (lambda data: data.without_pair("tea", "milk").without_pair("coffee", "tea"), ("'coffee'", "'tea'")),
+    (
+        lambda data: data.without_pair("tea", "milk").without_pair("coffee", "tea"),
+        ("'coffee'", "'tea'"),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("part", "facts"), PARTS)
 def test_parts(part, facts):
-    data = PairedComparisons.from_pairs([("tea", "coffee"), ("milk", "tea")], labels=["tea", "coffee", "milk"])
+    data = PairedComparisons.from_pairs(
+        [("tea", "coffee"), ("milk", "tea")], labels=["tea", "coffee", "milk"]
+    )
     with refused(DataError, *facts):
         part(data)
 

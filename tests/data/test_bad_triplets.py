@@ -22,7 +22,10 @@ BAD = [
     (lambda: th.Triplets([(0, 1, 5)], labels="abc"), ("row 0",)),
     (lambda: th.Triplets([(0, 1, -1)]), ("-1", "row 0")),
     (lambda: th.Triplets([("a", "b", None)]), ("row 0", "column '2'")),
-    (lambda: th.Triplets([("a", "b", "x")], labels="abc"), ("'x'", "row 0", "column '2'", "`labels`")),
+    (
+        lambda: th.Triplets([("a", "b", "x")], labels="abc"),
+        ("'x'", "row 0", "column '2'", "`labels`"),
+    ),
     (lambda: th.Triplets([]), ("`triplets`",)),
     (lambda: th.Triplets([(1, 2)]), ("got shape (1, 2)",)),
     (lambda: th.Triplets([(1, 2, 3), (1, 2)]), ("`triplets` must have one row (i, j, k)",)),
@@ -40,17 +43,26 @@ BAD = [
     (lambda: th.Triplets.from_frame(table(odd="a").iloc[:0]), ("no questions",)),
     (lambda: th.Triplets.from_frame(table(object4="e", odd="a")), ("4 columns",)),
     (lambda: th.Triplets.from_frame(table(chosen1="a", chosen2="a")), ("row 0", "'a'")),
-    (lambda: th.Triplets.from_frame(table(odd="a", trial=1), question="trial"), ("'a'", "'b'", "'c'")),
+    (
+        lambda: th.Triplets.from_frame(table(odd="a", trial=1), question="trial"),
+        ("'a'", "'b'", "'c'"),
+    ),
     (lambda: th.Triplets.from_frame(table(odd="a"), odd="od"), ("column 'od'",)),
     (lambda: th.Triplets.from_anchored([0], [1, 2], [2]), ("entry per question",)),
     (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[0]), ("responses", "positive")),
-    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]), ("per question", "1 question")),
+    (
+        lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]),
+        ("per question", "1 question"),
+    ),
     (lambda: th.Triplets.from_sets([["a", "b"]], [("a", "b")]), ("Set 0", "2 objects")),
     (lambda: th.Triplets.from_sets([["a", "b", "a"]], [("a", "b")]), ("Set 0", "contains 'a'")),
     (lambda: th.Triplets.from_sets([[("a", "b")]], [("a", "b")]), ("Set 0",)),
     (lambda: th.Triplets.from_sets([[("a", "b"), ("b", "a")]], [("a", "b")]), ("row 0",)),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "d")]), ("'d'", "row 0")),
-    (lambda: th.Triplets.from_sets([[("a", "b"), ("c", "d")]], [("a", "d")]), ("'a'", "'d'", "row 0")),
+    (
+        lambda: th.Triplets.from_sets([[("a", "b"), ("c", "d")]], [("a", "d")]),
+        ("'a'", "'d'", "row 0"),
+    ),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), ("1 set", "0 pairs")),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "b", "c")]), ("give two objects",)),
     (lambda: th.Similarities(np.array([[0, 1, 2]] * 5)), ("the odd one last",)),
@@ -84,7 +96,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("model", "data", "facts"), REFUSED, ids=[", ".join(facts) for *_, facts in REFUSED])
+@pytest.mark.parametrize(
+    ("model", "data", "facts"), REFUSED, ids=[", ".join(facts) for *_, facts in REFUSED]
+)
 def test_arguments_that_are_refused(model, data, facts):
     with refused(ArgumentError, *facts):
         model.prepare(data)
@@ -92,7 +106,9 @@ def test_arguments_that_are_refused(model, data, facts):
 
 def test_the_likelihoods_name_each_other():
     with refused(DataError, "MostSimilarPair", "got Similarities"):
-        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.MostSimilarPair()).prepare(SIMILAR)
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.MostSimilarPair()).prepare(
+            SIMILAR
+        )
     with refused(DataError, "got Triplets"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive()).prepare(DATA)
     with refused(DataError, "Triplets"):
@@ -115,6 +131,7 @@ def test_objects_never_brought_together_are_named(kind):
     how = {"triplets": "shown", "similarities": "judged"}[kind]
     with pytest.warns(
         DataWarning,
-        match=rf"2 groups that were never {how} together, \('a', 'b' and 'c'\) and \('d', 'e' and 'f'\)\. Si",
+        match=rf"2 groups that were never {how} together, \('a', 'b' and 'c'\) and \('d', 'e' and"
+        r" 'f'\)\. Si",
     ):
         parts.warn_if_unusual()

@@ -23,7 +23,10 @@ def test_sets_with_their_best_and_worst():
     assert data.sets == [("b", "d"), ("a", "b", "c"), ("a", "b", "c", "d")]
     assert data.answers.tolist() == [2, 6, 12]
     assert data.counts.tolist() == [0, 3, 0, 0, 4, 3, 0, 0, 0]
-    best, worst = ([data.labels[data.members[place]] for place in places] for places in (data.choice, data.worst))
+    best, worst = (
+        [data.labels[data.members[place]] for place in places]
+        for places in (data.choice, data.worst)
+    )
     found = set(zip(best, worst, data.times.tolist(), strict=True))
     assert found == {("d", "b", 3), ("c", "a", 4), ("a", "c", 1), ("a", "d", 2)}
     said(data.example(), "'c'", "'a'", "'b'", "4 times")
@@ -34,7 +37,9 @@ def test_sets_with_their_best_and_worst():
 
 def test_answers_are_numbered_by_the_best_and_then_the_worst():
     data = random_answers(6, (2, 4, 6), 5, 3, most=4)
-    answers = [each for start, end in pairwise(data.start) for each in permutations(range(start, end), 2)]
+    answers = [
+        each for start, end in pairwise(data.start) for each in permutations(range(start, end), 2)
+    ]
     wanted = dict.fromkeys(answers, 0)
     for best, worst, times in zip(data.choice, data.worst, data.times, strict=True):
         wanted[best, worst] += times
@@ -44,13 +49,28 @@ def test_answers_are_numbered_by_the_best_and_then_the_worst():
 
 def test_tables_copies_and_people():
     frame = pd.DataFrame(
-        [("p1", "f", *"abcd", "a", "d"), ("p1", "f", *"bcda", "d", "b"), ("p2", "m", *"abcd", "a", "d")],
+        [
+            ("p1", "f", *"abcd", "a", "d"),
+            ("p1", "f", *"bcda", "d", "b"),
+            ("p2", "m", *"abcd", "a", "d"),
+        ],
         columns=["respondent", "sex", "option1", "option2", "option3", "option4", "best", "worst"],
     )
     data = th.Choices.from_best_worst(frame)
-    assert data.respondents == ("p1", "p2") and data.people is not None and data.people["sex"].tolist() == ["f", "m"]
+    assert (
+        data.respondents == ("p1", "p2")
+        and data.people is not None
+        and data.people["sex"].tolist() == ["f", "m"]
+    )
     table = data.to_frame()
-    assert list(table.columns) == ["choice_id", "alternative", "best", "worst", "count", "respondent"]
+    assert list(table.columns) == [
+        "choice_id",
+        "alternative",
+        "best",
+        "worst",
+        "count",
+        "respondent",
+    ]
     again = th.Choices.from_best_worst(table, labels=data.labels)
     assert again.to_frame().equals(table) and pickle.loads(pickle.dumps(data)) == data
     counted = best_worst(ROWS, "abcd")
@@ -110,5 +130,7 @@ def test_numbers_that_are_no_items_of_some_set_are_positions_in_all():
     frame = pd.DataFrame(rows, columns=["who", "item1", "item2", "item3", "best", "worst"])
     data = th.Choices.from_best_worst(frame, respondent="who")
     table = data.to_frame()
-    best, worst = (table[table[name] == 1].set_index("respondent")["alternative"] for name in ("best", "worst"))
+    best, worst = (
+        table[table[name] == 1].set_index("respondent")["alternative"] for name in ("best", "worst")
+    )
     assert [best["p"], worst["p"], best["q"], worst["q"]] == ["3", "9", "8", "1"]

@@ -1,4 +1,5 @@
-"""Choice experiments: from tables, with levels, no-choice options, missing attributes and bins; and what is refused."""
+"""Choice experiments: from tables, with levels, no-choice options, missing attributes and bins; and
+what is refused."""
 
 import copy
 import math
@@ -22,7 +23,8 @@ NAN = float("nan")
 
 
 def frame(**columns):
-    """Two people with two tasks each of two alternatives; columns may be replaced or, with None, left out."""
+    """Two people with two tasks each of two alternatives; columns may be replaced or, with None,
+    left out."""
     usual = {
         "id": list("aaaabbbb"),
         "task": [1, 1, 2, 2, 1, 1, 2, 2],
@@ -31,7 +33,9 @@ def frame(**columns):
         "price": [5, 10, 10, 7.5, 5, 7.5, 10, 5],
         "zoom": ["no", "yes", "yes", "no", "no", "yes", "no", "yes"],
     }
-    return pd.DataFrame({name: values for name, values in (usual | columns).items() if values is not None})
+    return pd.DataFrame(
+        {name: values for name, values in (usual | columns).items() if values is not None}
+    )
 
 
 def read(options=None, **columns):
@@ -44,7 +48,12 @@ def test_arrays_say_what_the_table_says():
     assert data.attributes == ("price", "zoom")
     assert data.levels == {"price": ("5", "7.5", "10"), "zoom": ("no", "yes")}
     assert data.orders == {"price": "numbers", "zoom": "alphabet"}
-    assert (data.n_respondents, data.n_tasks, data.n_alternatives, data.has_none) == (2, 4, 8, False)
+    assert (data.n_respondents, data.n_tasks, data.n_alternatives, data.has_none) == (
+        2,
+        4,
+        8,
+        False,
+    )
     assert data.first_task.tolist() == [0, 2, 4]
     assert data.first_row.tolist() == [0, 2, 4, 6, 8]
     assert data.chosen.tolist() == [0, 1, 0, 1]
@@ -58,7 +67,9 @@ def test_arrays_say_what_the_table_says():
 def test_rows_may_stand_in_any_order_and_sets_differ_in_size():
     rows = frame().iloc[[4, 0, 6, 2, 7, 1, 3, 5]]
     extra = {"id": "a", "task": 2, "alt": 3, "choice": 0, "price": 5, "zoom": "no"}
-    data = th.ChoiceExperiment.from_frame(pd.concat([rows, pd.DataFrame([extra])], ignore_index=True))
+    data = th.ChoiceExperiment.from_frame(
+        pd.concat([rows, pd.DataFrame([extra])], ignore_index=True)
+    )
     assert data.respondents == ("b", "a")
     assert np.diff(data.first_row).tolist() == [2, 2, 2, 3]
     assert data.alternative_labels.tolist() == ["1", "2", "1", "2", "1", "2", "1", "2", "3"]
@@ -76,7 +87,9 @@ def test_rows_may_stand_in_any_order_and_sets_differ_in_size():
     ],
 )
 def test_columns_are_recognised(names):
-    renamed = {old: new for old, new in zip(("id", "task", "alt", "choice"), names, strict=True) if new}
+    renamed = {
+        old: new for old, new in zip(("id", "task", "alt", "choice"), names, strict=True) if new
+    }
     rows = frame(alt=None) if names[2] is None else frame()
     data = th.ChoiceExperiment.from_frame(rows.rename(columns=renamed))
     assert data.attributes == ("price", "zoom")
@@ -97,12 +110,22 @@ def test_orders_of_levels():
 
 def test_what_is_printed_tells_the_orders():
     assert repr(read()) == (
-        "ChoiceExperiment(2 respondents, 4 tasks, 8 alternatives)\n  price: 5 < 7.5 < 10\n  zoom: no, yes"
+        "ChoiceExperiment(2 respondents, 4 tasks, 8 alternatives)\n  price: 5 < 7.5 < 10\n  zoom:"
+        " no, yes"
     )
-    assert read({"bins": {"price": 2}}).describe().splitlines()[1:] == ["price: <= 7.5, > 7.5", "zoom: no, yes"]
+    assert read({"bins": {"price": 2}}).describe().splitlines()[1:] == [
+        "price: <= 7.5, > 7.5",
+        "zoom: no, yes",
+    ]
 
 
-NONE = {"id": ["a"] * 3, "task": [1] * 3, "alt": ["x", "y", "z"], "choice": [0, 0, 1], "price": [5, 10, 0]}
+NONE = {
+    "id": ["a"] * 3,
+    "task": [1] * 3,
+    "alt": ["x", "y", "z"],
+    "choice": [0, 0, 1],
+    "price": [5, 10, 0],
+}
 NONE |= {"zoom": ["no", "yes", "none"], "out": [0, 0, 1]}
 
 
@@ -112,21 +135,38 @@ def test_no_choice_option(none):
     data = th.ChoiceExperiment.from_frame(rows, none=none)
     assert data.has_none
     assert data.attributes == ("inside", "price", "zoom")
-    assert data.levels == {"inside": ("none", "inside"), "price": ("5", "10"), "zoom": ("no", "yes")}
+    assert data.levels == {
+        "inside": ("none", "inside"),
+        "price": ("5", "10"),
+        "zoom": ("no", "yes"),
+    }
     assert data.products[data.row_product].tolist() == [[1, 0, 0], [1, 1, 1], [0, -1, -1]]
     again = th.ChoiceExperiment.from_frame(data.to_frame(), none=none)
     assert again.levels == data.levels
-    assert np.array_equal(again.products, data.products) and np.array_equal(again.chosen, data.chosen)
-    assert data.encode(data.to_frame()).products.tolist() == data.products[data.row_product].tolist()
+    assert np.array_equal(again.products, data.products) and np.array_equal(
+        again.chosen, data.chosen
+    )
+    assert (
+        data.encode(data.to_frame()).products.tolist() == data.products[data.row_product].tolist()
+    )
     without = th.ChoiceExperiment.from_frame(rows, none=none, inside=False)
     assert without.products[without.row_product].tolist() == [[0, 0], [1, 1], [-1, -1]]
     assert without.to_frame().isna().sum().sum() == data.to_frame().isna().sum().sum()
 
 
 def test_levels_of_the_none_row_alone_are_none():
-    rows = pd.DataFrame(NONE).drop(columns="out").assign(zoom=pd.Categorical(NONE["zoom"], ["yes", "none", "no"]))
-    assert th.ChoiceExperiment.from_frame(rows, none={"zoom": "none"}).levels["zoom"] == ("yes", "no")
-    listed = th.ChoiceExperiment.from_frame(rows, none={"zoom": "none"}, levels={"zoom": ["no", "yes", "none"]})
+    rows = (
+        pd.DataFrame(NONE)
+        .drop(columns="out")
+        .assign(zoom=pd.Categorical(NONE["zoom"], ["yes", "none", "no"]))
+    )
+    assert th.ChoiceExperiment.from_frame(rows, none={"zoom": "none"}).levels["zoom"] == (
+        "yes",
+        "no",
+    )
+    listed = th.ChoiceExperiment.from_frame(
+        rows, none={"zoom": "none"}, levels={"zoom": ["no", "yes", "none"]}
+    )
     assert listed.levels["zoom"] == ("no", "yes")
 
 
@@ -192,7 +232,10 @@ def test_a_copy_is_equal_and_nothing_can_be_changed():
 def test_splits():
     data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=5))
     train, test = data.split(tasks=2)
-    assert train.task_labels.tolist() == ["1", "2", "3"] * 6 and test.task_labels.tolist() == ["4", "5"] * 6
+    assert (
+        train.task_labels.tolist() == ["1", "2", "3"] * 6
+        and test.task_labels.tolist() == ["4", "5"] * 6
+    )
     assert train.respondents == test.respondents == data.respondents
     rows = data.to_frame()
     wanted = th.ChoiceExperiment.from_frame(rows[rows["task"].astype(int) > 3])
@@ -204,7 +247,10 @@ def test_splits():
     train, test = data.split(respondents=["p3", "p0"])
     assert test.respondents == ("p0", "p3") and train.respondents == ("p1", "p2", "p4", "p5")
     train, test = data.split(respondents=2, random_seed=3)
-    assert set(train.respondents) | set(test.respondents) == set(data.respondents) and test.n_respondents == 2
+    assert (
+        set(train.respondents) | set(test.respondents) == set(data.respondents)
+        and test.n_respondents == 2
+    )
     assert data.take([0, 7]).respondents == ("p0", "p1")
 
 
@@ -221,11 +267,22 @@ def test_files(tmp_path):
 def test_camera():
     rows, data = table("camera"), camera()
     said(data, "332 respondents", "5,312 tasks", "26,560 alternatives")
-    assert data.attributes == ("inside", "brand", "pixels", "zoom", "video", "swivel", "wifi", "price")
+    assert data.attributes == (
+        "inside",
+        "brand",
+        "pixels",
+        "zoom",
+        "video",
+        "swivel",
+        "wifi",
+        "price",
+    )
     assert data.levels["price"] == ("0.79", "1.29", "1.79", "2.29", "2.79")
     assert data.levels["brand"] == ("canon", "nikon", "panasonic", "sony")
     labelled = th.ChoiceExperiment.from_frame(rows, none=5)
-    assert np.array_equal(labelled.products, data.products) and np.array_equal(labelled.row_product, data.row_product)
+    assert np.array_equal(labelled.products, data.products) and np.array_equal(
+        labelled.row_product, data.row_product
+    )
     prices = np.array([*map(float, data.levels["price"]), 0.0])
     assert np.array_equal(prices[data.products[data.row_product][:, -1]], rows["price"])
 
@@ -240,17 +297,28 @@ BAD = [
         ("'1'", "task '1'", "respondent 'a'"),
     ),
     (
-        {name: [value for value in frame()[name] for _ in "ab"] for name in frame().drop(columns="alt")}
+        {
+            name: [value for value in frame()[name] for _ in "ab"]
+            for name in frame().drop(columns="alt")
+        }
         | {"alt": None},
         {},
         ("2 times", "task '1'", "respondent 'a'"),
     ),
     ({"price": [5, 5, 10, 10] * 2, "zoom": None}, {}, ("'price'",)),
     ({"choice": [1, 0, 0, 0, 1, 0, 0, 1]}, {}, ("task '2'", "respondent 'a'")),
-    ({"choice": [1, 0, 0, 3, 1, 0, 0, 1]}, {}, ("Column 'choice'", "'3'", "task '2'", "respondent 'a'")),
+    (
+        {"choice": [1, 0, 0, 3, 1, 0, 0, 1]},
+        {},
+        ("Column 'choice'", "'3'", "task '2'", "respondent 'a'"),
+    ),
     ({"choice": [1, 0, 0, NAN, 1, 0, 0, 1]}, {}, ("Column 'choice'", "task '2'", "respondent 'a'")),
     ({"alt": [1, 2, 2, 2, 1, 2, 1, 2]}, {}, ("'2'", "task '2'", "respondent 'a'")),
-    ({"zoom": ["no", "yes", None, "no"] * 2}, {}, ("Attribute 'zoom'", "'1'", "task '2'", "respondent 'a'")),
+    (
+        {"zoom": ["no", "yes", None, "no"] * 2},
+        {},
+        ("Attribute 'zoom'", "'1'", "task '2'", "respondent 'a'"),
+    ),
     (
         {"price": [5, 10, NAN, 7.5, 5, 7.5, 10, 5]},
         {"bins": {"price": 2}},
@@ -261,11 +329,19 @@ BAD = [
         {"bins": {"price": 2}},
         ("Attribute 'price'", "'1'", "task '2'", "respondent 'a'"),
     ),
-    ({}, {"levels": {"zoom": ["No", "yes"]}}, ("Attribute 'zoom'", "'1'", "task '1'", "respondent 'a'")),
+    (
+        {},
+        {"levels": {"zoom": ["No", "yes"]}},
+        ("Attribute 'zoom'", "'1'", "task '1'", "respondent 'a'"),
+    ),
     ({"zoom": ["no", "?", "?", "no"] * 2}, {"missing": "?"}, ("Attribute 'zoom'", "'no'")),
     ({"zoom": ["?"] * 8}, {"missing": "?"}, ("Attribute 'zoom'",)),
     ({"task": [1, 1, 2, 3, 1, 1, 2, 2]}, {}, ("task '2'", "respondent 'a'")),
-    ({"id": pd.Categorical(list("aaaabbbb"), list("abc"))}, {}, ("'c'", "column 'id'", "remove_unused_categories")),
+    (
+        {"id": pd.Categorical(list("aaaabbbb"), list("abc"))},
+        {},
+        ("'c'", "column 'id'", "remove_unused_categories"),
+    ),
     ({"id": ["a"] * 7 + [None]}, {}, ("row 7", "column 'id'")),
     ({"task": [NAN] + [1] * 7}, {}, ("row 0", "column 'task'")),
     ({}, {"none": 3}, ("'3'", "'1'", "'2'")),
@@ -386,7 +462,9 @@ def test_many_numbers_that_are_not_whole_are_measured():
 )
 def test_which_columns_are_measured(values, order):
     data = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=values))
-    assert data.orders["price"] == order and (data.scheme.measured == ("price",)) == (order == "measured")
+    assert data.orders["price"] == order and (data.scheme.measured == ("price",)) == (
+        order == "measured"
+    )
 
 
 def test_groups_and_landmarks_of_a_measured_attribute():
@@ -396,7 +474,13 @@ def test_groups_and_landmarks_of_a_measured_attribute():
     assert np.bincount(groups).tolist() == [24, 24, 24, 24]
     compared = data.scheme.compared("price", np.arange(96)).tolist()
     assert compared == [0, 24, 48, 71, 95]
-    assert [data.scheme.labels["price"][k] for k in compared] == ["0", "3.429", "6.857", "10.14", "13.57"]
+    assert [data.scheme.labels["price"][k] for k in compared] == [
+        "0",
+        "3.429",
+        "6.857",
+        "10.14",
+        "13.57",
+    ]
     names, groups = data.scheme.groups["zoom"]
     assert names == data.levels["zoom"] and groups.tolist() == [0, 1]
     assert data.scheme.compared("zoom", np.arange(2)).tolist() == [0, 1]
@@ -423,17 +507,29 @@ def test_what_is_constant_within_every_task_is_left_out_and_said():
 
 
 def test_a_no_choice_option_makes_no_attribute_of_a_persons_income():
-    """Only who names the column wants to know whether those with a high income choose nothing less often."""
-    rows = pd.concat([pd.DataFrame(NONE).assign(id=person, income=k) for k, person in enumerate("ab")])
+    """Only who names the column wants to know whether those with a high income choose nothing less
+    often."""
+    rows = pd.concat(
+        [pd.DataFrame(NONE).assign(id=person, income=k) for k, person in enumerate("ab")]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert th.ChoiceExperiment.from_frame(rows, none="out").attributes == ("inside", "price", "zoom")
+        assert th.ChoiceExperiment.from_frame(rows, none="out").attributes == (
+            "inside",
+            "price",
+            "zoom",
+        )
     named = th.ChoiceExperiment.from_frame(rows, none="out", attributes=["price", "zoom", "income"])
     assert named.attributes == ("inside", "price", "zoom", "income")
 
 
 def test_people_are_the_columns_that_are_constant_within_everybody():
-    rows = {"id": ["b"] * 4 + ["a"] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
+    rows = {
+        "id": ["b"] * 4 + ["a"] * 4,
+        "task": [1, 1, 2, 2] * 2,
+        "choice": [1, 0] * 4,
+        "price": [90, 150] * 4,
+    }
     frame = pd.DataFrame(rows | {"age": [30] * 4 + [40] * 4, "minute": [1, 1, 2, 2] * 2})
     with warned(DataWarning, "'minute'"):
         data = th.ChoiceExperiment.from_frame(frame)
@@ -445,20 +541,27 @@ def test_people_are_the_columns_that_are_constant_within_everybody():
 
 
 def test_people_of_a_wide_table():
-    frame = pd.DataFrame({"id": [7, 7, 8], "price_1": [90, 150, 90], "price_2": [150, 90, 150], "choice": [1, 2, 1]})
+    frame = pd.DataFrame(
+        {"id": [7, 7, 8], "price_1": [90, 150, 90], "price_2": [150, 90, 150], "choice": [1, 2, 1]}
+    )
     data = th.ChoiceExperiment.from_wide(frame.assign(sex=["f", "f", "m"], minute=[1, 2, 3]))
     assert data.people.to_dict() == {"sex": {"7": "f", "8": "m"}}
     nobody = th.ChoiceExperiment.from_wide(frame.drop(columns="id").assign(sex=["f", "f", "m"]))
     assert nobody.people["sex"].tolist() == ["f", "f", "m"]
 
 
-# Columns that are called as thali calls something else ----------------------------------------------------------------
+# Columns that are called as thali calls something else --------------------------------------------
 
 
 @pytest.mark.parametrize("with_none", [False, True])
 @pytest.mark.parametrize("inside", [False, True])
 def test_an_attribute_called_inside_is_refused(with_none, inside):
-    rows = [(p, t, k, int(k == t), 10 * (k + t), "AB"[(k + p) % 2]) for p in (1, 2) for t in (0, 1) for k in (0, 1)]
+    rows = [
+        (p, t, k, int(k == t), 10 * (k + t), "AB"[(k + p) % 2])
+        for p in (1, 2)
+        for t in (0, 1)
+        for k in (0, 1)
+    ]
     rows += [(p, t, "none", 0, None, None) for p in (1, 2) for t in (0, 1)] if with_none else []
     frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "price", "inside"])
     with refused(DataError, "attribute name 'inside'"):
@@ -471,7 +574,12 @@ def test_an_attribute_called_inside_is_refused(with_none, inside):
 @pytest.mark.parametrize("name", ["row", "place", "price"])
 def test_wide_attributes_are_called_as_their_columns(name):
     wide = pd.DataFrame(
-        {f"{name}_1": [3, 1, 2], f"{name}_2": [1, 2, 3], "brand_1": list("ABA"), "brand_2": list("BAB")}
+        {
+            f"{name}_1": [3, 1, 2],
+            f"{name}_2": [1, 2, 3],
+            "brand_1": list("ABA"),
+            "brand_2": list("BAB"),
+        }
     )
     data = th.ChoiceExperiment.from_wide(wide.assign(choice=[1, 2, 1]))
     assert set(data.attributes) == {name, "brand"}
@@ -481,7 +589,12 @@ def test_wide_attributes_are_called_as_their_columns(name):
 @pytest.mark.parametrize("name", ["respondent", "task", "alternative", "chosen"])
 def test_wide_attributes_called_as_columns_of_tasks_are_refused(name):
     wide = pd.DataFrame(
-        {f"{name}_1": [3, 1, 2], f"{name}_2": [1, 2, 3], "brand_1": list("ABA"), "brand_2": list("BAB")}
+        {
+            f"{name}_1": [3, 1, 2],
+            f"{name}_2": [1, 2, 3],
+            "brand_1": list("ABA"),
+            "brand_2": list("BAB"),
+        }
     )
     with refused(DataError, "task column", name):
         th.ChoiceExperiment.from_wide(wide.assign(choice=[1, 2, 1]))

@@ -74,7 +74,9 @@ def test_occasions_may_be_numbered_within_respondents():
 def test_numbers_of_rows_are_no_respondents():
     assert th.Choices(table(id=range(8))) == th.Choices(table())
     assert th.Choices(table(id=range(8), user=list("aaabbccc"))).respondents == ("a", "b", "c")
-    assert th.Choices.from_wide(pd.DataFrame({"choice": ["tea", "milk"], "id": [1, 2]})).respondents == ("1", "2")
+    assert th.Choices.from_wide(
+        pd.DataFrame({"choice": ["tea", "milk"], "id": [1, 2]})
+    ).respondents == ("1", "2")
 
 
 def test_the_chosen_one_may_be_named_in_every_row():
@@ -89,7 +91,10 @@ def test_the_chosen_one_may_be_named_in_every_row():
         ({"chosen": [1, 0, 0, 1, 1, 0, 1, 0]}, ("2 alternatives", "choice set '2'")),
         ({"available": [0, 1, 1, 1, 1, 1, 1, 1]}, ("'tea'", "choice set '1'")),
         ({"available": [1, 1, 1, 0, 1, 1, 1, 1]}, ("choice set '2'",)),
-        ({"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]}, ("'milk'",)),
+        (
+            {"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]},
+            ("'milk'",),
+        ),
         ({"alternative": ["tea", None, "beer", "tea", "milk", "beer", "tea", "milk"]}, ("row 1",)),
         ({"chosen": [1, 0, 0, 0, 2, 0, 1, 0]}, ("Column 'chosen'", "row 4")),
         ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, ("choice set '1'",)),
@@ -126,10 +131,20 @@ def test_wide_tables():
     data = th.Choices.from_wide(named, available={"tea": "t", "milk": "m", "beer": "av"})
     assert data.labels == ("tea", "milk", "beer")
     assert data.counts.tolist() == [0, 1, 2, 0, 0]
-    listed = frame.assign(a=["tea", "tea", "milk"], b=["milk", "milk", "beer"], c=["beer", None, "tea"])
-    assert th.Choices.from_wide(listed, alternatives=["a", "b", "c"]).counts.tolist() == [0, 1, 2, 0, 0]
+    listed = frame.assign(
+        a=["tea", "tea", "milk"], b=["milk", "milk", "beer"], c=["beer", None, "tea"]
+    )
+    assert th.Choices.from_wide(listed, alternatives=["a", "b", "c"]).counts.tolist() == [
+        0,
+        1,
+        2,
+        0,
+        0,
+    ]
     with refused(DataError, "'tea'", "row 0"):
-        th.Choices.from_wide(named.assign(t=[0, 1, 1]), available={"tea": "t", "milk": "m", "beer": "av"})
+        th.Choices.from_wide(
+            named.assign(t=[0, 1, 1]), available={"tea": "t", "milk": "m", "beer": "av"}
+        )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +158,9 @@ def test_wide_tables():
     ],
 )
 def test_bad_wide_tables_are_refused_in_one_sentence(change, more, facts):
-    frame = pd.DataFrame({"choice": ["tea", "milk"], "t": 1, "m": 1, "a": ["tea", "milk"]}).assign(**change)
+    frame = pd.DataFrame({"choice": ["tea", "milk"], "t": 1, "m": 1, "a": ["tea", "milk"]}).assign(
+        **change
+    )
     with refused(DataError, *facts):
         th.Choices.from_wide(frame, **more)
 
@@ -157,7 +174,9 @@ def test_categories_of_a_wide_table_are_options_in_their_order():
 
 
 def test_conversion_from_and_to_pairs():
-    pairs = th.PairedComparisons([[0, 7, 9], [3, 0, 0], [1, 0, 0]], labels=["tea", "coffee", "milk"])
+    pairs = th.PairedComparisons(
+        [[0, 7, 9], [3, 0, 0], [1, 0, 0]], labels=["tea", "coffee", "milk"]
+    )
     data = th.Choices.from_comparisons(pairs)
     assert data.is_paired and data.counts.tolist() == [7, 3, 9, 1]
     assert data.to_comparisons() == pairs
@@ -172,7 +191,9 @@ def test_tables_read_back_what_they_hold():
     for occasion in range(60):
         members = rng.permutation(7)[: rng.integers(2, 6)]
         rows += [(occasion % 4, occasion, x, int(x == members[0])) for x in members]
-    data = th.Choices(pd.DataFrame(rows, columns=["respondent", "choice_id", "alternative", "chosen"]))
+    data = th.Choices(
+        pd.DataFrame(rows, columns=["respondent", "choice_id", "alternative", "chosen"])
+    )
     assert th.Choices(data.to_frame()) == data
     assert pickle.loads(pickle.dumps(data)) == data
     assert data.times.sum() == data.counts.sum() == 60
@@ -180,7 +201,9 @@ def test_tables_read_back_what_they_hold():
         frame = pd.DataFrame(rows, columns=["r", "o", "x", "c"])
         same = frame.groupby("o").filter(lambda g, m=members: {str(x) for x in g["x"]} == set(m))
         found = same[same["c"] == 1]["x"].value_counts()
-        assert data.counts[data.start[v] : data.start[v + 1]].tolist() == [found.get(int(x), 0) for x in members]
+        assert data.counts[data.start[v] : data.start[v + 1]].tolist() == [
+            found.get(int(x), 0) for x in members
+        ]
 
 
 def test_unusual_data_are_warned_of():

@@ -1,4 +1,5 @@
-"""Options that comparisons connect, and whether wins lead from each option to every other, as SciPy finds them."""
+"""Options that comparisons connect, and whether wins lead from each option to every other, as SciPy
+finds them."""
 
 import numpy as np
 import pytest
@@ -39,7 +40,9 @@ def test_groups_are_those_of_scipy():
         data = th.PairedComparisons(counts)
         count, group = connected_components(counts, directed=False)
         found = {frozenset(map(int, labels)) for labels in data.components()}
-        assert found == {frozenset(np.flatnonzero(group == number).tolist()) for number in range(count)}
+        assert found == {
+            frozenset(np.flatnonzero(group == number).tolist()) for number in range(count)
+        }
         numbers.add(count)
     assert len(numbers) > 3
 
@@ -50,9 +53,13 @@ def test_a_finite_estimate_needs_wins_from_every_option_to_every_other():
         counts = random_wins(rng)
         if not counts.any():
             continue
-        outcomes.add(strong := connected_components(counts, directed=True, connection="strong")[0] == 1)
+        outcomes.add(
+            strong := connected_components(counts, directed=True, connection="strong")[0] == 1
+        )
         if strong:
-            assert np.isfinite(th.paired.thurstone(th.PairedComparisons(counts)).table.to_numpy(float)).all()
+            assert np.isfinite(
+                th.paired.thurstone(th.PairedComparisons(counts)).table.to_numpy(float)
+            ).all()
         else:
             with pytest.raises(DataError, match="No finite estimate"):
                 th.paired.thurstone(th.PairedComparisons(counts))

@@ -1,4 +1,5 @@
-"""Covariates of comparisons and of options: kept by paired comparisons through all that is done with them."""
+"""Covariates of comparisons and of options: kept by paired comparisons through all that is done
+with them."""
 
 import itertools
 import pickle
@@ -23,16 +24,23 @@ def frame():
     rng = np.random.default_rng(3)
     rows = [rng.permutation(pair) for pair in itertools.combinations(LABELS, 2) for _ in range(9)]
     table = pd.DataFrame(rows, columns=["left", "right"])
-    table = table.assign(choice=rng.choice(["left", "right", "tie"], len(rows)), respondent=np.arange(len(rows)) % 5)
-    return table.assign(longer=rng.integers(-2, 3, len(rows)), judge=rng.choice(list("ABC"), len(rows)))
+    table = table.assign(
+        choice=rng.choice(["left", "right", "tie"], len(rows)), respondent=np.arange(len(rows)) % 5
+    )
+    return table.assign(
+        longer=rng.integers(-2, 3, len(rows)), judge=rng.choice(list("ABC"), len(rows))
+    )
 
 
 def read(frame, **settings):
-    return th.PairedComparisons.from_trials(frame, labels=LABELS, covariates=["order", "longer", "judge"], **settings)
+    return th.PairedComparisons.from_trials(
+        frame, labels=LABELS, covariates=["order", "longer", "judge"], **settings
+    )
 
 
 def by_hand(frame, labels):
-    """Outcomes and people by pair and covariates, of the first of the pair over its second, by a loop over the rows."""
+    """Outcomes and people by pair and covariates, of the first of the pair over its second, by a
+    loop over the rows."""
     found = {}
     for row in frame.itertuples():
         if row.left not in labels or row.right not in labels:
@@ -41,7 +49,9 @@ def by_hand(frame, labels):
         x = np.array([1.0, row.longer, row.judge == "B", row.judge == "C"])
         sign, pair = (1, (i, j)) if i < j else (-1, (j, i))
         outcome = ["left", "tie", "right"].index(row.choice)
-        counts = found.setdefault((*pair, *(sign * x + 0.0)), {}).setdefault(str(row.respondent), [0, 0, 0])
+        counts = found.setdefault((*pair, *(sign * x + 0.0)), {}).setdefault(
+            str(row.respondent), [0, 0, 0]
+        )
         counts[outcome if sign == 1 else 2 - outcome] += 1
     return found
 
@@ -60,7 +70,9 @@ def cells_of(data):
         np.testing.assert_array_equal(own[(int(i), int(j), *cells.x[cell])], expected)
     assert len(own) == len(cells.first) and (np.diff(cells.pair) >= 0).all()
     for side in ("wins", "losses", "tied"):
-        np.testing.assert_array_equal(np.bincount(cells.pair, getattr(cells, side)), getattr(data, side))
+        np.testing.assert_array_equal(
+            np.bincount(cells.pair, getattr(cells, side)), getattr(data, side)
+        )
     return found
 
 
@@ -115,8 +127,12 @@ def test_further_comparisons_do_not_join_them(frame):
 def test_the_order_is_a_covariate(frame):
     bare = frame.drop(columns=["respondent", "judge"])
     data = th.PairedComparisons.from_trials(bare, labels=LABELS)
-    assert data.with_order() == th.PairedComparisons.from_trials(bare, labels=LABELS, covariates=["order"])
-    games = frame.rename(columns={"left": "home", "right": "away"})[["home", "away"]].assign(result="H")
+    assert data.with_order() == th.PairedComparisons.from_trials(
+        bare, labels=LABELS, covariates=["order"]
+    )
+    games = frame.rename(columns={"left": "home", "right": "away"})[["home", "away"]].assign(
+        result="H"
+    )
     data = th.PairedComparisons.from_results(games, covariates=["order"])
     np.testing.assert_array_equal(data.cells.x[:, 0], np.where(data.cells.wins > 0, 1.0, -1.0))
     own = bare.assign(order=np.arange(len(bare)))  # a column of that name is one like any other
@@ -131,7 +147,9 @@ def test_the_order_is_a_covariate(frame):
 
 
 def test_covariates_of_options_are_differences():
-    described = pd.DataFrame({"price": [3.0, 1.0, 2.0], "kind": ["hot", "cold", "cold"]}, index=["tea", "milk", "rum"])
+    described = pd.DataFrame(
+        {"price": [3.0, 1.0, 2.0], "kind": ["hot", "cold", "cold"]}, index=["tea", "milk", "rum"]
+    )
     data = th.PairedComparisons([[0, 3, 5], [1, 0, 2], [1, 2, 0]], labels=["milk", "tea", "rum"])
     known = data.with_option_covariates(described)
     assert known.covariates.names == ("price", "kind=hot") and known.covariates.is_of_options.all()

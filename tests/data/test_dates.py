@@ -1,4 +1,5 @@
-"""When comparisons were made: dates in many forms, and what is made of comparisons that have them."""
+"""When comparisons were made: dates in many forms, and what is made of comparisons that have
+them."""
 
 import pickle
 
@@ -61,13 +62,17 @@ def counted(data):
     ],
 )
 def test_dates_are_read_in_usual_forms(written):
-    dates = th.PairedComparisons.from_trials(FRAME.head(2).assign(day=[written] * 2), date="day").dates
+    dates = th.PairedComparisons.from_trials(
+        FRAME.head(2).assign(day=[written] * 2), date="day"
+    ).dates
     assert dates.unit == "day"
     assert set(dates.time.astype("datetime64[D]").astype(str)) == {"2024-05-31"}
 
 
 def test_whole_numbers_are_periods():
-    dates = th.PairedComparisons.from_trials(FRAME.head(2).assign(day=[2019, 2021]), date="day").dates
+    dates = th.PairedComparisons.from_trials(
+        FRAME.head(2).assign(day=[2019, 2021]), date="day"
+    ).dates
     assert (dates.unit, set(dates.time.tolist())) == ("step", {2019, 2021})
 
 
@@ -118,11 +123,16 @@ def test_dates_go_with_what_is_made_of_comparisons(change):
     own = data.dates
     pair = np.searchsorted(data.first * 9 + data.second, own.first * 9 + own.second)
     for name in ("wins", "losses", "tied"):
-        np.testing.assert_array_equal(np.bincount(pair, getattr(own, name), data.n_pairs), getattr(data, name))
+        np.testing.assert_array_equal(
+            np.bincount(pair, getattr(own, name), data.n_pairs), getattr(data, name)
+        )
     person = np.bincount(own.respondent, own.counts.sum(axis=0), len(data.respondents))
     answers = data.answers
     np.testing.assert_array_equal(
-        person, np.bincount(answers.respondent, answers.wins + answers.losses + answers.tied, len(data.respondents))
+        person,
+        np.bincount(
+            answers.respondent, answers.wins + answers.losses + answers.tied, len(data.respondents)
+        ),
     )
     if data.covariates is not None:
         rest = data.covariates
@@ -136,7 +146,9 @@ def test_dates_go_with_what_is_made_of_comparisons(change):
 def test_between_two_dates():
     found = DATA.between("2024-02", "2024-03-05")
     kept = FRAME[(FRAME["day"] >= "2024-02-01") & (FRAME["day"] <= "2024-03-05")]
-    again = th.PairedComparisons.from_trials(kept, covariates=["length"], date="day", labels=DATA.labels)
+    again = th.PairedComparisons.from_trials(
+        kept, covariates=["length"], date="day", labels=DATA.labels
+    )
     assert counted(found) == counted(again)
     np.testing.assert_array_equal(found.wins, again.wins)
     np.testing.assert_array_equal(found.covariates.values, again.covariates.values)

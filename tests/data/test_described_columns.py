@@ -3,7 +3,12 @@
 import pandas as pd
 import pytest
 
-from thali._data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
+from thali._data.described_columns import (
+    ColumnsRead,
+    column_of_people,
+    columns_of_comparisons,
+    columns_of_people,
+)
 
 PEOPLE = [f"S{k:02}" for k in range(6)]
 PAIRS = [("tea", "milk"), ("milk", "wine"), ("wine", "tea"), ("tea", "cola")]
@@ -16,7 +21,12 @@ def trials(**more):
     rows = []
     for person, name in enumerate(PEOPLE):
         for trial, (a, b) in enumerate(PAIRS):
-            row = {"who": name, "left": a, "right": b, "winner": (a, b)[(person + trial * (trial > 1)) % 2]}
+            row = {
+                "who": name,
+                "left": a,
+                "right": b,
+                "winner": (a, b)[(person + trial * (trial > 1)) % 2],
+            }
             rows.append(row | {key: value(person, trial, row) for key, value in more.items()})
     return pd.DataFrame(rows)
 
@@ -29,7 +39,9 @@ NEVER = {
     "pressed": lambda person, trial, row: "f" if row["winner"] == row["left"] else "j",
     "Antwort": lambda person, trial, row: (person * trial) % 3,
     "picture": lambda person, trial, row: f"{row['left']}.png",  # an option
-    "loser": lambda person, trial, row: row["left"] if row["winner"] == row["right"] else row["right"],
+    "loser": lambda person, trial, row: (
+        row["left"] if row["winner"] == row["right"] else row["right"]
+    ),
     "Trial": lambda person, trial, row: (trial * 7 + person) % 24,  # the trial
     "counter": lambda person, trial, row: 10 * trial + person,
     "trials.thisRepN": lambda person, trial, row: trial // 2,
@@ -60,7 +72,9 @@ def test_what_is_the_same_in_every_row_describes_none(name):
 
 
 def test_goals_describe_no_comparison():
-    frame = trials(goals_left=lambda p, t, row: p % 3, goals_right=lambda p, t, row: t % 2, **ALWAYS)
+    frame = trials(
+        goals_left=lambda p, t, row: p % 3, goals_right=lambda p, t, row: t % 2, **ALWAYS
+    )
     assert columns_of_comparisons(frame, ROLES._replace(who=None)) == ["who", *ALWAYS]
 
 
@@ -85,12 +99,24 @@ def test_a_column_that_repeats_as_people_do_may_say_who_answered(values):
     assert column_of_people(frame, NOBODY) == "Kuerzel"
     assert column_of_people(frame, NOBODY, ["Kuerzel"]) is None
     assert column_of_people(frame, NOBODY._replace(judged=False)) is None, "teams are no people"
-    assert column_of_people(frame, NOBODY._replace(counts=("louder",))) is None, "several people may stand in a row"
-    assert column_of_people(trials(half=lambda p, t, row: 2 * p + t // 2), ROLES) is None, "they are known"
-    assert column_of_people(frame.assign(twin=frame["Kuerzel"]), NOBODY._replace(options=("Kuerzel", "right"))) is None
+    assert column_of_people(frame, NOBODY._replace(counts=("louder",))) is None, (
+        "several people may stand in a row"
+    )
+    assert column_of_people(trials(half=lambda p, t, row: 2 * p + t // 2), ROLES) is None, (
+        "they are known"
+    )
+    assert (
+        column_of_people(
+            frame.assign(twin=frame["Kuerzel"]), NOBODY._replace(options=("Kuerzel", "right"))
+        )
+        is None
+    )
     mixed = frame.sample(frac=1, random_state=1)
     assert column_of_people(mixed, NOBODY) is None, "nothing shows that a value is a person"
-    assert column_of_people(mixed.assign(sex=mixed["Kuerzel"].rank(method="dense") % 2), NOBODY) == "Kuerzel"
+    assert (
+        column_of_people(mixed.assign(sex=mixed["Kuerzel"].rank(method="dense") % 2), NOBODY)
+        == "Kuerzel"
+    )
 
 
 def test_of_several_columns_the_finest_may_say_who_answered():

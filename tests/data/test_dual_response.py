@@ -1,4 +1,5 @@
-"""Dual-response none: a second answer to each task, whether the product chosen would be bought at all."""
+"""Dual-response none: a second answer to each task, whether the product chosen would be bought at
+all."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,8 @@ def test_tasks_are_with_nothing_and_once_more_without_it_where_nothing_is_bought
 
 
 def test_the_likelihood_is_that_of_the_best_product_and_nothing():
-    """By simulation of Gumbel utilities: 200,000 answers, four standard errors of each of the six probabilities."""
+    """By simulation of Gumbel utilities: 200,000 answers, four standard errors of each of the six
+    probabilities."""
     rng, n = np.random.default_rng(0), 200_000
     best = U + rng.gumbel(size=(n, 3))
     picked, buys = best.argmax(axis=1), best.max(axis=1) > rng.gumbel(size=n)
@@ -61,14 +63,18 @@ def test_a_logit_has_the_log_likelihood_of_both_answers():
     model = th.MultinomialLogit("price").fit(data)
     given = rows.assign(inside=1.0)
     named = [name.rstrip("]").split("[") for name in model.coef_.index]
-    x = np.column_stack([given[a] == level[0] if level else given[a].astype(float) for a, *level in named])
+    x = np.column_stack(
+        [given[a] == level[0] if level else given[a].astype(float) for a, *level in named]
+    )
     utility = pd.Series(x @ model.coef_.to_numpy(), rows.index)
     total = 0.0
     for _, own in rows.assign(u=utility).groupby(["id", "task"]):
-        odds, chosen = np.exp(own["u"].to_numpy()), own["choice"].to_numpy() == 1  # of nothing 1: it lacks everything
+        # of nothing 1: it lacks everything
+        odds, chosen = np.exp(own["u"].to_numpy()), own["choice"].to_numpy() == 1
         total += np.log(odds[chosen].sum() / (1 + odds.sum()))
         if not own["buy"].iloc[0]:
-            total += np.log(1 / odds.sum())  # e^0 in place of the first factor's e^u_j, and e^u_j / sum
+            # e^0 in place of the first factor's e^u_j, and e^u_j / sum
+            total += np.log(1 / odds.sum())
     assert total == pytest.approx(model.log_likelihood_, rel=1e-10)
 
 
@@ -78,7 +84,9 @@ def test_every_logit_takes_them_and_shares_have_nothing():
     rows = table(people=12)
     data = th.ChoiceExperiment.from_frame(rows, bought="buy")
     quick = {"draws": 20, "tune": 5, "chains": 2, "random_seed": 1, "progressbar": False}
-    market = pd.DataFrame({"price": [5, 25, None], "brand": ["A", "B", None], "zoom": ["no", "yes", None]})
+    market = pd.DataFrame(
+        {"price": [5, 25, None], "brand": ["A", "B", None], "zoom": ["no", "yes", None]}
+    )
     for model, run in (
         (th.MultinomialLogit("price"), {}),
         (th.LatentClassLogit(2, "price", starts=2), {"random_seed": 1, "progressbar": False}),
@@ -86,8 +94,11 @@ def test_every_logit_takes_them_and_shares_have_nothing():
     ):
         model.fit(data, **run)
         assert model.market_shares(market)["share"].sum() == pytest.approx(1.0)
-    plain = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(rows.drop(columns="buy")))
-    dual = th.MultinomialLogit("price").fit(data)  # the second answer says more of the price, as it was made
+    plain = th.MultinomialLogit("price").fit(
+        th.ChoiceExperiment.from_frame(rows.drop(columns="buy"))
+    )
+    # the second answer says more of the price, as it was made
+    dual = th.MultinomialLogit("price").fit(data)
     assert dual.summary().loc["price", "std_error"] < plain.summary().loc["price", "std_error"]
 
 
@@ -99,21 +110,35 @@ def test_other_tables_say_the_same():
     np.testing.assert_array_equal(numbered.chosen, data.chosen)
     wide = rows.pivot(index=["id", "task", "buy"], columns="alt", values=["price", "brand", "zoom"])
     wide.columns = [f"{name}_{alt}" for name, alt in wide.columns]
-    picked = rows[rows["choice"] == 1].set_index(["id", "task"])["alt"].rename("choice").reset_index()
+    picked = (
+        rows[rows["choice"] == 1].set_index(["id", "task"])["alt"].rename("choice").reset_index()
+    )
     wide = wide.reset_index().merge(picked, on=["id", "task"])
     other = th.ChoiceExperiment.from_wide(wide, bought="buy")
     assert other.n_tasks == data.n_tasks and other.people is None
-    first, second = (th.MultinomialLogit("price").fit(each).log_likelihood_ for each in (data, other))
+    first, second = (
+        th.MultinomialLogit("price").fit(each).log_likelihood_ for each in (data, other)
+    )
     assert first == pytest.approx(second, rel=1e-10)
 
 
 BAD = {
     "absent": ({"bought": "buys"}, {}, DataError, ("no column 'buys'",)),
     "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, ("already marks tasks",)),
-    "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, ("Column 'buy'", "'perhaps'", "task '1'")),
+    "a word": (
+        {"bought": "buy"},
+        {"buy": "perhaps"},
+        DataError,
+        ("Column 'buy'", "'perhaps'", "task '1'"),
+    ),
     "empty": ({"bought": "buy"}, {"buy": None}, DataError, ("Column 'buy'", "task '1'")),
     "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, ("Column 'buy'",)),
-    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, ("is already called 'none'",)),
+    "called none": (
+        {"bought": "buy"},
+        {"alt": ["a", "b", "none"] * 12},
+        DataError,
+        ("is already called 'none'",),
+    ),
 }
 
 
@@ -126,18 +151,29 @@ def test_bad_answers(how, columns, kind, facts):
 def test_everybody_with_one_task_stays_one_respondent():
     rows = table(tasks=1).drop(columns="task")
     data = th.ChoiceExperiment.from_frame(rows, respondent="id", task="id", bought="buy")
-    assert data.n_respondents == 20 and data.n_tasks == 20 + int((rows.groupby("id")["buy"].first() == 0).sum())
+    assert data.n_respondents == 20 and data.n_tasks == 20 + int(
+        (rows.groupby("id")["buy"].first() == 0).sum()
+    )
 
 
 def test_second_answers_of_wide_tables():
-    """Whatever the column is called, it is neither the choice nor an alternative; the first answer is a product."""
+    """Whatever the column is called, it is neither the choice nor an alternative; the first answer
+    is a product."""
     wide = pd.DataFrame(
-        {"id": [1, 1, 2], "task": [1, 2, 1], "price_1": [5, 9, 7], "price_2": [9, 5, 6], "choice": [1, 2, 2]}
+        {
+            "id": [1, 1, 2],
+            "task": [1, 2, 1],
+            "price_1": [5, 9, 7],
+            "price_2": [9, 5, 6],
+            "choice": [1, 2, 2],
+        }
     )
     expected = th.ChoiceExperiment.from_wide(wide.assign(buy=[1, 0, 1]), bought="buy")
     assert expected.n_tasks == 4 and expected.has_none
     for name in ("chosen", "price_3"):
-        found = th.ChoiceExperiment.from_wide(wide.assign(**{name: [1, 0, 1]}), bought=name, chosen="choice")
+        found = th.ChoiceExperiment.from_wide(
+            wide.assign(**{name: [1, 0, 1]}), bought=name, chosen="choice"
+        )
         assert found.alternative_labels.tolist() == expected.alternative_labels.tolist()
         assert found.chosen.tolist() == expected.chosen.tolist()
     with refused(DataError, "Column 'choice'", "'0'"):

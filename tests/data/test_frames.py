@@ -24,7 +24,10 @@ MADE = [
     (th.Choices, LONG),
     (th.Choices.from_rankings, {"rank1": ["tea"], "rank2": ["milk"]}),
     (th.Similarities.from_frame, SIMILAR),
-    (th.ChoiceExperiment.from_frame, {"id": [1, 1], "task": [1, 1], "choice": [1, 0], "price": [2, 3]}),
+    (
+        th.ChoiceExperiment.from_frame,
+        {"id": [1, 1], "task": [1, 1], "choice": [1, 0], "price": [2, 3]},
+    ),
 ]
 
 
@@ -89,7 +92,9 @@ def test_the_condensed_vector_of_scipy():
     points = np.random.default_rng(1).random((5, 3))
     vector = pdist(points)
     square = squareform(vector)
-    assert th.Similarities.from_dissimilarities(vector) == th.Similarities.from_dissimilarities(square)
+    assert th.Similarities.from_dissimilarities(vector) == th.Similarities.from_dissimilarities(
+        square
+    )
     assert th.Similarities(list(vector), list("abcde")) == th.Similarities(square, list("abcde"))
     with refused(ValueError, "4 similarities"):
         th.Similarities([0.1, 0.2, 0.3, 0.4])

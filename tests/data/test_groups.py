@@ -45,11 +45,15 @@ def test_people_in_several_groups_are_told(last, sentence):
 
 
 def test_groups_of_different_people_are_not_warned_of():
-    rows = pd.DataFrame({"a": "tea", "b": "milk", "chosen": ["tea", "milk"] * 2, "respondent": list("ppqq")})
+    rows = pd.DataFrame(
+        {"a": "tea", "b": "milk", "chosen": ["tea", "milk"] * 2, "respondent": list("ppqq")}
+    )
     rows["sex"] = list("ffmm")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GroupedData(th.PairedComparisons.from_trials(rows, respondent="respondent").by_group("sex")).warn_if_unusual()
+        GroupedData(
+            th.PairedComparisons.from_trials(rows, respondent="respondent").by_group("sex")
+        ).warn_if_unusual()
 
 
 def test_what_is_known_of_people_has_a_row_for_each():
@@ -59,7 +63,8 @@ def test_what_is_known_of_people_has_a_row_for_each():
     for people, sentence in (
         (
             known.loc[[3, 2]],
-            "must have a row named after each group; its rows are '3' and '2', so there is no row for '1'",
+            "must have a row named after each group; its rows are '3' and '2', so there is no row"
+            " for '1'",
         ),
         (known.iloc[:0], "it has no rows, so there is no row for '1'"),
         (known.loc[[1, 3, 3]], "must have one row per group; '3' has 2"),
@@ -85,7 +90,10 @@ def test_similarities_keep_their_judgements():
         ([WOMEN], ("must be a mapping",)),
         ({}, ("The mapping of groups is empty",)),
         ({"a": None}, ("Group 'a'", "PairedComparisons", "got NoneType")),
-        ({"a": WOMEN, "b": th.datasets.numbers()}, ("'a' has PairedComparisons, and 'b' has Similarities",)),
+        (
+            {"a": WOMEN, "b": th.datasets.numbers()},
+            ("'a' has PairedComparisons, and 'b' has Similarities",),
+        ),
         ({1: WOMEN, "1": WOMEN}, ("unique",)),
         ({"": WOMEN}, ("non-empty",)),
     ],
@@ -113,7 +121,9 @@ def test_many_of_the_same_size_are_not_listed():
     alike = GroupedData({str(k): data for k in range(7)})
     said(alike, "7 groups", "3 comparisons", "2 options")
     other = GroupedData({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
-    assert str(other).startswith("8 groups (0: 3 comparisons, 1: 3 comparisons, ") and "3 more), 2" in str(other)
+    assert str(other).startswith(
+        "8 groups (0: 3 comparisons, 1: 3 comparisons, "
+    ) and "3 more), 2" in str(other)
 
 
 def _answers(kind):
@@ -128,8 +138,12 @@ def _answers(kind):
     if kind == "triplets":
         return th.Triplets.from_frame(frame)
     if kind == "pairs":
-        one = frame.rename(columns={"object1": "option1", "object2": "option2"}).assign(choice=rng.integers(1, 3, 60))
-        return th.PairedComparisons.from_trials(one[["option1", "option2", "choice", "person", "sex"]])
+        one = frame.rename(columns={"object1": "option1", "object2": "option2"}).assign(
+            choice=rng.integers(1, 3, 60)
+        )
+        return th.PairedComparisons.from_trials(
+            one[["option1", "option2", "choice", "person", "sex"]]
+        )
     long = [
         {"task": n, "person": r.person, "sex": r.sex, "item": x, "chosen": int(x == r.odd)}
         for n, r in enumerate(frame.itertuples())
@@ -150,7 +164,10 @@ def test_pooled_groups_know_who_answered(kind):
     for name, own in data.by_respondent().items():
         assert pooled.by_respondent()[name].together([], data.labels) == own
     unknown = GroupedData(
-        {"f": parts["f"], "m": next(iter(parts["m"].by_respondent().values())).together([], data.labels)}
+        {
+            "f": parts["f"],
+            "m": next(iter(parts["m"].by_respondent().values())).together([], data.labels),
+        }
     )
     assert unknown.pooled().n_answers > parts["f"].n_answers
     if kind != "triplets":  # of which one person's answers say whose they are

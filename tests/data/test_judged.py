@@ -15,9 +15,19 @@ PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "
 TIED = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"], ties=[[0, 2], [2, 0]])
 SETS = th.Choices.from_rankings([["tea", "milk", "beer"], ["milk", "tea", "beer"]])
 BEST_WORST = th.Choices.from_best_worst(
-    pd.DataFrame({"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]})
+    pd.DataFrame(
+        {
+            "item1": ["tea"],
+            "item2": ["milk"],
+            "item3": ["water"],
+            "best": ["milk"],
+            "worst": ["tea"],
+        }
+    )
 )
-ALIKE = th.Similarities([[1, 0.8, np.nan], [0.8, 1, np.nan], [np.nan, np.nan, 1]], labels=["tea", "milk", "wall"])
+ALIKE = th.Similarities(
+    [[1, 0.8, np.nan], [0.8, 1, np.nan], [np.nan, np.nan, 1]], labels=["tea", "milk", "wall"]
+)
 TRIPLETS = th.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)], labels=["tea", "coffee", "brick", "wall"])
 
 
@@ -73,9 +83,13 @@ def test_a_refusal_of_groups_says_nothing_untrue():
         columns=["judge", "sex", "first", "second", "similarity"],
     )
     judged = th.Similarities.from_frame(frame)
-    assert judged.respondents == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]  # who answered is known
+    # who answered is known
+    assert judged.respondents == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]
     for data in (judged, ALIKE, GroupedData(judged.by_respondent(), judged.people)):
-        wanted = f"^{type(data).__name__} are not divided into groups; give a mapping from group names to data"
+        wanted = (
+            f"^{type(data).__name__} are not divided into groups; give a mapping from group"
+            " names to data"
+        )
         with pytest.raises(DataError, match=wanted):
             data.by_group("sex")
     with refused(DataError, "identify respondents"):
@@ -83,13 +97,16 @@ def test_a_refusal_of_groups_says_nothing_untrue():
 
 
 def test_judges_whose_names_are_numbers_stay_the_same_people():
-    frame = pd.DataFrame({"judge": [1, 2, 3], "rank1": ["tea", "milk", "tea"], "rank2": ["milk", "tea", "beer"]})
+    frame = pd.DataFrame(
+        {"judge": [1, 2, 3], "rank1": ["tea", "milk", "tea"], "rank2": ["milk", "tea", "beer"]}
+    )
     data = th.Choices.from_rankings(frame)
     assert with_more(data, data).respondents == data.respondents == ("1", "2", "3")
 
 
 @pytest.mark.parametrize(
-    ("data", "respondents"), [(TIED, TIED.respondents), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))]
+    ("data", "respondents"),
+    [(TIED, TIED.respondents), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))],
 )
 def test_further_answers_join_and_who_is_known_stays_so(data, respondents):
     more = with_more(data, data)  # of rankings nobody says who made them
@@ -106,14 +123,22 @@ def by_people(*rows):
 
 @pytest.mark.parametrize("kind", [0, 1])
 def test_what_differs_within_a_person_describes_people_no_longer(kind):
-    old = by_people(("tea", "milk", "tea", "Ann", 30, 1), ("tea", "milk", "milk", "Bo", 40, 1))[kind]
+    old = by_people(("tea", "milk", "tea", "Ann", 30, 1), ("tea", "milk", "milk", "Bo", 40, 1))[
+        kind
+    ]
     same, later, empty = (
         by_people(("tea", "milk", "tea", "Ann", age, 2), ("tea", "milk", "tea", "Cy", 50, 2))[kind]
         for age in (30, 31, None)
     )
     assert old.with_more(same).people.to_dict() == {"age": {"Ann": 30, "Bo": 40, "Cy": 50}}
     for new, value in ((later, "31"), (empty, "empty")):
-        with warned(DataWarning, "'age' of respondent 'Ann'", "is 30 in some", f"{value} in others", "('age')"):
+        with warned(
+            DataWarning,
+            "'age' of respondent 'Ann'",
+            "is 30 in some",
+            f"{value} in others",
+            "('age')",
+        ):
             together = old.with_more(new)
         assert together.people is None and together.respondents == ("Ann", "Bo", "Cy")
 

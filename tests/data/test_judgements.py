@@ -1,4 +1,5 @@
-"""How many judgements a similarity is the mean of: read, refused, kept, and what it means for a model."""
+"""How many judgements a similarity is the mean of: read, refused, kept, and what it means for a
+model."""
 
 import pickle
 import warnings
@@ -24,7 +25,7 @@ NUMBERS = np.array([[0, 6, 1], [6, 0, 2.5], [1, 2.5, 0]])
 DRINKS = Similarities(TABLE, ["tea", "coffee", "milk"], sigma=0.1, judgements=NUMBERS)
 
 
-# reading --------------------------------------------------------------------------------------------------
+# reading ------------------------------------------------------------------------------------------
 
 
 def test_nothing_known_is_one_judgement_each():
@@ -36,7 +37,12 @@ def test_nothing_known_is_one_judgement_each():
 def test_one_number_a_pair():
     assert DRINKS.judgements.tolist() == [6, 1, 2.5]
     said(DRINKS, "3 objects", "3 similarities", "6 judgements")
-    said(Similarities(TABLE, judgements=np.full((3, 3), 4)), "3 objects", "3 similarities", "4 judgements")
+    said(
+        Similarities(TABLE, judgements=np.full((3, 3), 4)),
+        "3 objects",
+        "3 similarities",
+        "4 judgements",
+    )
     assert pickle.loads(pickle.dumps(DRINKS)) == DRINKS
     with pytest.raises(ValueError):
         DRINKS.judgements[0] = 1
@@ -44,7 +50,10 @@ def test_one_number_a_pair():
 
 @pytest.mark.parametrize("keep", [np.triu, np.tril], ids=["upper", "lower"])
 def test_one_triangle_of_either_is_enough(keep):
-    for table, numbers in ((TABLE, keep(NUMBERS)), (np.where(keep(np.ones((3, 3))), TABLE, NAN), NUMBERS)):
+    for table, numbers in (
+        (TABLE, keep(NUMBERS)),
+        (np.where(keep(np.ones((3, 3))), TABLE, NAN), NUMBERS),
+    ):
         assert Similarities(table, DRINKS.labels, sigma=0.1, judgements=numbers) == DRINKS
 
 
@@ -74,21 +83,36 @@ def test_both_sides_count_by_their_judgements():
     assert data.values == pytest.approx([(3 * 0.8 + 0.4) / 4, 0.3, 0.5], rel=1e-15)
     assert data.judgements.tolist() == [4, 4, 4]
     # the two sides of a symmetric table are the same judgements
-    assert Similarities(TABLE, symmetrize="mean", judgements=NUMBERS).judgements.tolist() == [6, 1, 2.5]
+    assert Similarities(TABLE, symmetrize="mean", judgements=NUMBERS).judgements.tolist() == [
+        6,
+        1,
+        2.5,
+    ]
 
 
 def test_dissimilarities():
-    data = Similarities.from_dissimilarities(1 - TABLE, labels=DRINKS.labels, sigma=0.1, judgements=NUMBERS)
+    data = Similarities.from_dissimilarities(
+        1 - TABLE, labels=DRINKS.labels, sigma=0.1, judgements=NUMBERS
+    )
     assert data.values == pytest.approx(DRINKS.values) and data.judgements.tolist() == [6, 1, 2.5]
 
 
-ROWS = [("x", "y", 0.1, 1), ("y", "x", 0.4, 2), ("x", "z", 0.3, 3), ("z", "y", NAN, 1), ("z", "y", 0.9, 0)]
+ROWS = [
+    ("x", "y", 0.1, 1),
+    ("y", "x", 0.4, 2),
+    ("x", "z", 0.3, 3),
+    ("z", "y", NAN, 1),
+    ("z", "y", 0.9, 0),
+]
 
 
 def test_counted_rows():
     frame = pd.DataFrame(ROWS, columns=["a", "b", "similarity", "n"])
     assert Similarities.from_frame(frame).judgements.tolist() == [3, 3]
-    assert Similarities.from_frame(frame.assign(n=[1, 2.5, 0.5, 0, 0])).judgements.tolist() == [3.5, 0.5]
+    assert Similarities.from_frame(frame.assign(n=[1, 2.5, 0.5, 0, 0])).judgements.tolist() == [
+        3.5,
+        0.5,
+    ]
     one_by_one = Similarities.from_frame(frame.drop(columns="n"))
     assert one_by_one.judgements.tolist() == [2, 1, 1]
     said(one_by_one, "3 objects", "3 similarities", "2 judgements")
@@ -101,7 +125,9 @@ def test_a_square_written_out_has_each_judgement_once():
     counted = Similarities.from_frame(frame.assign(count=NUMBERS[i, j]), sigma=0.1, labels=range(3))
     assert counted.judgements.tolist() == [6, 1, 2.5]
     # two rows a pair are two judgements if they say something else, or are in one order
-    assert Similarities.from_frame(frame.assign(similarity=TABLE[i, j] + 0.01 * i)).judgements.tolist() == [2, 2, 2]
+    assert Similarities.from_frame(
+        frame.assign(similarity=TABLE[i, j] + 0.01 * i)
+    ).judgements.tolist() == [2, 2, 2]
     once = frame[i < j]
     assert Similarities.from_frame(pd.concat([once, once])).judgements.tolist() == [2, 2, 2]
 
@@ -127,15 +153,22 @@ def test_a_list_of_judgements_is_the_tables_of_the_people(who):
     tables = np.random.default_rng(3).normal(size=(4, 3, 3))
     tables = tables + tables.transpose(0, 2, 1)
     tables[1, 0, 2] = tables[1, 2, 0] = np.nan
-    rows = [(f"p{k}", *pair, tables[k][pair]) for k in range(4) for pair in ((0, 1), (2, 0), (1, 2))]
+    rows = [
+        (f"p{k}", *pair, tables[k][pair]) for k in range(4) for pair in ((0, 1), (2, 0), (1, 2))
+    ]
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "similarity"]).drop(
         columns=[] if who else ["person"]
     )
     data, people = Similarities.from_frame(frame), Similarities.from_respondents(tables)
     squares = sum(
-        ((values - values.mean()) ** 2).sum() for _, values in frame.dropna().groupby(frame["first"])["similarity"]
+        ((values - values.mean()) ** 2).sum()
+        for _, values in frame.dropna().groupby(frame["first"])["similarity"]
     )
-    assert data.sigma == pytest.approx(np.sqrt(squares / (11 - 3)), rel=1e-12) == pytest.approx(people.sigma, rel=1e-12)
+    assert (
+        data.sigma
+        == pytest.approx(np.sqrt(squares / (11 - 3)), rel=1e-12)
+        == pytest.approx(people.sigma, rel=1e-12)
+    )
     assert data.judgements.tolist() == people.judgements.tolist() == [4, 3, 4]
     assert data.values == pytest.approx(people.values, rel=1e-12)
     for known in (0.3, None):
@@ -156,26 +189,33 @@ def test_a_list_that_does_not_tell_what_a_judgement_is_off(values, counts):
     assert Similarities.from_frame(frame).sigma is None
 
 
-@pytest.mark.parametrize("what", ["one pair alone", "both orders", "both orders but one", "somebody again"])
+@pytest.mark.parametrize(
+    "what", ["one pair alone", "both orders", "both orders but one", "somebody again"]
+)
 def test_a_list_whose_rows_are_no_judgements_of_their_own_does_not_tell_what_one_is_off(what):
-    """One pair again and again says little of the others, and what is written twice is off half as much."""
+    """One pair again and again says little of the others, and what is written twice is off half as
+    much."""
     pairs = pd.DataFrame([("a", "b"), ("a", "c"), ("b", "c")], columns=["first", "second"])
     once = pd.concat([pairs] * 4, ignore_index=True).assign(judge=np.repeat([*"vwxy"], 3))
     once["similarity"] = np.random.default_rng(1).normal(size=12)
     assert Similarities.from_frame(once).sigma is not None
     if what == "one pair alone":
-        frame = pd.concat([once[once["judge"] == "v"], *[once[once["second"] == "b"]] * 3]).drop(columns="judge")
+        frame = pd.concat([once[once["judge"] == "v"], *[once[once["second"] == "b"]] * 3]).drop(
+            columns="judge"
+        )
     elif what == "somebody again":
         with warned(DataWarning, "judged 'a' and 'b' several times"):
             assert Similarities.from_frame(pd.concat([once, once[:1]])).sigma is None
         return
     else:
-        frame = pd.concat([once, once.rename(columns={"first": "second", "second": "first"})]).drop(columns="judge")
+        frame = pd.concat([once, once.rename(columns={"first": "second", "second": "first"})]).drop(
+            columns="judge"
+        )
         frame = frame[: -1 if what.endswith("but one") else None]
     assert Similarities.from_frame(frame).sigma is None
 
 
-# refusing -------------------------------------------------------------------------------------------------
+# refusing -----------------------------------------------------------------------------------------
 
 
 def changed(i, j, value, both=True):
@@ -187,8 +227,8 @@ def changed(i, j, value, both=True):
 
 
 UNKNOWN = (
-    "The similarity in row 'tea', column 'milk' was measured, but `judgements` is empty or 0 there; enter the number "
-    "of judgements, or make the similarity empty (NaN)."
+    "The similarity in row 'tea', column 'milk' was measured, but `judgements` is empty or 0"
+    " there; enter the number of judgements, or make the similarity empty (NaN)."
 )
 BAD = [
     (changed(0, 2, -3), ("row 'tea'", "column 'milk'", "-3", "must be positive")),
@@ -220,7 +260,7 @@ def test_a_side_without_its_number():
     assert str(caught.value) == UNKNOWN.replace("'tea', column 'milk'", "'tea', column 'coffee'")
 
 
-# models ---------------------------------------------------------------------------------------------------
+# models -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -249,8 +289,12 @@ def test_the_log_likelihood_of_each_similarity():
     for chain, draw in ((0, 0), (1, 29)):
         one = posterior.isel(chain=chain, draw=draw)
         features, weights = one["features"].values.T, one["weights"].values
-        expected = naive.additive_log_likelihood(data, features, weights, float(one["constant"]), float(one["sigma"]))
-        assert float(pointwise["similarity"][chain, draw].sum()) == pytest.approx(expected, rel=1e-12)
+        expected = naive.additive_log_likelihood(
+            data, features, weights, float(one["constant"]), float(one["sigma"])
+        )
+        assert float(pointwise["similarity"][chain, draw].sum()) == pytest.approx(
+            expected, rel=1e-12
+        )
 
 
 @pytest.mark.fit
@@ -285,15 +329,22 @@ def test_sigma_is_judged_by_a_typical_similarity():
 @pytest.mark.parametrize("share", [0.02, 0.45])
 def test_an_estimated_sigma_is_judged_by_a_typical_similarity(share):
     """Far below the standard deviation of similarities it explains noise by features."""
-    owners, rng = np.array([[1, 0], [1, 1], [0, 1], [0, 0], [1, 0], [0, 1]]), np.random.default_rng(1)
+    owners, rng = (
+        np.array([[1, 0], [1, 1], [0, 1], [0, 0], [1, 0], [0, 1]]),
+        np.random.default_rng(1),
+    )
     exact, noise = owners @ np.diag([0.5, 0.4]) @ owners.T + 0.1, rng.normal(size=(6, 6))
     noise = np.std(exact[np.triu_indices(6, 1)]) * (noise + noise.T) / np.sqrt(2)
     data = Similarities(exact + share * noise, judgements=unequal(6))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = th.AdditiveClustering(owners).fit(data, draws=60, tune=60, chains=1, random_seed=1, progressbar=False)
+        model = th.AdditiveClustering(owners).fit(
+            data, draws=60, tune=60, chains=1, random_seed=1, progressbar=False
+        )
     found = [each.message for each in caught if isinstance(each.message, DataWarning)]
     assert len(found) == (share == 0.02)
     for message in found:
-        sigma = float(model.posterior_["posterior"]["sigma"].mean()) * np.sqrt(np.mean(1 / data.judgements))
+        sigma = float(model.posterior_["posterior"]["sigma"].mean()) * np.sqrt(
+            np.mean(1 / data.judgements)
+        )
         says(str(message), f"{100 * sigma / np.std(data.values):.3g} %", "numbers of judgements")

@@ -1,4 +1,5 @@
-"""Which of two options was first, or at home: kept by paired comparisons through all that is done with them."""
+"""Which of two options was first, or at home: kept by paired comparisons through all that is done
+with them."""
 
 import itertools
 import pickle
@@ -19,13 +20,19 @@ LABELS = ["tea", "milk", "rum", "ale"]
 @pytest.fixture
 def frame():
     random = np.random.default_rng(3)
-    rows = [random.permutation(pair) for pair in itertools.combinations(LABELS, 2) for _ in range(9)]
+    rows = [
+        random.permutation(pair) for pair in itertools.combinations(LABELS, 2) for _ in range(9)
+    ]
     table = pd.DataFrame(rows, columns=["left", "right"])
-    return table.assign(choice=random.choice(["left", "right", "tie"], len(rows)), respondent=np.arange(len(rows)) % 5)
+    return table.assign(
+        choice=random.choice(["left", "right", "tie"], len(rows)),
+        respondent=np.arange(len(rows)) % 5,
+    )
 
 
 def by_hand(frame, labels):
-    """Wins, losses and ties of all pairs whose first label was on the left, by a loop over the rows."""
+    """Wins, losses and ties of all pairs whose first label was on the left, by a loop over the
+    rows."""
     found = dict.fromkeys(itertools.combinations(labels, 2))
     for pair in found:
         found[pair] = [0, 0, 0]
@@ -40,7 +47,9 @@ def test_trials_keep_which_was_first(frame):
     np.testing.assert_array_equal(data.forward, by_hand(frame, LABELS))
     forward, backward = data.by_order()
     for name in ("counts", "ties"):
-        np.testing.assert_array_equal(getattr(forward, name) + getattr(backward, name), getattr(data, name))
+        np.testing.assert_array_equal(
+            getattr(forward, name) + getattr(backward, name), getattr(data, name)
+        )
     counted = frame.groupby(["left", "right", "choice"]).size().reset_index(name="n")
     again = PairedComparisons.from_trials(counted, labels=LABELS)
     np.testing.assert_array_equal(again.forward, data.forward)
@@ -76,7 +85,9 @@ def test_it_is_stored_and_belongs_to_equality(frame):
 
 
 def test_counts_of_home_and_away_keep_it_and_those_of_a_and_b_do_not():
-    games = pd.DataFrame({"home.team": ["x", "y"], "away.team": ["y", "x"], "home.wins": [4, 3], "away.wins": [2, 1]})
+    games = pd.DataFrame(
+        {"home.team": ["x", "y"], "away.team": ["y", "x"], "home.wins": [4, 3], "away.wins": [2, 1]}
+    )
     data = PairedComparisons.from_frame(games)
     np.testing.assert_array_equal(data.forward, [[4], [2], [0]])
     assert data.counts.tolist() == [[0, 5], [5, 0]]
@@ -87,12 +98,21 @@ def test_counts_of_home_and_away_keep_it_and_those_of_a_and_b_do_not():
 
 
 def test_the_advantage_of_all_at_home_first():
-    # Every pair in one order only: what the labels say and the order of the rows are told apart by three options.
-    rows = [("a", "b", "H")] * 6 + [("a", "b", "A")] * 4 + [("b", "c", "H")] * 5 + [("b", "c", "A")] * 3
+    # Every pair in one order only: what the labels say and the order of the rows are told apart by
+    # three options.
+    rows = (
+        [("a", "b", "H")] * 6
+        + [("a", "b", "A")] * 4
+        + [("b", "c", "H")] * 5
+        + [("b", "c", "A")] * 3
+    )
     rows += [("a", "c", "H")] * 4 + [("a", "c", "A")] * 5
     data = PairedComparisons.from_results(pd.DataFrame(rows, columns=["home", "away", "result"]))
     assert data.by_order()[1].n_comparisons == 0
     found = th.paired.order_effect(data)
-    # As many parameters as pairs: logits of the proportions, log(6/4) + log(5/3) - log(4/5) = log gamma.
+    # As many parameters as pairs: logits of the proportions, log(6/4) + log(5/3) - log(4/5) = log
+    # gamma.
     assert found.advantage == pytest.approx(1.5 * (5 / 3) / 0.8)
-    assert found.log_likelihood == pytest.approx(float(found.table.loc["model", "larger_log_likelihood"]))
+    assert found.log_likelihood == pytest.approx(
+        float(found.table.loc["model", "larger_log_likelihood"])
+    )

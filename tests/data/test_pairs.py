@@ -33,7 +33,10 @@ def random_counts(n, rng, density=0.3):
 
 def test_stores_the_compared_pairs_row_by_row(drinks):
     assert drinks.labels == LABELS
-    assert [array.tolist() for array in (drinks.first, drinks.second)] == [[0, 0, 1, 2], [1, 2, 3, 3]]
+    assert [array.tolist() for array in (drinks.first, drinks.second)] == [
+        [0, 0, 1, 2],
+        [1, 2, 3, 3],
+    ]
     assert drinks.wins.tolist() == [7, 9, 2, 4]
     assert drinks.losses.tolist() == [3, 1, 0, 5]
     assert (drinks.n_options, drinks.n_pairs, drinks.n_comparisons) == (4, 4, 31)
@@ -108,7 +111,10 @@ def test_a_number_and_its_text_are_one_label():
 def test_labels_of_a_frame_without_row_labels():
     frame = pd.DataFrame([[0, 1], [2, 0]], columns=["x", "y"])
     assert PairedComparisons(frame).labels == ("x", "y")
-    assert PairedComparisons(frame.set_axis(["x", "y"]).set_axis(range(2), axis=1)).labels == ("x", "y")
+    assert PairedComparisons(frame.set_axis(["x", "y"]).set_axis(range(2), axis=1)).labels == (
+        "x",
+        "y",
+    )
     assert PairedComparisons(pd.DataFrame([[0, 1], [2, 0]])).labels == ("0", "1")
     assert PairedComparisons(pd.DataFrame([[0, 1], [2, 0]]), ["x", "y"]).labels == ("x", "y")
 

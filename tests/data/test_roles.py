@@ -1,4 +1,5 @@
-"""The names of columns: every shape is read in four languages, and a name that means two things is asked about."""
+"""The names of columns: every shape is read in four languages, and a name that means two things is
+asked about."""
 
 from itertools import combinations
 
@@ -18,18 +19,32 @@ from thali.errors import DataError
 TABLES = {
     "trials": (
         "1,tea,milk,left/1,milk,water,right/2,tea,water,left",
-        ("subject,left,right,choice", "Versuchsperson,links,rechts,Wahl", "sujet,gauche,droite,choix")
+        (
+            "subject,left,right,choice",
+            "Versuchsperson,links,rechts,Wahl",
+            "sujet,gauche,droite,choix",
+        )
         + ("participante,izquierda,derecha,elección",),
         PAIRS,
     ),
     "list": (
         "tea,milk,3/milk,water,2/water,tea,1",
-        ("winner,loser,count", "Gewinner,Verlierer,Anzahl", "gagnant,perdant,nombre", "ganador,perdedor,veces"),
+        (
+            "winner,loser,count",
+            "Gewinner,Verlierer,Anzahl",
+            "gagnant,perdant,nombre",
+            "ganador,perdedor,veces",
+        ),
         PAIRS,
     ),
     "results": (
         "Hull,Stoke,1/Stoke,Hull,X/Hull,Leeds,2",
-        ("home,away,result", "Heim,Gast,Ergebnis", "domicile,extérieur,résultat", "local,visitante,resultado"),
+        (
+            "home,away,result",
+            "Heim,Gast,Ergebnis",
+            "domicile,extérieur,résultat",
+            "local,visitante,resultado",
+        ),
         PAIRS,
     ),
     "choices": (
@@ -40,12 +55,20 @@ TABLES = {
     ),
     "rankings": (
         "1,tea,1/1,milk,2/1,water,3/2,milk,1/2,tea,2/2,water,3",
-        ("subject,item,rank", "Teilnehmer,Objekt,Rang", "sujet,objet,rang", "participante,opción,puesto"),
+        (
+            "subject,item,rank",
+            "Teilnehmer,Objekt,Rang",
+            "sujet,objet,rang",
+            "participante,opción,puesto",
+        ),
         CHOICES,
     ),
     "best and worst": (
         "1,tea,milk,water,tea,water/2,tea,milk,water,milk,water",
-        ("subject,item1,item2,item3,best,worst", "Proband,Objekt1,Objekt2,Objekt3,bester,schlechtester")
+        (
+            "subject,item1,item2,item3,best,worst",
+            "Proband,Objekt1,Objekt2,Objekt3,bester,schlechtester",
+        )
         + ("sujet,objet1,objet2,objet3,meilleur,pire", "sujeto,objeto1,objeto2,objeto3,mejor,peor"),
         CHOICES,
     ),
@@ -57,19 +80,31 @@ TABLES = {
     ),
     "odd one out": (
         "tea,milk,brick,brick/tea,water,brick,brick",
-        ("object1,object2,object3,odd", "Objekt1,Objekt2,Objekt3,Außenseiter", "objet1,objet2,objet3,intrus")
+        (
+            "object1,object2,object3,odd",
+            "Objekt1,Objekt2,Objekt3,Außenseiter",
+            "objet1,objet2,objet3,intrus",
+        )
         + ("objeto1,objeto2,objeto3,intruso",),
         TRIPLETS,
     ),
     "anchors": (
         "tea,milk,brick/water,milk,brick",
-        ("anchor,nearer,farther", "Anker,näher,ferner", "référence,proche,éloigné", "referencia,cercano,lejano"),
+        (
+            "anchor,nearer,farther",
+            "Anker,näher,ferner",
+            "référence,proche,éloigné",
+            "referencia,cercano,lejano",
+        ),
         TRIPLETS,
     ),
     "tasks": (
         "1,1,a,90,1/1,1,b,150,0/1,2,a,120,0/1,2,b,90,1/2,1,a,90,1/2,1,b,150,0",
         ("respondent,task,alternative,price,chosen", "Befragter,Aufgabe,Alternative,Preis,Wahl")
-        + ("répondant,tâche,alternative,prix,choix", "encuestado,tarea,alternativa,precio,elección"),
+        + (
+            "répondant,tâche,alternative,prix,choix",
+            "encuestado,tarea,alternativa,precio,elección",
+        ),
         EXPERIMENTS,
     ),
 }
@@ -85,7 +120,10 @@ def test_every_shape_is_read_in_every_language(rows, headers, kind, language):
     english, _ = read(csv(headers[0], rows), kind)
     other, sentence = read(csv(headers[language], rows), *([kind] if kind == EXPERIMENTS else []))
     if kind == EXPERIMENTS:  # whose columns keep their names
-        assert (other.n_tasks, other.scheme.names) == (english.n_tasks, (headers[language].split(",")[3],))
+        assert (other.n_tasks, other.scheme.names) == (
+            english.n_tasks,
+            (headers[language].split(",")[3],),
+        )
     else:
         assert other == english and "not used" not in sentence and "not read" not in sentence
 
@@ -103,17 +141,27 @@ def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language
 
 
 ASKED = (
-    "table.csv: Column 'nombre' may contain the respondent (Spanish) or the number of comparisons or choices per "
-    "row (French); name it with `respondent` or `count`, or rename the column."
+    "table.csv: Column 'nombre' may contain the respondent (Spanish) or the number of comparisons"
+    " or choices per row (French); name it with `respondent` or `count`, or rename the column."
 )
 
 
 @pytest.mark.parametrize(
     "header",
-    ["winner,loser,nombre", "left,right,choice,nombre", "tea>milk,tea>water,milk>water,nombre", "rank1,rank2,nombre"],
+    [
+        "winner,loser,nombre",
+        "left,right,choice,nombre",
+        "tea>milk,tea>water,milk>water,nombre",
+        "rank1,rank2,nombre",
+    ],
 )
 def test_otherwise_a_column_of_numbers_is_asked_about(header):
-    row = {"winner": "tea,milk,3", "left": "tea,milk,left,3", "tea>milk": "1,2,1,17", "rank1": "tea,milk,3"}
+    row = {
+        "winner": "tea,milk,3",
+        "left": "tea,milk,left,3",
+        "tea>milk": "1,2,1,17",
+        "rank1": "tea,milk,3",
+    }
     with pytest.raises(DataError) as error:
         read(csv(header, "/".join([row[header.split(",")[0]]] * 2)))
     assert str(error.value) == ASKED
@@ -129,14 +177,21 @@ def test_it_is_no_question_where_both_are_known_or_the_cells_are_names():
 @pytest.mark.parametrize("name", ["numero", "Numéro", "Nr", "trial"])
 def test_the_number_of_a_row_is_no_count(name):
     lists = read(csv(f"{name},ganador,perdedor", "1,tea,milk/2,milk,water/3,tea,water"))[0]
-    trials = read(csv(f"{name},left,right,chosen", "1,tea,milk,tea/2,milk,water,milk/3,tea,water,tea"))[0]
+    trials = read(
+        csv(f"{name},left,right,chosen", "1,tea,milk,tea/2,milk,water,milk/3,tea,water,tea")
+    )[0]
     assert lists.n_comparisons == trials.n_comparisons == 3
     assert read(csv("ganador,perdedor,número", "tea,milk,2/milk,water,3"))[0].n_comparisons == 5
 
 
 @pytest.mark.parametrize("name", ["Gewicht", "peso", "poids"])
 def test_the_weight_of_a_person_is_no_count(name):
-    assert read(csv(f"vpn,{name},links,rechts,Wahl", "1,72.5,tea,milk,tea/2,81,milk,water,milk"))[0].n_comparisons == 2
+    assert (
+        read(csv(f"vpn,{name},links,rechts,Wahl", "1,72.5,tea,milk,tea/2,81,milk,water,milk"))[
+            0
+        ].n_comparisons
+        == 2
+    )
 
 
 def test_and_an_answer_is_taken():
@@ -158,12 +213,18 @@ def test_within_a_shape_and_a_language_no_name_means_two_roles():
     for shape in SHAPES:
         for one, other in combinations(shape.roles, 2):
             for language in LANGUAGES:
-                assert {*one.languages[language]} & {*other.languages[language]} <= {"resp"}, (shape.name, one, other)
+                assert {*one.languages[language]} & {*other.languages[language]} <= {"resp"}, (
+                    shape.name,
+                    one,
+                    other,
+                )
 
 
 def test_every_role_says_what_it_is():
     table = names_of_columns()
-    assert list(table.columns)[:-1] == ["a cell is", *LANGUAGES] and (table["a cell is"] != "").all()
+    assert (
+        list(table.columns)[:-1] == ["a cell is", *LANGUAGES] and (table["a cell is"] != "").all()
+    )
     assert (table["English"] != "").all() and table.index.is_unique
     assert all(role.meaning and not role.meaning.endswith(".") for role in ROLES)
     assert all(word == plain(word) for role in ROLES for word in role.synonyms)

@@ -36,9 +36,20 @@ def kept(where, other=NAN, diagonal=NAN):
 def test_pairs_row_by_row(drinks):
     assert drinks.labels == LABELS
     assert (drinks.n_options, drinks.n_pairs, drinks.sigma) == (4, 6, 0.05)
-    assert drinks.first.tolist() == [0, 0, 0, 1, 1, 2] and drinks.second.tolist() == [1, 2, 3, 2, 3, 3]
+    assert drinks.first.tolist() == [0, 0, 0, 1, 1, 2] and drinks.second.tolist() == [
+        1,
+        2,
+        3,
+        2,
+        3,
+        3,
+    ]
     assert drinks.values.tolist() == [0.8, 0.3, 0.5, 0.45, 0, -0.1]
-    assert (drinks.first.dtype, drinks.second.dtype, drinks.values.dtype) == (np.int64, np.int64, np.float64)
+    assert (drinks.first.dtype, drinks.second.dtype, drinks.values.dtype) == (
+        np.int64,
+        np.int64,
+        np.float64,
+    )
     assert repr(drinks) == "Similarities(4 objects, 6 similarities, sigma 0.05)"
 
 
@@ -55,7 +66,9 @@ def test_rows_of_a_frame_in_any_order(drinks):
 
 
 @pytest.mark.parametrize(
-    "diagonal", [0, 1, -7, 99, NAN, float("inf"), None, "", "same", 1j, [0, 1, 0, 5], ["-", 1, None, "x"]], ids=repr
+    "diagonal",
+    [0, 1, -7, 99, NAN, float("inf"), None, "", "same", 1j, [0, 1, 0, 5], ["-", 1, None, "x"]],
+    ids=repr,
 )
 def test_the_diagonal_is_never_read(diagonal, drinks):
     for table in (FULL.copy(), FULL.astype(object)):
@@ -80,8 +93,8 @@ def test_one_triangle_is_enough(side, name, diagonal, other, drinks):
 
 
 ZEROS = (
-    "Only the {} triangle was read, because the other triangle contains only zeros. If the zeros were measured, enter"
-    " the similarities on both sides of the diagonal."
+    "Only the {} triangle was read, because the other triangle contains only zeros. If the zeros"
+    " were measured, enter the similarities on both sides of the diagonal."
 )
 
 
@@ -89,7 +102,11 @@ def test_zeros_that_were_measured_are_kept():
     """A triangle with an empty cell is no empty triangle."""
     lower = [[1, 0, NAN], [0.5, 1, NAN], [NAN, 0.2, 1]]
     assert Similarities(np.zeros((3, 3))).values.tolist() == [0, 0, 0]
-    assert Similarities([[1, NAN, 0], [0.5, 1, NAN], [NAN, 0.2, 1]]).values.tolist() == [0.5, 0, 0.2]
+    assert Similarities([[1, NAN, 0], [0.5, 1, NAN], [NAN, 0.2, 1]]).values.tolist() == [
+        0.5,
+        0,
+        0.2,
+    ]
     assert Similarities(lower, symmetrize="mean").values.tolist() == [0.25, 0.2]
 
 
@@ -125,7 +142,9 @@ def test_rounding_is_no_asymmetry():
 def test_symmetrize_takes_the_mean():
     table = FULL + np.triu(np.full((4, 4), 0.2), 1)
     table[2, 3] = NAN
-    assert Similarities(table, symmetrize="mean").values == pytest.approx([0.9, 0.4, 0.6, 0.55, 0.1, -0.1])
+    assert Similarities(table, symmetrize="mean").values == pytest.approx(
+        [0.9, 0.4, 0.6, 0.55, 0.1, -0.1]
+    )
     assert Similarities(FULL, symmetrize="mean") == Similarities(FULL)
 
 
@@ -152,7 +171,9 @@ def test_what_it_was_made_from_may_change(drinks):
     assert data == drinks
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda data: pickle.loads(pickle.dumps(data))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda data: pickle.loads(pickle.dumps(data))]
+)
 def test_copies_are_equal_frozen_and_warn_the_same(again):
     data = Similarities([[0, 2, 3], [2, 0, 4], [3, 4, 0]], "abc", sigma=0.5)
     twin = again(data)
@@ -177,7 +198,7 @@ def test_matrix(drinks):
     assert np.array_equal(drinks.matrix, expected, equal_nan=True)
 
 
-# lists ----------------------------------------------------------------------------------------------------
+# lists --------------------------------------------------------------------------------------------
 
 
 def test_to_frame_and_back(drinks):
@@ -196,7 +217,13 @@ def test_to_frame_and_back(drinks):
 
 @pytest.mark.parametrize(
     "header",
-    ["a b similarity", "Item.1 Item_2 SIM", "i j s_ij", "object a,object b,mean similarity", "row col rating"],
+    [
+        "a b similarity",
+        "Item.1 Item_2 SIM",
+        "i j s_ij",
+        "object a,object b,mean similarity",
+        "row col rating",
+    ],
 )
 def test_columns_are_recognised(header):
     names = header.split(",") if "," in header else header.split()
@@ -206,20 +233,30 @@ def test_columns_are_recognised(header):
 
 
 def test_columns_that_are_named():
-    frame = pd.DataFrame({"this": ["y", "x"], "that": ["x", "z"], "alike": [0.5, 0.25], "similarity": 9.0, 7: [1, 0]})
+    frame = pd.DataFrame(
+        {"this": ["y", "x"], "that": ["x", "z"], "alike": [0.5, 0.25], "similarity": 9.0, 7: [1, 0]}
+    )
     assert Similarities.from_frame(frame, "this", "that", "alike").values.tolist() == [0.5, 0.25]
     assert Similarities.from_frame(frame, "this", "that", "alike", 7).n_pairs == 1
 
 
 def test_repeated_rows_are_averaged_with_their_counts():
-    rows = [("x", "y", 0.1, 1), ("y", "x", 0.4, 2), ("x", "z", 0.3, 3), ("x", "x", 1, 5), ("z", "y", NAN, 1)]
+    rows = [
+        ("x", "y", 0.1, 1),
+        ("y", "x", 0.4, 2),
+        ("x", "z", 0.3, 3),
+        ("x", "x", 1, 5),
+        ("z", "y", NAN, 1),
+    ]
     frame = pd.DataFrame([*rows, ("z", "y", 0.9, 0)], columns=["a", "b", "similarity", "n"])
     data = Similarities.from_frame(frame)
     assert data.labels == ("x", "y", "z")
     said(data, "3 objects", "3 similarities", "3 judgements")
     assert data.values == pytest.approx([0.3, 0.3], rel=1e-15)
     assert data.values[1] == 0.3, "the mean of one number is that number, whatever its count"
-    assert Similarities.from_frame(frame.drop(columns="n")).values == pytest.approx([0.25, 0.3, 0.9])
+    assert Similarities.from_frame(frame.drop(columns="n")).values == pytest.approx(
+        [0.25, 0.3, 0.9]
+    )
 
 
 def test_the_mean_of_equal_numbers_is_that_number():
@@ -234,7 +271,7 @@ def test_labels_of_a_list():
     assert Similarities.from_frame(frame, labels=[2, 1, 10, 3]).labels == ("2", "1", "10", "3")
 
 
-# dissimilarities ------------------------------------------------------------------------------------------
+# dissimilarities ----------------------------------------------------------------------------------
 
 DISTANCES = [[0, 1, 2], [1, 0, 5], [2, 5, 0]]
 
@@ -243,7 +280,9 @@ def test_linear():
     assert Similarities.from_dissimilarities(DISTANCES).values.tolist() == [4, 3, 0]
     unit = np.array(DISTANCES) / 8
     assert Similarities.from_dissimilarities(unit).values.tolist() == [0.875, 0.75, 0.375]
-    assert Similarities.from_dissimilarities(unit * 1.6).values.tolist() == pytest.approx([0.8, 0.6, 0], abs=1e-15)
+    assert Similarities.from_dissimilarities(unit * 1.6).values.tolist() == pytest.approx(
+        [0.8, 0.6, 0], abs=1e-15
+    )
 
 
 def test_exponential():
@@ -265,7 +304,9 @@ def test_the_diagonal_and_missing_pairs_of_dissimilarities():
     table[0, 1] = table[1, 0] = NAN
     assert Similarities.from_dissimilarities(table).values.tolist() == [3, 0]
     data = Similarities.from_dissimilarities(DISTANCES)
-    assert "diagonal" not in " ".join(recorded_warnings(data)), "the smallest number of each row was turned around"
+    assert "diagonal" not in " ".join(recorded_warnings(data)), (
+        "the smallest number of each row was turned around"
+    )
 
 
 def test_a_triangle_of_dissimilarities():
@@ -274,7 +315,7 @@ def test_a_triangle_of_dissimilarities():
     assert data.values.tolist() == [4, 3, 0] and caught[0].filename == __file__
 
 
-# people ---------------------------------------------------------------------------------------------------
+# people -------------------------------------------------------------------------------------------
 
 
 def people(count=5, missing=False):
@@ -313,7 +354,8 @@ def test_people_are_averaged(missing):
 @pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_the_standard_error_is_that_of_the_mean():
-    """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, a quarter of sigma."""
+    """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, a quarter of
+    sigma."""
     rng = np.random.default_rng(5)
     errors, sigmas = [], []
     for _ in range(400):
@@ -331,7 +373,9 @@ def test_people_with_frames_in_any_order():
     tables = people(2)
     frames = [pd.DataFrame(table, index=LABELS, columns=LABELS) for table in tables]
     frames[1] = frames[1].loc[list(LABELS[::-1]), list(LABELS[2:] + LABELS[:2])]
-    assert Similarities.from_respondents(frames) == Similarities.from_respondents(list(tables), LABELS)
+    assert Similarities.from_respondents(frames) == Similarities.from_respondents(
+        list(tables), LABELS
+    )
     assert Similarities.from_respondents(iter(frames)).labels == LABELS
 
 
@@ -339,7 +383,9 @@ def test_who_judged_what_is_kept():
     tables = people(3)
     tables[1, 0, 1] = tables[1, 1, 0] = NAN
     data = Similarities.from_respondents(dict(zip(("ann", "bob", 7), tables, strict=True)), LABELS)
-    assert data.respondents == ("ann", "bob", "7") and Similarities.from_respondents(tables).respondents == (
+    assert data.respondents == ("ann", "bob", "7") and Similarities.from_respondents(
+        tables
+    ).respondents == (
         "1",
         "2",
         "3",
@@ -352,7 +398,9 @@ def test_who_judged_what_is_kept():
             own.first.tolist() == first[there].tolist()
             and own.values.tolist() == tables[number][first, second][there].tolist()
         )
-    assert data != Similarities(data.matrix, LABELS, sigma=data.sigma, judgements=np.where(np.eye(4), 1, [[3]]))
+    assert data != Similarities(
+        data.matrix, LABELS, sigma=data.sigma, judgements=np.where(np.eye(4), 1, [[3]])
+    )
     assert pickle.loads(pickle.dumps(data)) == data
     part = data.take(np.array([False, True, False, True, True, False]))
     assert part.by_respondent()["bob"].values.tolist() == tables[1][[0, 1, 1], [2, 2, 3]].tolist()
@@ -362,14 +410,19 @@ def test_who_judged_what_is_kept():
     }
     nothing = data.take(np.array([True, False, False, False, False, False]))
     assert list(nothing.by_respondent()) == ["ann", "7"]  # bob did not judge it
-    assert "answers" not in vars(data.with_values(data.values)) and data.with_values(data.values).respondents == ()
+    assert (
+        "answers" not in vars(data.with_values(data.values))
+        and data.with_values(data.values).respondents == ()
+    )
     with refused(DataError, "identify respondents"):
         Similarities(FULL, LABELS).by_respondent()
     with refused(DataError, "must have unique"):
         Similarities.from_respondents({1: FULL, "1": FULL}, LABELS)
 
 
-@pytest.mark.parametrize("tables", [people(1), np.repeat(people(1), 3, axis=0)], ids=["one", "agreeing"])
+@pytest.mark.parametrize(
+    "tables", [people(1), np.repeat(people(1), 3, axis=0)], ids=["one", "agreeing"]
+)
 def test_people_whose_deviation_nobody_knows(tables):
     for kind in ("standard error", "deviation"):
         assert Similarities.from_respondents(tables, sigma=kind).sigma is None
@@ -381,18 +434,21 @@ def test_kinship_has_the_published_deviation():
     rows = pd.read_csv(folder / "kinship_kimrosenberg_groups.csv")
     mean = Similarities(pd.read_csv(folder / "kinship_kimrosenberg.csv", index_col=0))
     groups = [
-        Similarities.from_frame(group, labels=mean.labels).to_frame() for _, group in rows.groupby("group", sort=True)
+        Similarities.from_frame(group, labels=mean.labels).to_frame()
+        for _, group in rows.groupby("group", sort=True)
     ]
     data = Similarities.from_respondents(groups, sigma="deviation")
     assert data.labels == mean.labels and data.values == pytest.approx(mean.values, abs=1e-9)
     index = pd.read_csv(folder / "index.csv", index_col="name")
     assert data.sigma == pytest.approx(index.loc["kinship_kimrosenberg", "sigma_emp"], abs=1e-7)
-    assert Similarities.from_frame(rows, labels=mean.labels).values == pytest.approx(mean.values, abs=1e-9)
+    assert Similarities.from_frame(rows, labels=mean.labels).values == pytest.approx(
+        mean.values, abs=1e-9
+    )
     several = Similarities.from_respondents(groups)
     assert several.sigma / np.sqrt(several.judgements) == pytest.approx(0.0419642, abs=1e-7)
 
 
-# warnings -------------------------------------------------------------------------------------------------
+# warnings -----------------------------------------------------------------------------------------
 
 
 def recorded_warnings(data):
@@ -404,19 +460,22 @@ def recorded_warnings(data):
 
 
 DIAGONAL = (
-    "The diagonal is the smallest number in every row, as in a table of dissimilarities; if it is one, use "
-    "Similarities.from_dissimilarities."
+    "The diagonal is the smallest number in every row, as in a table of dissimilarities; if it is"
+    " one, use Similarities.from_dissimilarities."
 )
 NEGATIVE = (
-    "The mean similarity is {}, but the additive constant and the weights cannot be negative; add a constant to all "
-    "similarities, or use Similarities.from_dissimilarities if these are dissimilarities."
+    "The mean similarity is {}, but the additive constant and the weights cannot be negative; add"
+    " a constant to all similarities, or use Similarities.from_dissimilarities if these are"
+    " dissimilarities."
 )
-ONE_TWIN = np.abs(np.subtract.outer([0, 1, 1, 3, 5, 7], [0, 1, 1, 3, 5, 7]))  # a pair at distance 0 hides nothing
+# a pair at distance 0 hides nothing
+ONE_TWIN = np.abs(np.subtract.outer([0, 1, 1, 3, 5, 7], [0, 1, 1, 3, 5, 7]))
 UNUSUAL = [
     (FULL, []),
     (FULL * 10, []),
     (FULL / 7.9, []),
-    (np.where(np.eye(4), 0, FULL), []),  # zeros on the diagonal that stand for nothing: a similarity is below
+    # zeros on the diagonal that stand for nothing: a similarity is below
+    (np.where(np.eye(4), 0, FULL), []),
     (np.where(np.eye(4), -1, FULL), [DIAGONAL]),
     (ONE_TWIN, [DIAGONAL]),
     ([[0, 0.5, 0.6], [0.5, 0, 0.7], [0.6, 0.7, 0.9]], []),
@@ -424,9 +483,15 @@ UNUSUAL = [
     (np.where(np.eye(4), 0, np.kron(np.eye(2), np.ones((2, 2)))), []),
     (np.where(np.eye(4), 1, FULL - 1), [NEGATIVE.format("-0.675")]),
     (-FULL * 14, [DIAGONAL, NEGATIVE.format("-4.55")]),
-    (np.full((3, 3), 0.4), ["All 3 similarities are 0.4, so the variance accounted for is undefined."]),
+    (
+        np.full((3, 3), 0.4),
+        ["All 3 similarities are 0.4, so the variance accounted for is undefined."],
+    ),
     (np.zeros((3, 3)), ["All 3 similarities are 0, so the variance accounted for is undefined."]),
-    ([[1, 0.6], [0.6, 1]], ["The only similarity is 0.6, so the variance accounted for is undefined."]),
+    (
+        [[1, 0.6], [0.6, 1]],
+        ["The only similarity is 0.6, so the variance accounted for is undefined."],
+    ),
     (
         [[1, 0.5, NAN, 0.4], [0.5, 1, NAN, 0.2], [NAN] * 4, [0.4, 0.2, NAN, 1]],
         ["'2': no similarity was measured, so its features depend only on the prior."],
@@ -474,12 +539,14 @@ def test_loading_it_is_light():
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
-# who judged, in a list --------------------------------------------------------------------------------------
+# who judged, in a list ----------------------------------------------------------------------------
 
 
 def test_a_list_that_says_who_judged_keeps_it():
     tables = people(3)
-    data = Similarities.from_respondents(dict(zip(("ann", "bob", "cy"), tables, strict=True)), LABELS, sigma=None)
+    data = Similarities.from_respondents(
+        dict(zip(("ann", "bob", "cy"), tables, strict=True)), LABELS, sigma=None
+    )
     rows = [
         (LABELS[j], LABELS[i], tables[p][i, j], who)
         for p, who in enumerate(data.respondents)
@@ -502,7 +569,11 @@ def test_a_list_that_says_who_judged_keeps_it():
 
 
 def test_columns_of_judges_are_kept_with_the_pairs_that_are():
-    rows = [("a", "b", 0.2, "ann", 30, 1), ("a", "c", 0.4, "ann", 30, 2), ("a", "b", 0.3, "bob", 50, 3)]
+    rows = [
+        ("a", "b", 0.2, "ann", 30, 1),
+        ("a", "c", 0.4, "ann", 30, 2),
+        ("a", "b", 0.3, "bob", 50, 3),
+    ]
     frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge", "age", "minute"])
     data = Similarities.from_frame(frame)
     known = pd.DataFrame({"age": [30, 50]}, pd.Index(["ann", "bob"], name="judge"))
@@ -519,4 +590,6 @@ def test_who_judged_a_pair_several_times_is_not_kept():
     frame = pd.DataFrame(rows, columns=["a", "b", "similarity", "judge"])
     with warned(DataWarning, "'ann'", "'a'", "'b'"):
         data = Similarities.from_frame(frame)
-    assert data.respondents == () and data == Similarities.from_frame(frame.drop(columns="judge"), sigma=None)
+    assert data.respondents == () and data == Similarities.from_frame(
+        frame.drop(columns="judge"), sigma=None
+    )

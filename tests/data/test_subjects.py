@@ -23,7 +23,9 @@ ROWS = [
 
 @pytest.fixture
 def data():
-    return th.PairedComparisons.from_frame(pd.DataFrame(ROWS, columns=["judge", "winner", "loser", "age"]))
+    return th.PairedComparisons.from_frame(
+        pd.DataFrame(ROWS, columns=["judge", "winner", "loser", "age"])
+    )
 
 
 def test_the_counts_of_everybody_add_up(data):
@@ -49,13 +51,22 @@ def test_parts_keep_who_answered(data):
 
 def test_ties_of_everybody():
     frame = pd.DataFrame(
-        {"rater": [1, 1, 2], "a": ["x", "x", "y"], "b": ["y", "y", "z"], "choice": ["x", "tie", "tie"]}
+        {
+            "rater": [1, 1, 2],
+            "a": ["x", "x", "y"],
+            "b": ["y", "y", "z"],
+            "choice": ["x", "tie", "tie"],
+        }
     )
     data = th.PairedComparisons.from_trials(frame)
     assert data.by_respondent()["1"].tied.tolist() == [1]
     assert data.without_ties("half").by_respondent()["2"].wins.tolist() == [0.5]
     dropped = data.without_ties("drop")
-    assert dropped.n_pairs == 1 and list(dropped.by_respondent()) == ["1"] and dropped.respondents == ("1", "2")
+    assert (
+        dropped.n_pairs == 1
+        and list(dropped.by_respondent()) == ["1"]
+        and dropped.respondents == ("1", "2")
+    )
 
 
 def test_equality_digest_pickle_and_file(data):
@@ -70,7 +81,9 @@ def test_equality_digest_pickle_and_file(data):
 
 
 def test_choices_have_people_too():
-    frame = pd.DataFrame({"id": [1, 1, 1, 1, 2, 2], "task": [1, 1, 2, 2, 1, 1], "alt": list("abacab")})
+    frame = pd.DataFrame(
+        {"id": [1, 1, 1, 1, 2, 2], "task": [1, 1, 2, 2, 1, 1], "alt": list("abacab")}
+    )
     frame = frame.assign(chosen=[1, 0, 0, 1, 1, 0], sex=list("ffffmm"), price=range(6))
     data = th.Choices(frame)
     assert data.respondents == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
@@ -79,11 +92,19 @@ def test_choices_have_people_too():
 
 
 def test_people_of_trials_are_the_columns_that_describe_them():
-    rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
-    frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, 40], "sex": list("ffm")})
+    rows = {
+        "who": ["a", "a", "b"],
+        "left": ["tea", "milk", "tea"],
+        "right": ["milk", "tea", "milk"],
+    }
+    frame = pd.DataFrame(
+        rows | {"choice": ["left", "left", "right"], "age": [30, 30, 40], "sex": list("ffm")}
+    )
     read = th.PairedComparisons.from_trials
     assert list(read(frame, respondent="who").people.columns) == ["age", "sex"]
-    assert read(frame, respondent="who", people=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
+    assert read(frame, respondent="who", people=["sex"]).people.to_dict() == {
+        "sex": {"a": "f", "b": "m"}
+    }
     for people, respondent, wrong in (
         (["left"], "who", "must be constant within each respondent; remove 'left'"),
         (["minute"], "who", "There is no column 'minute'"),
@@ -94,8 +115,14 @@ def test_people_of_trials_are_the_columns_that_describe_them():
 
 
 def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
-    rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
-    frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")})
+    rows = {
+        "who": ["a", "a", "b"],
+        "left": ["tea", "milk", "tea"],
+        "right": ["milk", "tea", "milk"],
+    }
+    frame = pd.DataFrame(
+        rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")}
+    )
     data = th.PairedComparisons.from_trials(frame, respondent="who")
     assert list(data.people.columns) == ["age", "study"]
     assert "age" in notebook(data) and "study" not in notebook(data)

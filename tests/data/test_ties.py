@@ -15,9 +15,9 @@ COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
 TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
 LABELS = ("tea", "milk", "water")
 UNKNOWN = (
-    "3 of 7 comparisons are ties, but ties are not supported here; count every tie as half a choice for each"
-    " option with "
-    "data.without_ties('half'), or drop all ties with data.without_ties('drop')."
+    "3 of 7 comparisons are ties, but ties are not supported here; count every tie as half a"
+    " choice for each option with data.without_ties('half'), or drop all ties with"
+    " data.without_ties('drop')."
 )
 
 
@@ -27,19 +27,31 @@ def data():
 
 
 def test_what_is_stored(data):
-    assert (data.first.tolist(), data.second.tolist()) == ([0, 0], [1, 2])  # a pair with ties alone is compared
-    assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([3, 0], [1, 0], [1, 2])
+    # a pair with ties alone is compared
+    assert (data.first.tolist(), data.second.tolist()) == ([0, 0], [1, 2])
+    assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == (
+        [3, 0],
+        [1, 0],
+        [1, 2],
+    )
     assert data.counts.tolist() == COUNTS and data.ties is not None and data.ties.tolist() == TIES
     assert (data.n_pairs, data.n_comparisons, data.n_ties) == (2, 7, 3) and data.never_judged == []
     said(repr(data), "PairedComparisons", "3 options", "2 pairs", "7 comparisons")
     said(data.example(), "'tea'", "'milk'", "3 of 5 times")
     assert th.PairedComparisons(COUNTS).ties is None
-    for same in (np.triu(TIES), np.tril(TIES), pd.DataFrame(TIES, LABELS, LABELS).iloc[::-1, [1, 0, 2]]):
+    for same in (
+        np.triu(TIES),
+        np.tril(TIES),
+        pd.DataFrame(TIES, LABELS, LABELS).iloc[::-1, [1, 0, 2]],
+    ):
         assert th.PairedComparisons(COUNTS, LABELS, same) == data
 
 
 def test_equality_digest_pickle_and_file(data):
-    others = [th.PairedComparisons(COUNTS, LABELS), th.PairedComparisons(COUNTS, LABELS, np.multiply(TIES, 2))]
+    others = [
+        th.PairedComparisons(COUNTS, LABELS),
+        th.PairedComparisons(COUNTS, LABELS, np.multiply(TIES, 2)),
+    ]
     assert len({digest_of(each) for each in (data, *others)}) == 3
     assert data not in others
     assert pickle.loads(pickle.dumps(data)) == data
@@ -53,15 +65,26 @@ def test_rows_and_back(data):
     assert frame["ties"].tolist() == [1, 0, 2] and frame["count"].tolist() == [3, 1, 0]
     assert th.PairedComparisons.from_frame(frame) == data
     assert "ties" not in th.PairedComparisons(COUNTS).to_frame()
-    assert data.proportions()["ties"].tolist() == [0.2, 1.0] and data.proportions()["n"].tolist() == [5, 2]
-    rows = pd.DataFrame({"x": ["tea", "tea", "milk"], "y": ["milk", "milk", "tea"], "even": [0, 1, 0]})
-    one_each = th.PairedComparisons.from_frame(rows, "x", "y", ties="even")  # a row is a choice or a tie
-    assert (one_each.wins.tolist(), one_each.losses.tolist(), one_each.tied.tolist()) == ([1], [1], [1])
+    assert data.proportions()["ties"].tolist() == [0.2, 1.0] and data.proportions()[
+        "n"
+    ].tolist() == [5, 2]
+    rows = pd.DataFrame(
+        {"x": ["tea", "tea", "milk"], "y": ["milk", "milk", "tea"], "even": [0, 1, 0]}
+    )
+    # a row is a choice or a tie
+    one_each = th.PairedComparisons.from_frame(rows, "x", "y", ties="even")
+    assert (one_each.wins.tolist(), one_each.losses.tolist(), one_each.tied.tolist()) == (
+        [1],
+        [1],
+        [1],
+    )
 
 
 def test_parts(data):
     assert data.subset(["water", "tea"]).tied.tolist() == [2]
-    assert data.subset(["milk", "tea"]) == th.PairedComparisons([[0, 1], [3, 0]], ["milk", "tea"], [[0, 1], [0, 0]])
+    assert data.subset(["milk", "tea"]) == th.PairedComparisons(
+        [[0, 1], [3, 0]], ["milk", "tea"], [[0, 1], [0, 0]]
+    )
     assert data.without_pair("tea", "milk").tied.tolist() == [2]
     assert data.with_counts(data.wins, data.losses).n_ties == 0
 
@@ -108,7 +131,10 @@ def test_davidson_takes_the_ties_of_the_data():
     ("ties", "facts"),
     [
         ([[0, 1], [1, 0]], ("3 x 3", "3 options", "(2, 2)")),
-        ([[0, 1, 0], [2, 0, 0], [0, 0, 0]], ("'tea' and 'milk'", "1 in one triangle", "2 in the other")),
+        (
+            [[0, 1, 0], [2, 0, 0], [0, 0, 0]],
+            ("'tea' and 'milk'", "1 in one triangle", "2 in the other"),
+        ),
         ([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]], ("row 'tea'", "column 'milk'", "0.5")),
         (np.eye(3), ("counts", "empty diagonal")),
         (-np.ones((3, 3)), ("counts", "counts >= 0")),

@@ -18,7 +18,9 @@ def counted(data):
     for v in range(data.n_sets):
         pairs = data.pairs_of(v)
         counts = data.counts[data.start[v] : data.start[v + 1]]
-        found[frozenset(map(frozenset, pairs))] = {frozenset(p): n for p, n in zip(pairs, counts, strict=True) if n}
+        found[frozenset(map(frozenset, pairs))] = {
+            frozenset(p): n for p, n in zip(pairs, counts, strict=True) if n
+        }
     return found
 
 
@@ -43,7 +45,11 @@ def test_counts_repeat_rows():
 
 def test_an_odd_one_by_name_by_column_and_by_number_are_one():
     objects = pd.DataFrame(TEA, columns=["image1", "image2", "image3"])
-    by = [objects.assign(odd=["brick", "tea", "brick"]), objects.assign(odd="image3"), objects.assign(choice=3)]
+    by = [
+        objects.assign(odd=["brick", "tea", "brick"]),
+        objects.assign(odd="image3"),
+        objects.assign(choice=3),
+    ]
     assert {th.Triplets.from_frame(frame) == th.Triplets(TEA) for frame in by} == {True}
     named = objects.assign(out=[3, 3, 3]).rename(columns=str.upper)
     columns = ["IMAGE1", "IMAGE2", "IMAGE3"]
@@ -52,7 +58,8 @@ def test_an_odd_one_by_name_by_column_and_by_number_are_one():
 
 def test_a_set_of_four_and_the_pair_chosen():
     frame = pd.DataFrame(
-        [["a", "b", "c", "d", "b", "d"]], columns=[f"object{k}" for k in range(4)] + ["chosen1", "chosen2"]
+        [["a", "b", "c", "d", "b", "d"]],
+        columns=[f"object{k}" for k in range(4)] + ["chosen1", "chosen2"],
     )
     data = th.Triplets.from_frame(frame)
     assert data == th.Triplets.from_sets([["a", "b", "c", "d"]], [("d", "b")])
@@ -62,9 +69,13 @@ def test_a_set_of_four_and_the_pair_chosen():
 def test_anchored_questions_are_sets_of_two_pairs():
     frame = pd.DataFrame({"anchor": ["a", "c"], "near": ["b", "a"], "far": ["c", "b"], "n": [2, 1]})
     data = th.Triplets.from_frame(frame)
-    assert data == th.Triplets.from_anchored(["a", "c"], ["b", "a"], ["c", "b"], labels=["a", "b", "c"], counts=[2, 1])
+    assert data == th.Triplets.from_anchored(
+        ["a", "c"], ["b", "a"], ["c", "b"], labels=["a", "b", "c"], counts=[2, 1]
+    )
     assert data.sizes.tolist() == [2, 2] and data.n_answers == 3
-    pairs = th.Triplets.from_sets([[("a", "b"), ("a", "c")], [("c", "a"), ("c", "b")]], [("a", "b"), ("a", "c")])
+    pairs = th.Triplets.from_sets(
+        [[("a", "b"), ("a", "c")], [("c", "a"), ("c", "b")]], [("a", "b"), ("a", "c")]
+    )
     assert counted(pairs).keys() == counted(data).keys()
 
 
@@ -81,7 +92,9 @@ def test_whatever_the_order_of_a_set_it_is_one():
 
 
 def test_answers_to_some_of_the_sets():
-    data = th.Triplets.from_sets([["a", "b", "c"], ["a", "b", "c", "d"], [("a", "b"), ("c", "d")]], [("a", "b")] * 3)
+    data = th.Triplets.from_sets(
+        [["a", "b", "c"], ["a", "b", "c", "d"], [("a", "b"), ("c", "d")]], [("a", "b")] * 3
+    )
     assert data.sizes.tolist() == [2, 3, 6]
     part = data.take(np.array([True, False, True]))
     assert part.sizes.tolist() == [2, 6] and part.labels == data.labels
@@ -91,7 +104,14 @@ def test_answers_to_some_of_the_sets():
 
 def test_the_frame_shows_every_pair_of_every_set():
     frame = th.Triplets(TEA).to_frame()
-    assert frame["count"].tolist() == [2, 0, 0, 0, 0, 1] and frame["set"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["count"].tolist() == [2, 0, 0, 0, 0, 1] and frame["set"].tolist() == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+    ]
     assert frame["a"].cat.categories.tolist() == ["tea", "coffee", "brick", "wall"]
 
 

@@ -10,8 +10,8 @@ from thali.errors import DataError, DataWarning
 
 NAN = float("nan")
 SAID = (
-    "No value is given for 'price' and 'size' of alternative '4' in task '1' of respondent 'a'; if this row is the "
-    "no-choice option, set `none='4'`; otherwise, fill in the missing values."
+    "No value is given for 'price' and 'size' of alternative '4' in task '1' of respondent 'a'; if"
+    " this row is the no-choice option, set `none='4'`; otherwise, fill in the missing values."
 )
 
 
@@ -25,7 +25,9 @@ def frame(**columns):
         "price": [5, 10, NAN, 10, 5, NAN] * 2,
         "size": ["S", "L", None, "L", "L", None] * 2,
     }
-    return pd.DataFrame({name: values for name, values in (usual | columns).items() if values is not None})
+    return pd.DataFrame(
+        {name: values for name, values in (usual | columns).items() if values is not None}
+    )
 
 
 def test_it_is_asked_for_by_its_name():
@@ -56,7 +58,8 @@ def test_without_a_name_the_argument_is_named():
     [
         {"price": [5, 10, 7, 10, 5, 7] * 2},  # one attribute alone
         {"price": [5, NAN, NAN, 10, 5, NAN] * 2},  # a product lacks one of them
-        {"price": [5, NAN, NAN, 10, 5, NAN] * 2, "size": ["S", None, None, "L", "L", None] * 2},  # two of a task
+        # two of a task
+        {"price": [5, NAN, NAN, 10, 5, NAN] * 2, "size": ["S", None, None, "L", "L", None] * 2},
     ],
 )
 def test_anything_else_is_a_missing_attribute(columns):
@@ -70,7 +73,11 @@ def test_a_word_for_what_is_missing_is_no_problem():
 
 def test_zeros_of_every_attribute_are_the_option_of_a_sawtooth_file():
     """And nothing else is: a 0 elsewhere, an attribute that is not 0, another alternative."""
-    zeros = {"alt": [1, 2, 3] * 4, "price": [5, 10, 0, 10, 5, 0] * 2, "size": [1, 2, 0, 2, 2, 0] * 2}
+    zeros = {
+        "alt": [1, 2, 3] * 4,
+        "price": [5, 10, 0, 10, 5, 0] * 2,
+        "size": [1, 2, 0, 2, 2, 0] * 2,
+    }
     people = {"age": np.repeat([20, 30], 6)}
     data = th.ChoiceExperiment.from_frame(frame(**zeros, **people))
     assert data.scheme.none == (("alt", "3"),)
@@ -93,19 +100,30 @@ def test_amounts_of_money_are_numbers():
     model = th.MultinomialLogit(linear="price").fit(data)
     market = pd.DataFrame({"product": ["A", "B"], "price": ["$199", 1299], "size": ["S", "L"]})
     plain = market.assign(price=[199, "1.299,00 $"])
-    np.testing.assert_allclose(model.market_shares(market)["share"], model.market_shares(plain)["share"], rtol=1e-12)
+    np.testing.assert_allclose(
+        model.market_shares(market)["share"], model.market_shares(plain)["share"], rtol=1e-12
+    )
 
 
 def test_a_row_without_attributes_is_the_option_of_a_market():
-    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "none"] * 4)))
+    model = th.MultinomialLogit().fit(
+        th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "none"] * 4))
+    )
     market = pd.DataFrame({"product": ["A", "nothing"], "price": [5, None], "size": ["S", None]})
     named = market.assign(alternative=["1", "none"]).rename(columns={"alternative": "alt"})
-    np.testing.assert_allclose(model.market_shares(market)["share"], model.market_shares(named)["share"], rtol=1e-12)
+    np.testing.assert_allclose(
+        model.market_shares(market)["share"], model.market_shares(named)["share"], rtol=1e-12
+    )
 
 
 def test_amounts_are_read_by_what_stands_beside_them():
-    """A mark before three digits is that of thousands; but not beside cents, where nobody can say."""
-    for in_order in (["0,500", "$0.999", "€1.5", "$1,299"], ["$0.999", "1.299 €"], ["$99", "$1,299.00"]):
+    """A mark before three digits is that of thousands; but not beside cents, where nobody can
+    say."""
+    for in_order in (
+        ["0,500", "$0.999", "€1.5", "$1,299"],
+        ["$0.999", "1.299 €"],
+        ["$99", "$1,299.00"],
+    ):
         assert levels_of(in_order[::-1]) == tuple(in_order)
     with refused(DataError, "375", "thousands separator"):
         levels_of(["$1.25", "$1.375", "$1.5"])
@@ -120,4 +138,6 @@ def levels_of(prices):
 
 def test_tasks_that_a_design_holds_out_are_not_fitted_without_a_word():
     with warned(DataWarning, "Column 'held_out'"):
-        th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "none"] * 4, held_out=[0, 0, 0, 1, 1, 1] * 2))
+        th.ChoiceExperiment.from_frame(
+            frame(alt=["x", "y", "none"] * 4, held_out=[0, 0, 0, 1, 1, 1] * 2)
+        )

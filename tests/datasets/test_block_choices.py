@@ -26,18 +26,24 @@ def test_features_are_as_many_as_the_prior_says(many):
 
 
 def test_relatives_share_features(many):
-    # columns of one option are Poisson(alpha); those of two options together Poisson(alpha (psi(1 + T) - psi(1))), T
-    # the length of their part of the tree; hence what they share by inclusion and exclusion
+    # columns of one option are Poisson(alpha); those of two options together Poisson(alpha (psi(1 +
+    # T) - psi(1))), T the length of their part of the tree; hence what they share by inclusion and
+    # exclusion
     options = np.array([made.features.sum(axis=1) for made in many])
     assert np.abs(options.mean(axis=0) - 2.0).max() < FIVE * np.sqrt(2.0 / len(many))
     for other, length in ((1, 0.9 + 2 * 0.1), (3, 2.0)):
         shared = np.array([(made.features[0] & made.features[other]).sum() for made in many])
         expected = 2.0 * (2.0 - (digamma(1 + length) - digamma(1)))
-        assert abs(shared.mean() - expected) < FIVE * np.sqrt(expected / len(many)), f"options 0 and {other}"
+        assert abs(shared.mean() - expected) < FIVE * np.sqrt(expected / len(many)), (
+            f"options 0 and {other}"
+        )
 
 
 def test_weights_are_exponential(many):
-    for weights in (np.concatenate([m.weights for m in many]), np.concatenate([m.unique_weights for m in many])):
+    for weights in (
+        np.concatenate([m.weights for m in many]),
+        np.concatenate([m.unique_weights for m in many]),
+    ):
         assert abs(weights.mean() - 1.0) < FIVE / np.sqrt(len(weights))
         # the variance of (w - 1)^2 is the fourth central moment 9 less 1
         assert abs(np.mean((weights - 1.0) ** 2) - 1.0) < FIVE * np.sqrt(8.0 / len(weights))
@@ -48,7 +54,9 @@ def test_probabilities_are_those_of_the_model(many):
         p = naive_probabilities(made, 0.01)
         np.testing.assert_allclose(made.probabilities, p, rtol=0, atol=1e-14)
     exact = datasets.block_choices(random_seed=3, lapse=0.0)
-    np.testing.assert_allclose(exact.probabilities, naive_probabilities(exact, 0.0), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        exact.probabilities, naive_probabilities(exact, 0.0), rtol=0, atol=1e-14
+    )
 
 
 def naive_probabilities(made, lapse):
@@ -66,13 +74,23 @@ def naive_probabilities(made, lapse):
 
 def test_choices_follow_the_probabilities(many):
     for first, second in ((0, 1), (0, 8), (4, 5)):
-        gaps = np.array([made.data.counts[first, second] - 20 * made.probabilities[first, second] for made in many])
-        variance = np.array([20 * p * (1 - p) for p in (made.probabilities[first, second] for made in many)])
+        gaps = np.array(
+            [
+                made.data.counts[first, second] - 20 * made.probabilities[first, second]
+                for made in many
+            ]
+        )
+        variance = np.array(
+            [20 * p * (1 - p) for p in (made.probabilities[first, second] for made in many)]
+        )
         assert abs(gaps.sum()) < FIVE * np.sqrt(variance.sum())
-        # standardised squares have mean 1 and variance 2 + (1 - 6 p (1 - p)) / (20 p (1 - p)); p >= .005
+        # standardised squares have mean 1 and variance 2 + (1 - 6 p (1 - p)) / (20 p (1 - p)); p >=
+        # .005
         excess = 2 + (1 - 6 * variance / 20) / variance
         assert abs((gaps**2 / variance).sum() - len(many)) < FIVE * np.sqrt(excess.sum())
-    assert all((made.data.wins + made.data.losses == 20).all() and made.data.n_pairs == 36 for made in many)
+    assert all(
+        (made.data.wins + made.data.losses == 20).all() and made.data.n_pairs == 36 for made in many
+    )
 
 
 def test_a_seed_is_a_truth_whatever_the_number_of_comparisons():
@@ -82,7 +100,9 @@ def test_a_seed_is_a_truth_whatever_the_number_of_comparisons():
         assert np.array_equal(getattr(few, field), getattr(again, field))
         assert np.array_equal(getattr(few, field), getattr(lots, field))
     assert few.data != datasets.block_choices(comparisons=5, random_seed=8).data
-    from_sequence = [datasets.block_choices(random_seed=np.random.SeedSequence(7)).data for _ in range(2)]
+    from_sequence = [
+        datasets.block_choices(random_seed=np.random.SeedSequence(7)).data for _ in range(2)
+    ]
     assert from_sequence[0] == from_sequence[1]
 
 

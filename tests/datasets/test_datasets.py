@@ -47,7 +47,9 @@ def test_paris_rome_expected_counts():
 def test_paris_rome_draws():
     draws = [datasets.paris_rome(100, random_seed=seed) for seed in range(400)]
     assert draws[0] == datasets.paris_rome(100, random_seed=0) != draws[1]
-    assert all(data.labels == ("P+", "P", "R", "R+") and data.n_comparisons == 600 for data in draws)
+    assert all(
+        data.labels == ("P+", "P", "R", "R+") and data.n_comparisons == 600 for data in draws
+    )
     mean = np.mean([data.counts for data in draws], axis=0)
     assert mean[0, 1] == 100 and mean[3, 2] == 100
     # 400 binomials of n = 100 and p near .5: standard error .25; five of them
@@ -77,14 +79,20 @@ def test_every_data_set_loads_and_survives_a_file(name, tmp_path):
 def test_numbers_has_the_printed_figures():
     data = datasets.numbers()
     assert data.labels == tuple("0123456789") and data.sigma == 0.05
-    assert (data.n_pairs, data.matrix[2, 4], data.matrix[9, 8], data.matrix[0, 7]) == (45, 0.935, 0.569, 0)
+    assert (data.n_pairs, data.matrix[2, 4], data.matrix[9, 8], data.matrix[0, 7]) == (
+        45,
+        0.935,
+        0.569,
+        0,
+    )
 
 
 @needs_data
 def test_numbers_equals_the_table_of_the_collection():
     data = datasets.numbers()
     table, _ = read(real_data("numbers/similarity.csv"), kinds.PAIRS, kinds.SIMILARITIES)
-    # the collection has the published table, of three decimals, to ten: the same numbers but for its own rounding
+    # the collection has the published table, of three decimals, to ten: the same numbers but for
+    # its own rounding
     assert np.abs(table.values - data.values).max() < 5.1e-4
 
 
@@ -93,7 +101,9 @@ def test_additive_is_what_the_paper_says():
         made = datasets.additive(n, random_seed=n)
         i, j = np.triu_indices(n, 1)
         assert made.features.shape == (n, features) and made.features.dtype == bool
-        assert made.true.values == pytest.approx(((made.features * made.weights) @ made.features.T)[i, j])
+        assert made.true.values == pytest.approx(
+            ((made.features * made.weights) @ made.features.T)[i, j]
+        )
         assert made.true.values.std() == pytest.approx(1, rel=1e-12)
         assert made.weights.max() / made.weights.min() < 3
         assert (made.data.sigma, made.again.sigma, made.true.sigma) == (0.3, 0.3, None)
@@ -103,8 +113,8 @@ def test_additive_has_two_independent_noises():
     made = [datasets.additive(16, random_seed=seed) for seed in range(60)]
     first = np.concatenate([each.data.values - each.true.values for each in made])
     second = np.concatenate([each.again.values - each.true.values for each in made])
-    # 7,200 normal draws: standard errors .3/sqrt(7,200) = .0035 of a mean, .3/sqrt(14,400) = .0025 of a deviation,
-    # 1/sqrt(7,200) = .012 of a correlation; five of each
+    # 7,200 normal draws: standard errors .3/sqrt(7,200) = .0035 of a mean, .3/sqrt(14,400) = .0025
+    # of a deviation, 1/sqrt(7,200) = .012 of a correlation; five of each
     for noise in (first, second):
         assert abs(noise.mean()) < 0.018 and abs(noise.std() - 0.3) < 0.0125
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.06
@@ -115,8 +125,14 @@ def test_additive_has_two_independent_noises():
 def test_additive_keeps_its_truth():
     made, again = datasets.additive(8, random_seed=4), datasets.additive(8, 4, sigma=0.6)
     assert made.true == again.true and np.array_equal(made.features, again.features)
-    assert again.data.values - again.true.values == pytest.approx(2 * (made.data.values - made.true.values))
-    assert made.data == datasets.additive(8, random_seed=4).data != datasets.additive(8, random_seed=5).data
+    assert again.data.values - again.true.values == pytest.approx(
+        2 * (made.data.values - made.true.values)
+    )
+    assert (
+        made.data
+        == datasets.additive(8, random_seed=4).data
+        != datasets.additive(8, random_seed=5).data
+    )
     assert datasets.additive(5, n_features=1, random_seed=0).features.shape == (5, 1)
 
 
@@ -160,9 +176,13 @@ def test_triplets_follow_the_model_that_made_them():
     for place in np.flatnonzero(made.data.counts)[::20]:
         v = made.data.set_of[place]
         pairs = slice(made.data.start[v], made.data.start[v + 1])
-        sides = list(zip(made.data.first[pairs].tolist(), made.data.second[pairs].tolist(), strict=True))
+        sides = list(
+            zip(made.data.first[pairs].tolist(), made.data.second[pairs].tolist(), strict=True)
+        )
         p = naive.similar_pair_probabilities(sides, made.features, made.weights)
         n = made.data.counts[pairs].sum()
-        assert abs(made.data.counts[place] - n * p[place - pairs.start]) < 5 * math.sqrt(n * 0.25) + 5
+        assert (
+            abs(made.data.counts[place] - n * p[place - pairs.start]) < 5 * math.sqrt(n * 0.25) + 5
+        )
     again = datasets.triplets(8, 20_000, random_seed=3)
     assert again.data == made.data

@@ -17,7 +17,13 @@ SD = {"brand": 1.0, "price": 0.1, "lamp": [0.0, 0.5]}
 def coded(design):
     """Tasks of products coded by indicators: two brands, two prices, the lamp."""
     price = pd.to_numeric(design["price"])
-    columns = [design["brand"] == "B", design["brand"] == "C", price == 10, price == 15, design["lamp"] == "yes"]
+    columns = [
+        design["brand"] == "B",
+        design["brand"] == "C",
+        price == 10,
+        price == 15,
+        design["lamp"] == "yes",
+    ]
     return np.column_stack(columns).astype(float).reshape(design["task"].nunique(), -1, 5)
 
 
@@ -41,7 +47,13 @@ def d_errors(design, draws=4_000):
     """Own D-errors of a design at random normal utilities about PRIOR."""
     rng = np.random.default_rng(1)
     slope = rng.normal(-0.3, 0.1, draws)
-    beta = [rng.normal(0.5, 1, draws), rng.normal(1.5, 1, draws), 5 * slope, 10 * slope, rng.normal(1, 0.5, draws)]
+    beta = [
+        rng.normal(0.5, 1, draws),
+        rng.normal(1.5, 1, draws),
+        5 * slope,
+        10 * slope,
+        rng.normal(1, 0.5, draws),
+    ]
     return d_errors_at(coded(design), np.column_stack(beta))
 
 
@@ -51,14 +63,27 @@ def test_utilities_spread_as_was_given():
     rng = np.random.default_rng(1)
     design = th.designs.choice(ATTRIBUTES, 5, 3, random_seed=1)
     alike = th.designs.check(design, prior_sd=0.5).bayesian_d_error
-    assert alike == pytest.approx(d_errors_at(coded(design), rng.normal(0, 0.5, (4_000, 5))).mean(), rel=0.03)
+    assert alike == pytest.approx(
+        d_errors_at(coded(design), rng.normal(0, 0.5, (4_000, 5))).mean(), rel=0.03
+    )
     how = {"prior": PRIOR | {"none": 0.2}, "prior_sd": SD | {"none": 0.3}}
     design = th.designs.choice(ATTRIBUTES, 5, 3, none=True, random_seed=1)
     products = design[design["brand"].notna()]
     slope = rng.normal(-0.3, 0.1, 4_000)
-    beta = [rng.normal(0.5, 1, 4_000), rng.normal(1.5, 1, 4_000), 5 * slope, 10 * slope, rng.normal(1, 0.5, 4_000)]
-    wanted = d_errors_at(with_none(coded(products)), np.column_stack([*beta, rng.normal(0.2, 0.3, 4_000) - 5 * slope]))
-    assert th.designs.check(design, **how).bayesian_d_error == pytest.approx(wanted.mean(), rel=0.05)
+    beta = [
+        rng.normal(0.5, 1, 4_000),
+        rng.normal(1.5, 1, 4_000),
+        5 * slope,
+        10 * slope,
+        rng.normal(1, 0.5, 4_000),
+    ]
+    wanted = d_errors_at(
+        with_none(coded(products)),
+        np.column_stack([*beta, rng.normal(0.2, 0.3, 4_000) - 5 * slope]),
+    )
+    assert th.designs.check(design, **how).bayesian_d_error == pytest.approx(
+        wanted.mean(), rel=0.05
+    )
 
 
 @pytest.mark.fit  # takes a second
@@ -72,7 +97,10 @@ def test_a_bayesian_design_is_better_on_average():
     difference = own[0] - own[1]
     assert difference.mean() > 4 * difference.std() / np.sqrt(len(difference))
     assert both[1].bayesian_d_error == pytest.approx(own[1].mean(), rel=0.1)
-    assert "Bayesian D-error" in str(both[1]) and th.designs.check(certain, PRIOR).bayesian_d_error is None
+    assert (
+        "Bayesian D-error" in str(both[1])
+        and th.designs.check(certain, PRIOR).bayesian_d_error is None
+    )
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +108,18 @@ def pilot():
     design = th.designs.choice(ATTRIBUTES, 20, 3, none=True, versions=4, random_seed=1)
     rng, frame = np.random.default_rng(2), design.rename(columns={"version": "id"})
     utility = frame["brand"].map({"A": 0.0, "B": 0.5, "C": 1.5}).astype(float).fillna(0)
-    utility += -0.3 * pd.to_numeric(frame["price"]).fillna(0) + (frame["lamp"] == "yes") - 3 * frame["brand"].isna()
+    utility += (
+        -0.3 * pd.to_numeric(frame["price"]).fillna(0)
+        + (frame["lamp"] == "yes")
+        - 3 * frame["brand"].isna()
+    )
     noisy = utility + rng.gumbel(size=len(frame))
-    frame["choice"] = (noisy == noisy.groupby([frame["id"], frame["task"]]).transform("max")).astype(int)
-    return th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(frame.astype(object), none="none"))
+    frame["choice"] = (
+        noisy == noisy.groupby([frame["id"], frame["task"]]).transform("max")
+    ).astype(int)
+    return th.MultinomialLogit(linear="price").fit(
+        th.ChoiceExperiment.from_frame(frame.astype(object), none="none")
+    )
 
 
 @pytest.mark.fit
@@ -92,7 +128,9 @@ def test_a_pilot_says_how_uncertain_its_utilities_are(pilot):
     checked = th.designs.check(design, pilot)
     assert np.isfinite(checked.bayesian_d_error) and checked.table.loc["brand[C]", "utility"] > 0.5
     names = ["brand[B]", "brand[C]", "price", "lamp[yes]", "inside"]
-    drawn = np.random.default_rng(1).multivariate_normal(pilot.coef_[names], pilot.covariance_.loc[names, names], 4_000)
+    drawn = np.random.default_rng(1).multivariate_normal(
+        pilot.coef_[names], pilot.covariance_.loc[names, names], 4_000
+    )
     b, c, slope, lamp, inside = drawn.T
     betas = np.column_stack([b, c, 5 * slope, 10 * slope, lamp, -(inside + 5 * slope)])
     wanted = d_errors_at(with_none(coded(design[design["brand"].notna()])), betas).mean()

@@ -1,4 +1,5 @@
-"""Designs of choice experiments: known optima, a naive D-error, prohibitions, simulated answers, mistakes."""
+"""Designs of choice experiments: known optima, a naive D-error, prohibitions, simulated answers,
+mistakes."""
 
 from functools import cache
 from importlib import import_module
@@ -51,7 +52,8 @@ def naive_information(tasks, names, beta):
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_pairs_of_two_levels_have_the_known_optimum(k, monkeypatch):
-    """Each task a product and its opposite, orthogonally: 2^(k - 1) tasks, information of one S / 4 times identity."""
+    """Each task a product and its opposite, orthogonally: 2^(k - 1) tasks, information of one S / 4
+    times identity."""
     lower_in(choosing, monkeypatch, _EXCHANGES=2_500)  # as many starts as usual
     attributes = {f"x{i}": ["no", "yes"] for i in range(k)}
     tasks = 2 ** (k - 1)
@@ -65,12 +67,20 @@ def test_pairs_of_two_levels_have_the_known_optimum(k, monkeypatch):
 
 def table_of(tasks, has_none=False):
     """A design of tasks of products of numbered levels."""
-    rows = [(1, t, str(a), *levels) for t, task in enumerate(tasks, 1) for a, levels in enumerate(task, 1)]
+    rows = [
+        (1, t, str(a), *levels)
+        for t, task in enumerate(tasks, 1)
+        for a, levels in enumerate(task, 1)
+    ]
     if has_none:
         rows += [(1, t, "none", *[None] * len(task[0])) for t, task in enumerate(tasks, 1)]
     names = [f"x{k}" for k in range(len(tasks[0][0]))]
     table = pd.DataFrame(rows, columns=["version", "task", "alternative", *names])
-    return table.sort_values(["task", "alternative"]).reset_index(drop=True).astype({name: "Int64" for name in names})
+    return (
+        table.sort_values(["task", "alternative"])
+        .reset_index(drop=True)
+        .astype({name: "Int64" for name in names})
+    )
 
 
 @pytest.mark.fit  # for its time
@@ -108,11 +118,15 @@ def test_the_d_error_is_the_naive_one(prior):
     checked = designs.check(table, prior=prior, respondents=30, standard_error=0.2)
     names = ["brand[B]", "brand[C]", "price[12]", "price[15]", "zoom[yes]"]
     beta = np.zeros(5) if prior is None else np.array([0.5, 0.0, -0.45, -0.9, 0.8])
-    tasks = [[{key: str(value) for key, value in row.items()} for row in task] for task in rows_of(table)]
+    tasks = [
+        [{key: str(value) for key, value in row.items()} for row in task] for task in rows_of(table)
+    ]
     wanted = naive_information(tasks, names, beta)
     assert list(checked.table.index) == names
     np.testing.assert_allclose(checked.table["utility"], beta)
-    assert checked.d_error == pytest.approx(np.linalg.det(np.linalg.inv(wanted)) ** (1 / 5), rel=1e-9)
+    assert checked.d_error == pytest.approx(
+        np.linalg.det(np.linalg.inv(wanted)) ** (1 / 5), rel=1e-9
+    )
     variances = np.diag(np.linalg.inv(wanted))
     np.testing.assert_allclose(checked.table["std_error"], np.sqrt(variances / 30), rtol=1e-9)
     assert list(checked.table["respondents"]) == list(np.ceil(variances / 0.04))
@@ -142,14 +156,20 @@ def test_expected_utilities_improve_the_design_for_them():
 
 @pytest.mark.fit  # for its time
 def test_versions_and_no_choice():
-    table = designs.choice(THREE, 4, 2, none=True, versions=3, prior={"none": -1, **PRIOR}, random_seed=2)
+    table = designs.choice(
+        THREE, 4, 2, none=True, versions=3, prior={"none": -1, **PRIOR}, random_seed=2
+    )
     assert len(table) == 3 * 4 * 3 and (table.groupby("version")["task"].nunique() == 4).all()
-    assert list(table["alternative"][:3]) == ["1", "2", "none"] and table["brand"].isna().sum() == 12
+    assert (
+        list(table["alternative"][:3]) == ["1", "2", "none"] and table["brand"].isna().sum() == 12
+    )
     checked = designs.check(table, {"none": -1, **PRIOR})
     assert checked.table.index[0] == "inside"
     # the utility of a product of first levels over no choice: 9 x -.15 + 1
     assert checked.table.loc["inside", "utility"] == pytest.approx(-0.35)
-    two = designs.check(pd.concat([table, table.assign(version=table["version"] + 3)]), {"none": -1, **PRIOR})
+    two = designs.check(
+        pd.concat([table, table.assign(version=table["version"] + 3)]), {"none": -1, **PRIOR}
+    )
     np.testing.assert_allclose(two.table["std_error"], checked.table["std_error"])  # of each person
 
 
@@ -171,7 +191,9 @@ def test_products_that_may_be_shown():
     shown = set()
     for seed in range(2):
         table = designs.choice(THREE, 6, 3, prohibited=prohibited, random_seed=seed)
-        shown |= set(table[["brand", "price", "zoom"]].astype(str).itertuples(index=False, name=None))
+        shown |= set(
+            table[["brand", "price", "zoom"]].astype(str).itertuples(index=False, name=None)
+        )
     assert shown == {
         (brand, str(price), zoom)
         for brand, price, zoom in product(*THREE.values())
@@ -203,7 +225,8 @@ def answered(table, people, beta, rng):
 
 @pytest.mark.fit  # for its time
 def test_answers_to_a_design_have_the_errors_that_were_expected():
-    """Standard errors of one fit: those of the information at estimates, which differ from the truth by little."""
+    """Standard errors of one fit: those of the information at estimates, which differ from the
+    truth by little."""
     table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
     beta = np.array([0.5, 0.0, -0.45, -0.9, 0.8])
     data = answered(table, 200, beta, np.random.default_rng(1))
@@ -220,7 +243,10 @@ def test_estimates_spread_as_expected():
     """Of 400 studies; a standard deviation has the relative error 1 / sqrt(800)."""
     table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
     beta, rng = np.array([0.5, 0.0, -0.45, -0.9, 0.8]), np.random.default_rng(2)
-    found = [th.MultinomialLogit().fit(answered(table, 150, beta, rng)).coef_.to_numpy() for _ in range(400)]
+    found = [
+        th.MultinomialLogit().fit(answered(table, 150, beta, rng)).coef_.to_numpy()
+        for _ in range(400)
+    ]
     expected = designs.check(table, PRIOR, respondents=150).table["std_error"]
     np.testing.assert_allclose(np.std(found, axis=0), expected, rtol=4.5 / np.sqrt(800))
 
@@ -232,8 +258,16 @@ def test_what_a_design_cannot_tell():
     assert checked.d_error == np.inf and checked.d_efficiency == 0.0
     assert "brand[B], brand[C], copy[b]" in checked.note
     unseen = table.assign(price=pd.Categorical(table["price"], [9, 12, 15, 20], ordered=True))
-    assert designs.check(unseen).d_efficiency == 0.0 and designs.check(unseen).balance["times"].eq(0).sum() == 1
-    assert "D-error" in str(checked) and set(checked.tables()) >= {"table", "balance", "overlap", "numbers"}
+    assert (
+        designs.check(unseen).d_efficiency == 0.0
+        and designs.check(unseen).balance["times"].eq(0).sum() == 1
+    )
+    assert "D-error" in str(checked) and set(checked.tables()) >= {
+        "table",
+        "balance",
+        "overlap",
+        "numbers",
+    }
 
 
 MISTAKES = [
@@ -253,7 +287,10 @@ MISTAKES = [
     ({"prohibited": {"brend": "A"}}, ("prohibited", "contains 'brend'", "'brand'")),
     ({"prohibited": {"brand": "D"}}, ("'brand'", "level 'D'", "'A'", "'B'")),
     (
-        {"prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}], "tasks": 20},
+        {
+            "prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}],
+            "tasks": 20,
+        },
         ("'brand'", "'zoom'"),
     ),
     ({"prior": 3}, ("prior", "'price'", "-0.2", "got 3")),
@@ -281,7 +318,7 @@ def test_mistakes_of_a_check():
         designs.check(design(), standard_error=0)
 
 
-# interactions, overlap, directions, versions, tasks held out, power ---------------------------------------------------
+# interactions, overlap, directions, versions, tasks held out, power -------------------------------
 
 
 WAYS = {"price": "decreasing", "zoom": "increasing"}
@@ -297,18 +334,30 @@ def test_interactions_have_the_naive_information():
     found = made(interactions=[("price", "brand")])
     checked = designs.check(found, interactions=[("brand", "price")], respondents=1)
     names = [str(name) for name in checked.table.index]
-    assert names[-4:] == ["brand[B]:price[12]", "brand[B]:price[15]", "brand[C]:price[12]", "brand[C]:price[15]"]
+    assert names[-4:] == [
+        "brand[B]:price[12]",
+        "brand[B]:price[15]",
+        "brand[C]:price[12]",
+        "brand[C]:price[15]",
+    ]
     total = np.zeros((len(names), len(names)))
     for task in rows_of(found):
         x = [
             [
-                float(all(str(each[part.split("[")[0]]) == part.split("[")[1][:-1] for part in name.split(":")))
+                float(
+                    all(
+                        str(each[part.split("[")[0]]) == part.split("[")[1][:-1]
+                        for part in name.split(":")
+                    )
+                )
                 for name in names
             ]
             for each in task
         ]
         total += np.cov(np.array(x).T, bias=True)
-    np.testing.assert_allclose(checked.table["std_error"], np.sqrt(np.diag(np.linalg.inv(total))), rtol=1e-9)
+    np.testing.assert_allclose(
+        checked.table["std_error"], np.sqrt(np.diag(np.linalg.inv(total))), rtol=1e-9
+    )
     alone = designs.check(design(), interactions=[("brand", "price")], respondents=1)
     assert checked.d_error < alone.d_error  # of the design that did not look at them
     with refused(ArgumentError, "5 tasks"):
@@ -319,25 +368,36 @@ def test_interactions_have_the_naive_information():
 def test_balanced_overlap_is_half_way_to_that_of_chance():
     checked = designs.check(design(overlap="balanced"))
     wanted = [
-        (least + 1 / len(levels)) / 2 for least, levels in zip(checked.overlap["least"], THREE.values(), strict=True)
+        (least + 1 / len(levels)) / 2
+        for least, levels in zip(checked.overlap["least"], THREE.values(), strict=True)
     ]
-    np.testing.assert_allclose(checked.overlap["overlap"], wanted, atol=0.06)  # a task more or less of nine
+    # a task more or less of nine
+    np.testing.assert_allclose(checked.overlap["overlap"], wanted, atol=0.06)
     minimal = designs.check(design())
     np.testing.assert_allclose(minimal.overlap["overlap"], minimal.overlap["least"], atol=1e-12)
 
 
 def worse(one, other):
-    """Whether a product is worse than another in what has a direction, and the same in all else, written out."""
+    """Whether a product is worse than another in what has a direction, and the same in all else,
+    written out."""
     pairs = [(one["price"], other["price"]), (other["zoom"] == "yes", one["zoom"] == "yes")]
-    return one["brand"] == other["brand"] and all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+    return (
+        one["brand"] == other["brand"]
+        and all(a >= b for a, b in pairs)
+        and any(a > b for a, b in pairs)
+    )
 
 
 @pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_no_product_is_worse_than_another_of_its_task():
-    how = {"overlap": "balanced", "interactions": [("brand", "price")]}  # which have the same brand in a task
+    # which have the same brand in a task
+    how = {"overlap": "balanced", "interactions": [("brand", "price")]}
     free, kept = made(**how), made(directions=WAYS, **how)
-    counts = [sum(any(worse(a, b) for a in task for b in task) for task in rows_of(each)) for each in (free, kept)]
+    counts = [
+        sum(any(worse(a, b) for a in task for b in task) for task in rows_of(each))
+        for each in (free, kept)
+    ]
     assert counts[0] > 0 == counts[1]
     assert [designs.check(each, directions=WAYS).dominated for each in (free, kept)] == counts
     assert "dominated product" in str(designs.check(kept, directions=WAYS))
@@ -357,7 +417,10 @@ def test_every_version_shows_each_level_as_often_as_can_be():
 @pytest.mark.fit  # for its time
 def test_tasks_held_out_stand_last_in_every_version():
     """With prices that no other task has; they tell nothing of errors."""
-    fixed = [{"brand": "A", "price": 10, "zoom": "no"}, {"brand": "C", "price": "12", "zoom": "yes"}]
+    fixed = [
+        {"brand": "A", "price": 10, "zoom": "no"},
+        {"brand": "C", "price": "12", "zoom": "yes"},
+    ]
     how = {"versions": 2, "none": True, "random_seed": 1}
     found = designs.choice(THREE, 4, 3, holdouts=[fixed, pd.DataFrame(fixed)], **how)
     held = found[found["held_out"] == 1]
@@ -378,16 +441,28 @@ def test_tasks_held_out_stand_last_in_every_version():
         ({"interactions": [("brand", "size")]}, ("interactions", "contains 'size'")),
         ({"interactions": ["brand"]}, ("interactions",)),
         ({"interactions": [("brand", "brand")]}, ("interactions",)),
-        ({"directions": {"price": "down"}}, ("'price'", "'increasing'", "'decreasing'", "got 'down'")),
+        (
+            {"directions": {"price": "down"}},
+            ("'price'", "'increasing'", "'decreasing'", "got 'down'"),
+        ),
         ({"directions": {"size": "increasing"}}, ("directions", "contains 'size'")),
         ({"directions": "price"}, ("`directions` must map attributes",)),
         ({"directions": WAYS, "prior": {"price": 0.1}}, ("12", "'price'")),
         ({"holdouts": [[{"brand": "A"}, {"brand": "B"}]]}, ("task 1", "'price'", "'zoom'")),
         ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}]]}, ("task 1",)),
-        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no", "size": 1}] * 2]}, ("'size'", "task 1")),
-        ({"holdouts": [[{"brand": "Z", "price": 9, "zoom": "no"}] * 2]}, ("'brand'", "task 1", "'Z'")),
         (
-            {"prohibited": {"brand": "A", "zoom": "no"}, "holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}] * 2]},
+            {"holdouts": [[{"brand": "A", "price": 9, "zoom": "no", "size": 1}] * 2]},
+            ("'size'", "task 1"),
+        ),
+        (
+            {"holdouts": [[{"brand": "Z", "price": 9, "zoom": "no"}] * 2]},
+            ("'brand'", "task 1", "'Z'"),
+        ),
+        (
+            {
+                "prohibited": {"brand": "A", "zoom": "no"},
+                "holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}] * 2],
+            },
             ("task 1", "9, zoom"),
         ),
     ],
@@ -402,14 +477,27 @@ def test_mistakes_of_what_is_asked_besides(how, facts):
     [
         (
             THREE,
-            {"prohibited": {"brand": "A", "zoom": "yes"}, "interactions": [("price", "zoom"), ("brand", "zoom")]},
+            {
+                "prohibited": {"brand": "A", "zoom": "yes"},
+                "interactions": [("price", "zoom"), ("brand", "zoom")],
+            },
             ("'brand'", "'zoom'"),
         ),
-        (TWO, {"directions": WAYS, "interactions": [("price", "zoom")]}, ("directions", "'price'", "'zoom'")),
-        (TWO, {"directions": WAYS, "prohibited": {"price": [10, 11], "zoom": "no"}}, ("'price'", "'zoom'")),
+        (
+            TWO,
+            {"directions": WAYS, "interactions": [("price", "zoom")]},
+            ("directions", "'price'", "'zoom'"),
+        ),
+        (
+            TWO,
+            {"directions": WAYS, "prohibited": {"price": [10, 11], "zoom": "no"}},
+            ("'price'", "'zoom'"),
+        ),
     ],
 )
-def test_what_no_design_could_tell_is_said_before_one_is_searched(attributes, how, facts, monkeypatch):
+def test_what_no_design_could_tell_is_said_before_one_is_searched(
+    attributes, how, facts, monkeypatch
+):
     monkeypatch.delattr(choosing, "random_design")
     with refused(ArgumentError, *facts):
         designs.choice(attributes, 20, 2, **how)
@@ -422,16 +510,24 @@ def test_equal_utilities_that_are_uncertain_contradict_no_direction(monkeypatch)
 
 
 def test_what_a_design_could_tell_is_searched(monkeypatch):
-    """An attribute that is free beside the others, or a no-choice option, takes what directions leave untold."""
+    """An attribute that is free beside the others, or a no-choice option, takes what directions
+    leave untold."""
     monkeypatch.setattr(choosing, "random_design", lambda *_: pytest.skip("searched"))
-    for attributes, how in ((TWO, {"none": True}), (TWO | {"brand": ["A", "B"]}, {}), (TWO, {"interactions": []})):
+    for attributes, how in (
+        (TWO, {"none": True}),
+        (TWO | {"brand": ["A", "B"]}, {}),
+        (TWO, {"interactions": []}),
+    ):
         with pytest.raises(pytest.skip.Exception, match="searched"):
-            designs.choice(attributes, 20, 2, **{"directions": WAYS, "interactions": [("price", "zoom")]} | how)
+            designs.choice(
+                attributes, 20, 2, **{"directions": WAYS, "interactions": [("price", "zoom")]} | how
+            )
 
 
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
-    "sizes, tasks, alternatives, how", [((3, 3), 4, 2, {}), ((2, 2, 2), 4, 2, {}), ((3, 2), 5, 3, {"none": True})]
+    "sizes, tasks, alternatives, how",
+    [((3, 3), 4, 2, {}), ((2, 2, 2), 4, 2, {}), ((3, 2), 5, 3, {"none": True})],
 )
 def test_rounding_does_not_choose_the_design(sizes, tasks, alternatives, how, monkeypatch):
     attributes = {f"a{i}": list(range(size)) for i, size in enumerate(sizes)}
@@ -443,12 +539,16 @@ def test_rounding_does_not_choose_the_design(sizes, tasks, alternatives, how, mo
         return values * (1.0 + 2.0 * np.finfo(float).eps * rng.uniform(-1.0, 1.0, values.shape))
 
     monkeypatch.setattr(choosing, "informations", rounded)
-    pd.testing.assert_frame_equal(designs.choice(attributes, tasks, alternatives, random_seed=1, **how), found)
+    pd.testing.assert_frame_equal(
+        designs.choice(attributes, tasks, alternatives, random_seed=1, **how), found
+    )
 
 
 def test_an_attribute_that_others_determine_leaves_no_efficiency():
     rng = np.random.default_rng(5)
-    rows = [(task, place, rng.integers(4), rng.integers(3)) for task in range(8) for place in range(3)]
+    rows = [
+        (task, place, rng.integers(4), rng.integers(3)) for task in range(8) for place in range(3)
+    ]
     table = pd.DataFrame(rows, columns=["task", "alternative", "brand", "price"])
     checked = designs.check(table.assign(version=1, own=table["brand"] > 0))
     assert checked.d_efficiency == 0.0 and checked.d_error == np.inf
@@ -457,7 +557,8 @@ def test_an_attribute_that_others_determine_leaves_no_efficiency():
 @pytest.mark.long
 @pytest.mark.fit
 def test_power_is_that_of_a_normal_estimate():
-    """At half the error of an utility; and in so many of the studies in which there is nothing to tell."""
+    """At half the error of an utility; and in so many of the studies in which there is nothing to
+    tell."""
     from scipy.stats import norm
 
     found = design()
@@ -465,18 +566,31 @@ def test_power_is_that_of_a_normal_estimate():
     table = designs.power(found, prior, respondents=40, simulations=150, random_seed=1)
     error = designs.check(found, prior, respondents=40).table["std_error"]
     np.testing.assert_allclose(table["std_error"], error, rtol=0.08)
-    np.testing.assert_allclose(table["sd"], error, rtol=0.3)  # 5 errors of a standard deviation of 150 studies
+    # 5 errors of a standard deviation of 150 studies
+    np.testing.assert_allclose(table["sd"], error, rtol=0.3)
     wanted = norm.sf(1.96 - 0.5 / error["zoom[yes]"])
-    assert abs(table.loc["zoom[yes]", "power"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.02
-    assert (table.loc[table["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 150)).all()
+    assert (
+        abs(table.loc["zoom[yes]", "power"] - wanted)
+        < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.02
+    )
+    assert (
+        table.loc[table["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 150)
+    ).all()
     apart = designs.power(found, prior, respondents=40, spread=1.5, simulations=100, random_seed=1)
     assert (apart["sd"] > table["sd"]).mean() > 0.7
     np.testing.assert_allclose(apart["std_error"], apart["sd"], rtol=0.3)  # clustered by person
-    assert (apart.loc[apart["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 100)).all()
-    # of three levels too, where the first one must not be the only one that is the same for everybody
+    assert (
+        apart.loc[apart["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 100)
+    ).all()
+    # of three levels too, where the first one must not be the only one that is the same for
+    # everybody
     three = {"brand": ["A", "B", "C"], "price": [9, 12, 15]}
-    table = designs.power(designs.choice(three, 8, 3, random_seed=1), {"price": -0.2}, 200, 1.5, 100, random_seed=1)
+    table = designs.power(
+        designs.choice(three, 8, 3, random_seed=1), {"price": -0.2}, 200, 1.5, 100, random_seed=1
+    )
     brands = table.loc[["brand[B]", "brand[C]"]]
-    assert (abs(brands["estimate"]) < 5 * brands["sd"] / 10).all() and (brands["power"] < 0.16).all()
+    assert (abs(brands["estimate"]) < 5 * brands["sd"] / 10).all() and (
+        brands["power"] < 0.16
+    ).all()
     with refused(ArgumentError, "standard deviation between"):
         designs.power(found, prior, spread=-1)

@@ -1,4 +1,5 @@
-"""Designs of pairs, triplets and sets: complete, or a balanced and connected part for each person."""
+"""Designs of pairs, triplets and sets: complete, or a balanced and connected part for each
+person."""
 
 from importlib import import_module
 from itertools import combinations
@@ -26,10 +27,12 @@ def test_a_complete_design_has_every_set_once_a_version():
 
 
 @pytest.mark.parametrize(
-    ("n", "size", "tasks", "versions"), [(12, 4, 9, 6), (20, 2, 30, 5), (9, 3, 9, 2), (30, 5, 18, 4)]
+    ("n", "size", "tasks", "versions"),
+    [(12, 4, 9, 6), (20, 2, 30, 5), (9, 3, 9, 2), (30, 5, 18, 4)],
 )
 def test_a_part_is_balanced(n, size, tasks, versions):
-    """Options equally often within a version, pairs of them about equally often in all; no set twice."""
+    """Options equally often within a version, pairs of them about equally often in all; no set
+    twice."""
     design = th.designs.sets(n, size, tasks, versions, random_seed=3)
     together = np.zeros((n, n), int)
     for _, version in design.groupby("version"):
@@ -89,7 +92,7 @@ def test_all_pairs_show_each_option_as_often_first():
         assert sorted(map(sorted, lists)) == sorted(map(sorted, shown(version).tolist()))
 
 
-# Power: how often options are told apart ------------------------------------------------------------------------------
+# Power: how often options are told apart ----------------------------------------------------------
 
 
 def told_exactly(p, n):
@@ -108,10 +111,14 @@ def test_power_of_one_pair_is_that_of_a_binomial():
     wanted = told_exactly(2 / 3, 40)
     assert table.index.tolist() == [40] and table.columns.tolist() == ["first"]
     assert abs(table.loc[40, "first"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150)
-    searched = th.designs.power(design, {"milk": 1.0, "tea": 3.0}, None, simulations=60, random_seed=1)["first"]
+    searched = th.designs.power(
+        design, {"milk": 1.0, "tea": 3.0}, None, simulations=60, random_seed=1
+    )["first"]
     enough = searched.index[searched >= 0.8].min()
     assert told_exactly(0.75, int(enough * 0.6)) < 0.8 < told_exactly(0.75, int(enough * 1.6))
-    same = th.designs.power(design, {"milk": 1.0, "tea": 3.0}, int(enough), simulations=60, random_seed=1)
+    same = th.designs.power(
+        design, {"milk": 1.0, "tea": 3.0}, int(enough), simulations=60, random_seed=1
+    )
     assert same.loc[enough, "first"] == searched[enough]  # a search only tries numbers
 
 
@@ -119,20 +126,29 @@ def test_power_of_one_pair_is_that_of_a_binomial():
 def test_power_of_three_options_is_that_of_normal_estimates():
     """Of the information of all pairs: 150 studies, each of 60 people."""
     worths = {"tea": 4.0, "milk": 2.0, "juice": 1.0}
-    table = th.designs.power(th.paired.pair_design(list(worths)).table, worths, 60, simulations=150, random_seed=2)
+    table = th.designs.power(
+        th.paired.pair_design(list(worths)).table, worths, 60, simulations=150, random_seed=2
+    )
     w = np.array(list(worths.values()))
     p = w[:, None] / (w[:, None] + w[None, :])
-    information = np.diag((p * (1 - p)).sum(axis=1) - 0.25) - p * (1 - p) + np.diag(np.diag(p * (1 - p)))
+    information = (
+        np.diag((p * (1 - p)).sum(axis=1) - 0.25) - p * (1 - p) + np.diag(np.diag(p * (1 - p)))
+    )
     covariance = np.linalg.pinv(60 * information)
     draws = np.random.default_rng(1).multivariate_normal(np.log(w), covariance, 20_000)
     apart = [
-        (draws[:, i] - draws[:, j]) > 1.96 * np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+        (draws[:, i] - draws[:, j])
+        > 1.96 * np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
         for i, j in ((0, 1), (0, 2), (1, 2))
     ]
     wanted = np.array([(apart[0] & apart[1]).mean(), np.all(apart, axis=0).mean()])
     assert table.columns.tolist() == ["first", "first 2"]
-    assert (abs(table.loc[60].to_numpy() - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.03).all()
-    apart = th.designs.power(th.paired.pair_design(list(worths)), worths, 60, 2.0, 100, random_seed=2)
+    assert (
+        abs(table.loc[60].to_numpy() - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.03
+    ).all()
+    apart = th.designs.power(
+        th.paired.pair_design(list(worths)), worths, 60, 2.0, 100, random_seed=2
+    )
     assert apart.loc[60, "first"] < table.loc[60, "first"]
 
 
@@ -145,15 +161,20 @@ def test_power_without_worths_is_that_of_the_prior():
 
 def test_options_that_are_equally_good_need_not_be_told_apart():
     covariance = np.eye(2) * 1e-4
-    assert power_module.told_apart(np.log([2.0, 2.0, 1.0]), np.array([0.01, -0.69]), covariance, 1.96) == [True, True]
-    assert power_module.told_apart(np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance, 1.96) == [
+    assert power_module.told_apart(
+        np.log([2.0, 2.0, 1.0]), np.array([0.01, -0.69]), covariance, 1.96
+    ) == [True, True]
+    assert power_module.told_apart(
+        np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance, 1.96
+    ) == [
         False,
         False,
     ]
 
 
 def test_a_study_without_standard_errors_tells_nothing_and_few_people_count_by_t(monkeypatch):
-    """Of three studies one has no variance, one a negative one; 2.1 errors are not enough for 12 people, but for 60."""
+    """Of three studies one has no variance, one a negative one; 2.1 errors are not enough for 12
+    people, but for 60."""
     design = th.designs.choice({"price": [9, 12]}, 4, 2, random_seed=1)
     found = np.full((3, 1), 2.1), np.array([[[0.0]], [[-1.0]], [[1.0]]])
     monkeypatch.setattr(power_module, "simulated", lambda *a: found)
@@ -172,11 +193,14 @@ def test_the_search_for_people_begins_where_errors_by_person_can_be_had():
 
 
 def test_people_differ_in_every_option_alike(monkeypatch):
-    """The differences from the first option have twice the variance, and the covariance that its own spread makes."""
+    """The differences from the first option have twice the variance, and the covariance that its
+    own spread makes."""
     seen = []
     simulated = power_module.simulated
     monkeypatch.setattr(power_module, "simulated", lambda *a: seen.append(a[-1]) or simulated(*a))
-    th.designs.power(th.designs.pairs(list("abc")), dict.fromkeys("abc", 1.0), 12, 1.0, 2, random_seed=1)
+    th.designs.power(
+        th.designs.pairs(list("abc")), dict.fromkeys("abc", 1.0), 12, 1.0, 2, random_seed=1
+    )
     np.testing.assert_allclose(seen[0] @ seen[0].T, [[2.0, 1.0], [1.0, 2.0]])
 
 

@@ -61,10 +61,25 @@ def test_what_is_said_of_a_folder(tmp_path):
         [
             rows_of("pairs", "eve", part="practice", answers=["cat dog cat"], planned=4, passed=""),
             rows_of("pairs", "eve", planned=4, first=2, passed=""),
-            rows_of("pairs", "eve", part="catch", answers=["tea mud mud"], planned=4, first=6, passed="0"),
+            rows_of(
+                "pairs",
+                "eve",
+                part="catch",
+                answers=["tea mud mud"],
+                planned=4,
+                first=6,
+                passed="0",
+            ),
         ]
     )
-    save(tmp_path, ann=ann, ann_half=ann.iloc[:2], bob=bob, eve=eve, eve_again=rows_of("pairs", "eve", "2", passed=""))
+    save(
+        tmp_path,
+        ann=ann,
+        ann_half=ann.iloc[:2],
+        bob=bob,
+        eve=eve,
+        eve_again=rows_of("pairs", "eve", "2", passed=""),
+    )
     (tmp_path / "notes.txt").write_text("who did not come: Carl\n")
     (tmp_path / ".hidden.csv").write_text("study\n")
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
@@ -72,9 +87,15 @@ def test_what_is_said_of_a_folder(tmp_path):
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
     said(found.note, "3 respondents", "10 answers", "1 respondent")
     files = found.files
-    assert files["taken"].sum() == len(found.answers) and files.loc["eve.csv", ["rows", "taken"]].tolist() == [6, 4]
+    assert files["taken"].sum() == len(found.answers) and files.loc[
+        "eve.csv", ["rows", "taken"]
+    ].tolist() == [6, 4]
     assert (files["rows"] == files.drop(columns="rows").sum(axis=1)).all()
-    assert found.table.loc["eve", ["file", "answered", "catch_failed"]].tolist() == ["eve.csv", 4, 1]
+    assert found.table.loc["eve", ["file", "answered", "catch_failed"]].tolist() == [
+        "eve.csv",
+        4,
+        1,
+    ]
     path = tmp_path / "answers.csv"
     found.answers.to_csv(path, index=False)
     assert "10 comparisons (2 ties), 3 respondents" in read(path)[1]
@@ -84,7 +105,8 @@ def test_what_is_said_of_a_folder(tmp_path):
 
 @pytest.mark.fit
 def test_a_thousand_people(tmp_path):
-    """Each is read once; names of people that are paths name no file, and hidden files do not count."""
+    """Each is read once; names of people that are paths name no file, and hidden files do not
+    count."""
     frame = rows_of("pairs", "somebody").to_csv(index=False)
     for k in range(1000):
         (tmp_path / f"{k}.csv").write_text(frame.replace("somebody", f"../../p{k}"))
@@ -121,7 +143,10 @@ def test_who_left_during_practice_has_no_answer(tmp_path):
 
 def test_what_people_typed_is_no_formula(tmp_path):
     typed = ["=1+1", "@SUM(1)", "+1+1|cmd", "-2", "a=b"]
-    save(tmp_path, **{f"f{k}": rows_of("pairs", f"{text}{k}", age=text) for k, text in enumerate(typed)})
+    save(
+        tmp_path,
+        **{f"f{k}": rows_of("pairs", f"{text}{k}", age=text) for k, text in enumerate(typed)},
+    )
     answers = th.field.collect(tmp_path).answers.drop_duplicates("person")
     assert answers["age"].tolist() == ["'=1+1", "'@SUM(1)", "'+1+1|cmd", "-2", "a=b"]
     assert answers["person"].tolist() == ["'=1+10", "'@SUM(1)1", "'+1+1|cmd2", "-23", "a=b4"]
@@ -135,11 +160,17 @@ def test_the_whole_questionnaire_of_somebody_counts(tmp_path):
 
 def test_of_questionnaires_that_nobody_finished_the_one_with_most_answers_counts(tmp_path):
     answers = KINDS["pairs"][1]
-    begun = {f"f{k}": rows_of("pairs", "ann", str(k), answers=answers[:k], planned=4) for k in (1, 3, 2)}
+    begun = {
+        f"f{k}": rows_of("pairs", "ann", str(k), answers=answers[:k], planned=4) for k in (1, 3, 2)
+    }
     save(tmp_path, **begun)
     found = th.field.collect(tmp_path)
     assert found.table["file"].tolist() == ["f3.csv"]
-    assert "respondent answered several" in found.note and "1 respondent" in found.note and "'ann'" in found.note
+    assert (
+        "respondent answered several" in found.note
+        and "1 respondent" in found.note
+        and "'ann'" in found.note
+    )
 
 
 def test_names_of_many_digits_stay_apart(tmp_path):
@@ -152,7 +183,10 @@ def test_names_of_many_digits_stay_apart(tmp_path):
 
 
 def test_names_that_are_one_number_stay_apart(tmp_path):
-    save(tmp_path, **{f"f{k}": rows_of("pairs", name) for k, name in enumerate(["100", "1e2", "100.0"])})
+    save(
+        tmp_path,
+        **{f"f{k}": rows_of("pairs", name) for k, name in enumerate(["100", "1e2", "100.0"])},
+    )
     found = th.field.collect(tmp_path)
     assert found.answers["person"].unique().tolist() == ["100", "1e2", "100.0"]
     found.answers.to_csv(tmp_path / "answers.csv", index=False)
@@ -172,7 +206,9 @@ def test_none_is_known_though_nobody_chose_it(tmp_path):
 
 def test_none_with_attributes_and_choices_by_number():
     """A column of whether none is available is one of the others where none has a price, too."""
-    wide = pd.DataFrame({"price_a": [1, 2, 3], "price_b": [2, 3, 1], "available_a": 1, "available_b": 1})
+    wide = pd.DataFrame(
+        {"price_a": [1, 2, 3], "price_b": [2, 3, 1], "available_a": 1, "available_b": 1}
+    )
     wide = wide.assign(available_none=[0, 1, 1], choice=[1, 2, 1])
     named = wide.assign(price_none=0, choice=["a", "none", "b"])
     for frame in (wide, wide.assign(choice=[1, 2, 3]), named):
@@ -181,9 +217,13 @@ def test_none_with_attributes_and_choices_by_number():
 
 
 def test_no_file_is_left_out_without_a_word(tmp_path):
-    cut = rows_of("pairs", "eve").to_csv(index=False).replace("tea,milk,tea", "tea,milk,tea,milk,tea")
+    cut = (
+        rows_of("pairs", "eve").to_csv(index=False).replace("tea,milk,tea", "tea,milk,tea,milk,tea")
+    )
     (tmp_path / "eve.csv").write_text(cut)
-    (tmp_path / "carl.csv").write_text("From: carl\n\n" + rows_of("pairs", "carl").to_csv(index=False))
+    (tmp_path / "carl.csv").write_text(
+        "From: carl\n\n" + rows_of("pairs", "carl").to_csv(index=False)
+    )
     with refused(DataError, "2 files"):
         th.field.collect(tmp_path)
     (tmp_path / "second_week").mkdir()
@@ -191,7 +231,11 @@ def test_no_file_is_left_out_without_a_word(tmp_path):
     (tmp_path / "dan.xlsx").write_bytes(b"PK\x03\x04")
     found = th.field.collect(tmp_path)
     assert found.table["file"].tolist() == ["second_week/bob.csv"]
-    assert "read: carl.csv (The" in found.note and "3 files" in found.note and "eve.csv (Line 2" in found.note
+    assert (
+        "read: carl.csv (The" in found.note
+        and "3 files" in found.note
+        and "eve.csv (Line 2" in found.note
+    )
     assert "dan.xlsx (not a text table" in found.note
 
 
@@ -199,7 +243,8 @@ def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
     rows_of("pairs", "ann").to_csv(tmp_path / "a.csv", index=False, sep=";", encoding="utf-16")
     answers = th.field.collect(tmp_path).answers
     assert (
-        len(answers) == 4 and answers[["trial", "rt", "age"]].dtypes.map(lambda kind: kind.kind).tolist() == ["i"] * 3
+        len(answers) == 4
+        and answers[["trial", "rt", "age"]].dtypes.map(lambda kind: kind.kind).tolist() == ["i"] * 3
     )
     assert len(th.PairedComparisons.from_trials(answers).respondents) == 1
 
@@ -217,12 +262,20 @@ def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):
         th.field.collect(tmp_path)
     save(tmp_path, c=rows_of("pairs", "eve"))
     found = th.field.collect(tmp_path)
-    assert "another study): b.csv" in found.note and "4 rows" in found.note and "(4)" in found.note and adds_up(found)
+    assert (
+        "another study): b.csv" in found.note
+        and "4 rows" in found.note
+        and "(4)" in found.note
+        and adds_up(found)
+    )
 
 
 def adds_up(found):
     files = found.files
-    return files["taken"].sum() == len(found.answers) and (files["rows"] == files.iloc[:, 1:].sum(axis=1)).all()
+    return (
+        files["taken"].sum() == len(found.answers)
+        and (files["rows"] == files.iloc[:, 1:].sum(axis=1)).all()
+    )
 
 
 def test_a_trial_counts_once_and_a_questionnaire_no_more_than_planned(tmp_path):
@@ -232,7 +285,9 @@ def test_a_trial_counts_once_and_a_questionnaire_no_more_than_planned(tmp_path):
     save(tmp_path, a=pd.concat([ann, again, more]))
     found = th.field.collect(tmp_path)
     assert len(found.answers) == 4 and found.answers["chosen"].tolist() == ann["chosen"].tolist()
-    assert "skipped (another answer" in found.note and "3 rows" in found.note and "(3)" in found.note
+    assert (
+        "skipped (another answer" in found.note and "3 rows" in found.note and "(3)" in found.note
+    )
     assert (
         "than trials_planned): a.csv" in found.note
         and "4 rows" in found.note
@@ -260,7 +315,9 @@ def test_rows_that_are_not_taken_are_counted_and_stop_no_other_file(tmp_path, ce
 
 def test_odd_numbers_of_trials_and_times_are_read(tmp_path):
     save(tmp_path, a=rows_of("pairs", "ann").assign(trials_planned="4.0", rt="9" * 5000))
-    assert th.field.collect(tmp_path).table.loc["ann", ["answered", "planned", "minutes"]].tolist() == [4, 4, 0]
+    assert th.field.collect(tmp_path).table.loc[
+        "ann", ["answered", "planned", "minutes"]
+    ].tolist() == [4, 4, 0]
 
 
 def test_files_that_contradict_each_other_are_named(tmp_path):
@@ -268,13 +325,20 @@ def test_files_that_contradict_each_other_are_named(tmp_path):
     save(tmp_path, a=rows_of("pairs", "ann"), b=rows_of("pairs", "ann").assign(chosen="milk"))
     found = th.field.collect(tmp_path)
     said(found.note, "contradict each other", "ann (a.csv used")
-    assert found.answers["chosen"].tolist() == rows_of("pairs", "ann")["chosen"].tolist() and adds_up(found)
+    assert found.answers["chosen"].tolist() == rows_of("pairs", "ann")[
+        "chosen"
+    ].tolist() and adds_up(found)
 
 
 def test_copies_under_other_names_are_named(tmp_path):
     copies = {f"f{k}": rows_of("pairs", "ann").assign(person=f"p{k}") for k in range(3)}
     save(tmp_path, bob=rows_of("pairs", "bob"), **copies)
-    said(th.field.collect(tmp_path).note, "3 respondents", "copied answers under another name", "'p0', 'p1' and 'p2'")
+    said(
+        th.field.collect(tmp_path).note,
+        "3 respondents",
+        "copied answers under another name",
+        "'p0', 'p1' and 'p2'",
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

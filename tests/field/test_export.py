@@ -1,4 +1,5 @@
-"""The same study for other tools: files are written, answers are faked in their layout, and thali reads them."""
+"""The same study for other tools: files are written, answers are faked in their layout, and thali
+reads them."""
 
 import csv
 import json
@@ -26,7 +27,9 @@ READ = {  # of two people who answer everything
 }
 STUDY = {
     "consent": "Do you agree?",
-    "questions": [{"name": "age", "ask": "How *old* are you?", "kind": "number", "least": 16, "most": 99}],
+    "questions": [
+        {"name": "age", "ask": "How *old* are you?", "kind": "number", "least": 16, "most": 99}
+    ],
 }
 
 
@@ -41,11 +44,18 @@ def rows_of(path):
 
 
 def picks(rng, kind):
-    """What somebody answers, by the names of the answers: the place of an option from 1 on, or a rating."""
+    """What somebody answers, by the names of the answers: the place of an option from 1 on, or a
+    rating."""
     if kind == "best-worst":
         best, worst = rng.permutation(3)[:2] + 1
         return {"best": best, "worst": worst}
-    name = {"pairs": "chosen", "best": "best", "odd-one-out": "odd", "ratings": "similarity", "choice": "choice"}[kind]
+    name = {
+        "pairs": "chosen",
+        "best": "best",
+        "odd-one-out": "odd",
+        "ratings": "similarity",
+        "choice": "choice",
+    }[kind]
     most = {"pairs": 2, "ratings": 7, "choice": 2}.get(kind, 3)
     return {name: rng.integers(1, most + 1)}
 
@@ -61,8 +71,15 @@ def of_psychopy(rows, kind, rng):
             ending = "response" if kind == "ratings" else "keys"
             written = {f"{name}.{ending}": value for name, value in keys.items()}
             times = {f"{name}.rt": 0.5 for name in keys}
-            more = {"trials.thisN": number, "trials.thisRepN": 0, "participant": person, "session": 1}
-            found.append(row | written | times | more | {"date": "2026-11-25", "psychopyVersion": "2026.1.0"})
+            more = {
+                "trials.thisN": number,
+                "trials.thisRepN": 0,
+                "participant": person,
+                "session": 1,
+            }
+            found.append(
+                row | written | times | more | {"date": "2026-11-25", "psychopyVersion": "2026.1.0"}
+            )
     return pd.DataFrame(found)
 
 
@@ -81,13 +98,18 @@ def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
 @pytest.mark.parametrize("pattern", ["{0}_{1}", "{1}_{0}"])  # the number of a loop may stand first
 @pytest.mark.parametrize("kind", READ)
 def test_answers_are_read_beside_a_design(tmp_path, kind, pattern):
-    """A row a person, a column an answer, whose name is made of that of the answer and of the number of the trial."""
+    """A row a person, a column an answer, whose name is made of that of the answer and of the
+    number of the trial."""
     design, rng = design_of(kind), np.random.default_rng(1)
     design.to_csv(tmp_path / "design.csv", index=False)
     people = []
     for session in ("Xq1", "Zw2"):
         answers = [picks(rng, kind) for _ in design["task"].unique()]
-        row = {pattern.format(name, k): value for k, one in enumerate(answers, 1) for name, value in one.items()}
+        row = {
+            pattern.format(name, k): value
+            for k, one in enumerate(answers, 1)
+            for name, value in one.items()
+        }
         people.append({"session": session} | row)
     pd.DataFrame(people).to_csv(tmp_path / "results.csv", index=False)
     columns = {"respondent": "session"} if kind == "choice" else {}
@@ -109,7 +131,11 @@ def test_a_number_more_than_two_options_is_no_preference(tmp_path):
     (tmp_path / "design.csv").write_text("task,left,right\n1,tea,milk\n2,milk,juice\n3,tea,juice\n")
     (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3,version\nx,3,2,,1\n")
     data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
-    assert data.tied.sum() == 1 and data.counts.sum() == 1 and data.example().startswith("'juice' chosen over")
+    assert (
+        data.tied.sum() == 1
+        and data.counts.sum() == 1
+        and data.example().startswith("'juice' chosen over")
+    )
 
 
 def test_versions(tmp_path):
@@ -123,7 +149,10 @@ def test_versions(tmp_path):
     (tmp_path / "data.csv").write_text(table)
     data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     place = {label: k for k, label in enumerate(data.labels)}
-    assert data.counts.sum() == 3 and data.counts[place[str(own["option1"])], place[str(own["option2"])]] >= 1
+    assert (
+        data.counts.sum() == 3
+        and data.counts[place[str(own["option1"])], place[str(own["option2"])]] >= 1
+    )
     (tmp_path / "data.csv").write_text(table.replace("version", "v"))
     with refused(DataError, "2 versions"):
         read(tmp_path / "data.csv", design=tmp_path / "design.csv")
@@ -136,17 +165,25 @@ def test_catch_trials_practice_and_pictures_go_to_psychopy(tmp_path):
     image = pytest.importorskip("PIL.Image")
     for name in ("green tea", "milk", "juice"):
         image.new("RGB", (20, 10), "red").save(tmp_path / f"{name}.png")
-    study = {"catch": [{"options": ["milk", "juice"], "answer": "juice"}], "practice": [{"options": ["milk", "juice"]}]}
+    study = {
+        "catch": [{"options": ["milk", "juice"], "answer": "juice"}],
+        "practice": [{"options": ["milk", "juice"]}],
+    }
     th.field.export(tmp_path, tmp_path / "out", "psychopy", study=study)
     rows = rows_of(tmp_path / "out" / "trials.csv")
     assert {row["left"] for row in rows} <= {"green_tea.jpg", "milk.jpg", "juice.jpg"}
-    assert all((tmp_path / "out" / row[side]).is_file() for row in rows for side in ("left", "right"))
+    assert all(
+        (tmp_path / "out" / row[side]).is_file() for row in rows for side in ("left", "right")
+    )
     catch = [row for row in rows if row["part"] == "catch"]
     assert [row[row["correct"]] for row in catch] == ["juice.jpg"] and len(rows) == 4
     assert [row["part"] for row in rows_of(tmp_path / "out" / "practice.csv")] == ["practice"]
     of_psychopy(rows, "pairs", np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
     data, sentence = read(tmp_path / "data.csv", where="part == 'main'")
-    assert set(data.labels) == {"green tea", "milk", "juice"} and "6 comparisons, 2 respondents" in sentence
+    assert (
+        set(data.labels) == {"green tea", "milk", "juice"}
+        and "6 comparisons, 2 respondents" in sentence
+    )
 
 
 EVIL = "</script><script>alert(1)</script>"
@@ -156,7 +193,9 @@ def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text
     th.field.export([EVIL, '"><img src=x onerror=alert(1)>'], tmp_path, "jspsych", title=EVIL)
     page = (tmp_path / "index.html").read_text("utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
-    scripts = re.findall(r'<script src="(https://unpkg.com/[^"]*)" integrity="sha384-[^"]{64}"', page)
+    scripts = re.findall(
+        r'<script src="(https://unpkg.com/[^"]*)" integrity="sha384-[^"]{64}"', page
+    )
     assert len(scripts) == 3 and page.count("<script") == 5 and "<img src=x" not in page
     assert policy.startswith("default-src 'none'; ") and "connect-src" not in policy
     assert re.search(r" script-src 'sha256-[^ ]*' ([^;]*);", policy)[1].split() == scripts
@@ -200,9 +239,24 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
         ("psychopy", ["1,5", "2,5"], {}, ("PsychoPy", "'1,5'")),
         ("psychopy", ["8", "9.5"], {}, ("PsychoPy", "'8'", "'8.0'")),
         ("psychopy", ["TRUE", "FALSE"], {}, ("PsychoPy", "'TRUE'", "'True'")),
-        ("psychopy", PRODUCTS.assign(price=["1.50", "2.50"] * 2), {}, ("PsychoPy would show '1.50' as '1.5'",)),
-        ("psychopy", PRODUCTS.assign(price=["007", "8"] * 2), {}, ("PsychoPy would show '007' as '7'",)),
-        ("psychopy", PRODUCTS.assign(price=["1e3", "8"] * 2), {}, ("PsychoPy would show '1e3' as '1000.0'",)),
+        (
+            "psychopy",
+            PRODUCTS.assign(price=["1.50", "2.50"] * 2),
+            {},
+            ("PsychoPy would show '1.50' as '1.5'",),
+        ),
+        (
+            "psychopy",
+            PRODUCTS.assign(price=["007", "8"] * 2),
+            {},
+            ("PsychoPy would show '007' as '7'",),
+        ),
+        (
+            "psychopy",
+            PRODUCTS.assign(price=["1e3", "8"] * 2),
+            {},
+            ("PsychoPy would show '1e3' as '1000.0'",),
+        ),
         ("psychopy", ["tea", "12"], {}, ("PsychoPy", "'12'")),
     ],
 )

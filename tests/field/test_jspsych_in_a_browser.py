@@ -1,4 +1,5 @@
-"""A study for jsPsych, of npm, in Chromium: a robot takes it, and thali reads what it and jsPsych hand in."""
+"""A study for jsPsych, of npm, in Chromium: a robot takes it, and thali reads what it and jsPsych
+hand in."""
 
 import base64
 import csv
@@ -20,7 +21,11 @@ from thali._reading.recognise import read
 pytestmark = [pytest.mark.fit, pytest.mark.long]
 DRINKS = ["tea", "coffee", "milk", "juice"]
 EXTRAS = {
-    "pairs": {"no_preference": True, "catch": [{"options": ["tea", "mud"], "answer": "tea"}], "language": "de"},
+    "pairs": {
+        "no_preference": True,
+        "catch": [{"options": ["tea", "mud"], "answer": "tea"}],
+        "language": "de",
+    },
     "best": {"practice": [{"options": ["tea", "milk", "mud"]}], "breaks": 2, "size": 3},
     "best-worst": {"size": 3},
     "dual": {"dual": True},
@@ -85,7 +90,9 @@ class Person:
         page.goto(address)
         buttons = page.locator("#jspsych-html-button-response-btngroup button:enabled")
         for _ in range(200):
-            page.locator("#save, #jspsych-survey-html-form").or_(buttons).first.wait_for(timeout=60_000)
+            page.locator("#save, #jspsych-survey-html-form").or_(buttons).first.wait_for(
+                timeout=60_000
+            )
             if page.locator("#save").count():
                 return self
             if page.locator("#jspsych-survey-html-form").count():
@@ -94,8 +101,13 @@ class Person:
                 page.click("#jspsych-survey-html-form-next")
                 continue
             texts = buttons.all_inner_texts()
-            title = page.locator("h1").first.inner_text(timeout=5000) if page.locator("h1").count() else ""
-            if len(texts) == 1 or title in ("Before you begin", "Bevor Sie beginnen"):  # to go on, and to agree
+            title = (
+                page.locator("h1").first.inner_text(timeout=5000)
+                if page.locator("h1").count()
+                else ""
+            )
+            # to go on, and to agree
+            if len(texts) == 1 or title in ("Before you begin", "Bevor Sie beginnen"):
                 buttons.first.click()
                 continue
             place = int(self.rng.integers(len(texts)))
@@ -115,7 +127,9 @@ class Person:
 
 def design_of(kind):
     if kind in ("choice", "dual"):
-        return th.designs.choice({"brand": ["A", "B"], "price": [1, 2, 3]}, 4, 2, none=True, random_seed=1)
+        return th.designs.choice(
+            {"brand": ["A", "B"], "price": [1, 2, 3]}, 4, 2, none=True, random_seed=1
+        )
     return DRINKS
 
 
@@ -125,10 +139,17 @@ def loaded(folder):
     for kind in KINDS:
         own = folder / kind
         th.field.export(
-            design_of(kind), own, "jspsych", "choice" if kind == "dual" else kind, study=EXTRAS.get(kind, {})
+            design_of(kind),
+            own,
+            "jspsych",
+            "choice" if kind == "dual" else kind,
+            study=EXTRAS.get(kind, {}),
         )
         (page,) = own.glob("*.html")
-        tags = re.findall(r'(?:src|href)="https://unpkg.com/(.*?)" integrity="sha384-(.*?)"', page.read_text("utf-8"))
+        tags = re.findall(
+            r'(?:src|href)="https://unpkg.com/(.*?)" integrity="sha384-(.*?)"',
+            page.read_text("utf-8"),
+        )
         found |= dict(tags)
     return found
 
@@ -141,7 +162,9 @@ def test_what_the_page_loads_is_what_npm_has(packages, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_runs_in_jspsych(browser, packages, tmp_path, kind):
     asked = "choice" if kind == "dual" else kind
-    th.field.export(design_of(kind), tmp_path, "jspsych", asked, "A study", study=STUDY | EXTRAS.get(kind, {}))
+    th.field.export(
+        design_of(kind), tmp_path, "jspsych", asked, "A study", study=STUDY | EXTRAS.get(kind, {})
+    )
     person = Person(browser, packages).take((tmp_path / "index.html").as_uri())
     assert person.said == [] and len(person.asked) == 1 + len(packages)
     (folder := tmp_path / "answers").mkdir()
@@ -177,7 +200,9 @@ def answers_of(kind):
         "dual": "choice preferred",
     }
     ranks = " ".join(f"rank{k + 1}" for k in range(len(DRINKS)))
-    return ({"best-worst": "best worst", "ranking": ranks, "choice": "choice"} | names)[kind].split()
+    return ({"best-worst": "best worst", "ranking": ranks, "choice": "choice"} | names)[
+        kind
+    ].split()
 
 
 def trials_in(kind, given):
@@ -200,12 +225,21 @@ def answer_of(kind, questions):
     if kind in ("choice", "dual"):
         place = questions[0][2]
         preferred = "none" if place == 2 else str(place + 1)
-        return (preferred,) if kind == "choice" else ("none" if picked[1:] == ["No"] else preferred, preferred)
+        return (
+            (preferred,)
+            if kind == "choice"
+            else ("none" if picked[1:] == ["No"] else preferred, preferred)
+        )
     return tuple(picked)
 
 
 def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
-    study = {"instructions": HOSTILE[0], "thanks": HOSTILE[2], "words": {"question": HOSTILE[3]}, "per_person": 6}
+    study = {
+        "instructions": HOSTILE[0],
+        "thanks": HOSTILE[2],
+        "words": {"question": HOSTILE[3]},
+        "per_person": 6,
+    }
     study["questions"] = [
         {"name": "a", "ask": HOSTILE[5]},
         {"name": "b", "ask": HOSTILE[4], "choices": list(HOSTILE[:2])},
@@ -215,9 +249,16 @@ def test_hostile_words_run_nothing_in_jspsych(browser, packages, tmp_path):
     address = (tmp_path / "index.html").as_uri() + "?person=<img src=x onerror=alert(1)>"
     person.take(address, facts=(HOSTILE[0], "f"))
     assert person.said == [] and len(person.asked) == 1 + len(packages)
-    assert person.page.evaluate("window.ran") is None and person.page.locator("img, iframe, a:not(#save)").count() == 0
-    rows = list(csv.DictReader(io.StringIO(person.hand_in(tmp_path).read_text("utf-8-sig"), newline="")))
-    assert {row["chosen"] for row in rows} <= {label.strip() for label in HOSTILE} and len(rows) == 6
+    assert (
+        person.page.evaluate("window.ran") is None
+        and person.page.locator("img, iframe, a:not(#save)").count() == 0
+    )
+    rows = list(
+        csv.DictReader(io.StringIO(person.hand_in(tmp_path).read_text("utf-8-sig"), newline=""))
+    )
+    assert {row["chosen"] for row in rows} <= {label.strip() for label in HOSTILE} and len(
+        rows
+    ) == 6
     person.page.close()
 
 

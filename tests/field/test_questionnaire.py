@@ -1,4 +1,5 @@
-"""A questionnaire as a page: what it holds, what it refuses; how it behaves is for a browser to show."""
+"""A questionnaire as a page: what it holds, what it refuses; how it behaves is for a browser to
+show."""
 
 import json
 import re
@@ -47,15 +48,32 @@ def test_only_the_address_of_the_study_is_allowed():
 
 
 def test_labels_and_words_that_attack_are_text():
-    study = {"words": {"question": EVIL}, "instructions": EVIL, "questions": [{"name": "q", "ask": EVIL}]}
-    page = th.field.questionnaire([EVIL, '"><img src=x onerror=alert(1)>', "&lt;"], title=EVIL, study=study)
-    assert page.count("<script") == 2 and "<img" not in page and data_of(page)["options"][0]["label"] == EVIL
+    study = {
+        "words": {"question": EVIL},
+        "instructions": EVIL,
+        "questions": [{"name": "q", "ask": EVIL}],
+    }
+    page = th.field.questionnaire(
+        [EVIL, '"><img src=x onerror=alert(1)>', "&lt;"], title=EVIL, study=study
+    )
+    assert (
+        page.count("<script") == 2
+        and "<img" not in page
+        and data_of(page)["options"][0]["label"] == EVIL
+    )
 
 
 def test_options_alone_ask_nothing_else():
     data = data_of(th.field.questionnaire(DRINKS))
-    assert [len(data[name]) for name in ("questions", "consent", "practice", "catch", "instructions")] == [0] * 5
-    assert (len(data["versions"]), len(data["versions"][0]), data["asks_person"], data["post"]) == (1, 6, False, "")
+    assert [
+        len(data[name]) for name in ("questions", "consent", "practice", "catch", "instructions")
+    ] == [0] * 5
+    assert (len(data["versions"]), len(data["versions"][0]), data["asks_person"], data["post"]) == (
+        1,
+        6,
+        False,
+        "",
+    )
 
 
 def test_many_options_are_asked_in_parts():
@@ -67,10 +85,15 @@ def test_many_options_are_asked_in_parts():
 
 
 def test_a_study_is_the_same_whatever_its_words():
-    """So that answers of before and after a correction are joined; other options make another study."""
+    """So that answers of before and after a correction are joined; other options make another
+    study."""
     plain = data_of(th.field.questionnaire(DRINKS, title="Drinks"))
     other = data_of(th.field.questionnaire(DRINKS, title="Drinks", words={"start": "Go"}))
-    assert plain["id"] == other["id"] and plain["build"] != other["build"] and plain["id"].startswith("drinks-")
+    assert (
+        plain["id"] == other["id"]
+        and plain["build"] != other["build"]
+        and plain["id"].startswith("drinks-")
+    )
     assert data_of(th.field.questionnaire([*DRINKS, "water"], title="Drinks"))["id"] != plain["id"]
 
 
@@ -86,7 +109,12 @@ def test_designs_are_asked_as_they_are(tmp_path):
     table.to_csv(tmp_path / "design.csv", index=False)
     data = data_of(th.field.questionnaire(tmp_path / "design.csv"))
     task = data["versions"][0][0]
-    assert (data["kind"], len(task["shown"]), task["none"], data["held_out"]) == ("choice", 2, True, True)
+    assert (data["kind"], len(task["shown"]), task["none"], data["held_out"]) == (
+        "choice",
+        2,
+        True,
+        True,
+    )
     shown = ["brand_1", "brand_2", "price_1", "price_2", "held_out", "available_none"]
     assert data["columns"][7:15] == [*shown, "choice", "rt"]
 
@@ -95,7 +123,10 @@ def test_designs_may_be_put_together():
     parts = [products().assign(version=number, held_out=number == 2) for number in (1, 2)]
     data = data_of(th.field.questionnaire(pd.concat(parts)))
     assert [len(tasks) for tasks in data["versions"]] == [4, 4]
-    assert [{bool(task.get("held_out")) for task in tasks} for tasks in data["versions"]] == [{False}, {True}]
+    assert [{bool(task.get("held_out")) for task in tasks} for tasks in data["versions"]] == [
+        {False},
+        {True},
+    ]
     words = pd.concat(parts).astype({"held_out": str})
     assert data_of(th.field.questionnaire(words))["versions"] == data["versions"]
 
@@ -107,7 +138,11 @@ def test_designs_may_be_put_together():
         ("one.txt", "\ufeffoption\ntea\nmilk\n", ["tea", "milk"]),
         ("list.txt", "tea; green\nmilk\n", ["tea; green", "milk"]),
         ("table.txt", "option\tpicture\ntea\t\nmilk\t\n", ["tea", "milk"]),
-        ("design.txt", "version,task,option1,option2\n1,1,tea,milk\n1,2,milk,rum\n", ["tea", "milk", "rum"]),
+        (
+            "design.txt",
+            "version,task,option1,option2\n1,1,tea,milk\n1,2,milk,rum\n",
+            ["tea", "milk", "rum"],
+        ),
         ("design.csv", "round;first;second\n0;tea;milk\n1;milk;rum\n", ["tea", "milk", "rum"]),
         ("table.csv", "Option,Picture\ntea,\nmilk,\n", ["tea", "milk"]),
         ("one.csv", "Option\ntea\nmilk\n", ["tea", "milk"]),
@@ -116,15 +151,19 @@ def test_designs_may_be_put_together():
 )
 def test_what_a_file_lists(tmp_path, name, content, labels):
     (tmp_path / name).write_text(content, "utf-8")
-    read = [tmp_path / name, *([tmp_path] if name == "design.csv" else [])]  # or the folder that holds a design
+    # or the folder that holds a design
+    read = [tmp_path / name, *([tmp_path] if name == "design.csv" else [])]
     for path in read:
-        assert [option["label"] for option in data_of(th.field.questionnaire(path))["options"]] == labels
+        assert [
+            option["label"] for option in data_of(th.field.questionnaire(path))["options"]
+        ] == labels
 
 
 def test_a_design_in_a_workbook_is_asked_and_one_that_is_set_for_a_text_is_refused(tmp_path):
     pytest.importorskip("openpyxl")
     design = th.designs.triplets(5, random_seed=1)
-    with pd.ExcelWriter(tmp_path / "tables.xlsx") as writer:  # as `thali design --tables xlsx` writes it
+    # as `thali design --tables xlsx` writes it
+    with pd.ExcelWriter(tmp_path / "tables.xlsx") as writer:
         design.to_excel(writer, sheet_name="design", index=False)
         pd.DataFrame({"a": [1]}).to_excel(writer, sheet_name="errors")
     assert len(data_of(th.field.questionnaire(tmp_path, kind="best"))["versions"][0]) == 10
@@ -147,23 +186,35 @@ def test_every_word_is_used_and_known_in_every_language():
     named = set(re.findall(r'(?:said|tell|status|pause)\((?:[^()"]*\? )?"(\w+)"', script))
     named |= set(re.findall(r'"(sent|not_sent|not_a_number|yes|no|question)"', script))
     held = files("thali._field") / "languages"
-    words_of = {each.stem: tomllib.loads(each.read_text("utf-8")) for each in held.iterdir() if each.suffix == ".toml"}
+    words_of = {
+        each.stem: tomllib.loads(each.read_text("utf-8"))
+        for each in held.iterdir()
+        if each.suffix == ".toml"
+    }
     english = words_of["en"]
     assert set(english) - {"script_needed", "scale_low", "scale_high"} <= named | {"sent"}
     for language, words in words_of.items():
         assert words.keys() == english.keys() and set(words["question"]) == set(KINDS)
         for name, text in words.items():
             if name != "question":
-                assert set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", english[name])), (language, name)
+                assert set(re.findall(r"{\w+}", text)) == set(
+                    re.findall(r"{\w+}", english[name])
+                ), (language, name)
 
 
 def test_a_study_in_german_with_words_of_its_own(tmp_path):
     (tmp_path / "study.toml").write_text(
-        'language = "de"\ntitle = "Getränke"\nno_preference = true\n[words]\nquestion = "Was ist süßer?"\n', "utf-8"
+        'language = "de"\ntitle = "Getränke"\nno_preference = true\n[words]\nquestion = "Was ist'
+        ' süßer?"\n',
+        "utf-8",
     )
     page = th.field.questionnaire(DRINKS, study=tmp_path / "study.toml", words={"start": "Los"})
     words = data_of(page)["words"]
-    assert (words["question"], words["start"], words["no_preference"]) == ("Was ist süßer?", "Los", "Beide gleich")
+    assert (words["question"], words["start"], words["no_preference"]) == (
+        "Was ist süßer?",
+        "Los",
+        "Beide gleich",
+    )
     assert '<html lang="de">' in page and data_of(page)["id"].startswith("getranke-")
 
 
@@ -214,7 +265,9 @@ def test_what_a_study_cannot_say(study, facts):
     ("design", "kind", "facts"),
     [
         (
-            pd.DataFrame([["a", "b", "c"], ["a", "b", None]], columns=["option1", "option2", "option3"]),
+            pd.DataFrame(
+                [["a", "b", "c"], ["a", "b", None]], columns=["option1", "option2", "option3"]
+            ),
             "odd-one-out",
             ("3 options", "set 2"),
         ),
@@ -222,7 +275,9 @@ def test_what_a_study_cannot_say(study, facts):
         (products().assign(held_out=[0, 1] * 4), None, ("Task 1",)),
         (products().assign(task=[1, 1, None, None, 3, 3, 4, 4]), None, ("Column 'task'", "row 3")),
         (
-            pd.DataFrame([[1, "a", "b"], [None, "b", "c"]], columns=["version", "option1", "option2"]),
+            pd.DataFrame(
+                [[1, "a", "b"], [None, "b", "c"]], columns=["version", "option1", "option2"]
+            ),
             None,
             ("Column 'version'", "row 2"),
         ),
@@ -251,7 +306,10 @@ def test_what_cannot_be_asked(design, kind, facts):
 def test_only_names_of_columns_that_no_other_has_may_be_in_capitals():
     """And `Version` beside `alternative` is an attribute."""
     design = products().rename(columns={"brand": "Version"})
-    assert "2 versions" not in (page := th.field.questionnaire(design)) and "Version" in data_of(page)["attributes"]
+    assert (
+        "2 versions" not in (page := th.field.questionnaire(design))
+        and "Version" in data_of(page)["attributes"]
+    )
     assert len(data_of(page)["versions"]) == 1
     with refused(DataError, "attribute 'Task'"):
         th.field.questionnaire(products().rename(columns={"brand": "Task"}))
@@ -283,7 +341,7 @@ def test_a_file_that_is_no_study(tmp_path):
         th.field.questionnaire(DRINKS, study=tmp_path / "study.toml")
 
 
-# Pictures -------------------------------------------------------------------------------------------------------------
+# Pictures -----------------------------------------------------------------------------------------
 
 
 def test_pictures_are_scaled_and_hold_nothing_else(tmp_path):
@@ -292,7 +350,9 @@ def test_pictures_are_scaled_and_hold_nothing_else(tmp_path):
     exif[0x8298] = "where I live"
     image.new("RGB", (1600, 900), "red").save(tmp_path / "green_tea.jpg", exif=exif)
     image.new("RGBA", (20, 10)).save(tmp_path / "milk.png")
-    (tmp_path / "water.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9"/></svg>')
+    (tmp_path / "water.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9"/></svg>'
+    )
     data = data_of(th.field.questionnaire(tmp_path))
     assert [option["label"] for option in data["options"]] == ["green tea", "milk", "water"]
     kinds = [option["picture"].partition(";")[0] for option in data["options"]]
@@ -330,7 +390,8 @@ def test_an_svg_that_runs_or_loads_something_is_refused(tmp_path, inside):
 
 def test_an_svg_that_only_draws_is_taken(tmp_path):
     inside = (
-        '<defs><linearGradient id="a"/></defs><path fill="url(#a)"/><use xlink:href="#a"/><style>path{fill:red}</style>'
+        '<defs><linearGradient id="a"/></defs><path fill="url(#a)"/><use'
+        ' xlink:href="#a"/><style>path{fill:red}</style>'
     )
     (tmp_path / "tea.svg").write_text(SVG.format(inside))
     assert "image/svg+xml" in th.field.questionnaire({"tea": tmp_path / "tea.svg", "milk": None})
@@ -343,7 +404,11 @@ def test_an_svg_that_only_draws_is_taken(tmp_path):
         ("tea.svg", b"no picture", ("not a readable SVG",)),
         ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', ("entity definitions",)),
         ("tea.svg", b"<html/>", ("'html'",)),
-        ("tea.svg", b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>", ("an external style sheet",)),
+        (
+            "tea.svg",
+            b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>",
+            ("an external style sheet",),
+        ),
         ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", ("tea.jpg",)),
     ],
 )
@@ -366,7 +431,10 @@ def test_a_list_names_pictures_beside_it(tmp_path):
     image.new("RGB", (10, 10)).save(tmp_path / "tea.png")
     (tmp_path / "list.txt").write_text("tea.png\nmilk\n\n")
     (tmp_path / "list.csv").write_text("option,picture\nTea,tea.png\nmilk,\n")
-    assert [sorted(option) for option in data_of(th.field.questionnaire(tmp_path / "list.txt"))["options"]] == [
+    assert [
+        sorted(option)
+        for option in data_of(th.field.questionnaire(tmp_path / "list.txt"))["options"]
+    ] == [
         ["label", "picture"],
         ["label"],
     ]
@@ -377,7 +445,12 @@ def test_a_list_names_pictures_beside_it(tmp_path):
     ("design", "kind", "study", "facts"),
     [
         (["A", "B"], "pairs", {}, ("'A' and 'B'", "sides of a pair")),
-        (["a", "b", "c"], "ranking", {"questions": [{"name": "rank1", "ask": "?"}]}, ("question 'rank1'",)),
+        (
+            ["a", "b", "c"],
+            "ranking",
+            {"questions": [{"name": "rank1", "ask": "?"}]},
+            ("question 'rank1'",),
+        ),
         (
             ["a", "b", "c"],
             "best",
@@ -385,10 +458,20 @@ def test_a_list_names_pictures_beside_it(tmp_path):
             ("question 'age'", "is greater than"),
         ),
         *(
-            (["tea", "milk"], "pairs", {name: [{"options": ["tea", "1e2"], **more}]}, ("option '1e2'",))
+            (
+                ["tea", "milk"],
+                "pairs",
+                {name: [{"options": ["tea", "1e2"], **more}]},
+                ("option '1e2'",),
+            )
             for name, more in (("catch", {"answer": "tea"}), ("practice", {}))
         ),
-        (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, ("'post'", "must be an address")),
+        (
+            ["a", "b", "c"],
+            "best",
+            {"post": "http://[::1]:8000/x"},
+            ("'post'", "must be an address"),
+        ),
     ],
 )
 def test_what_would_come_back_unreadable_is_not_asked(design, kind, study, facts, tmp_path):
@@ -415,7 +498,10 @@ def test_another_question_is_another_study(tmp_path):
 
 @pytest.mark.parametrize("name", ["questionnaire.js", "jspsych.js"])
 def test_a_page_asks_for_what_it_calls_of_the_shared_script(name):
-    own, shared = (files("thali._field").joinpath("page", each).read_text("utf-8") for each in (name, "shared.js"))
+    own, shared = (
+        files("thali._field").joinpath("page", each).read_text("utf-8")
+        for each in (name, "shared.js")
+    )
     asked = set(re.search(r"const \{([^}]*)\} = sharedBy", own)[1].replace(" ", "").split(","))
     given = set(re.search(r"  return \{([^}]*)\};\s*\}\s*$", shared)[1].replace(" ", "").split(","))
     found = re.findall(r"^  (?:async )?function (\w+)|^  const (\w+) = ", shared, re.M)

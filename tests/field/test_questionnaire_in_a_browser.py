@@ -1,4 +1,5 @@
-"""Questionnaires in Chromium: a robot takes them, whatever happens on the way, and thali reads what it hands in."""
+"""Questionnaires in Chromium: a robot takes them, whatever happens on the way, and thali reads what
+it hands in."""
 
 import csv
 import io
@@ -15,7 +16,15 @@ from thali._reading.recognise import read
 
 pytestmark = pytest.mark.fit
 
-WORTHS = {"tea": 5.0, "coffee": 3.0, "milk": 1.0, "juice": 0.7, "water": 0.4, "cocoa": 0.2, "mud": 1e-9}
+WORTHS = {
+    "tea": 5.0,
+    "coffee": 3.0,
+    "milk": 1.0,
+    "juice": 0.7,
+    "water": 0.4,
+    "cocoa": 0.2,
+    "mud": 1e-9,
+}
 DRINKS = list(WORTHS)[:6]
 TASTES = {"brand": {"A": 1.0, "B": 0.0}, "price": {"1": 1.0, "2": 0.5, "3": 0.0}, "none": 0.0}
 QUESTIONS = [
@@ -25,7 +34,11 @@ QUESTIONS = [
 ]
 FACTS = ("33", "f", "=1+1")
 EXTRAS = {
-    "pairs": {"no_preference": True, "catch": [{"options": ["tea", "mud"], "answer": "tea"}], "language": "de"},
+    "pairs": {
+        "no_preference": True,
+        "catch": [{"options": ["tea", "mud"], "answer": "tea"}],
+        "language": "de",
+    },
     "best": {"practice": [{"options": ["tea", "milk", "mud"]}], "breaks": 2},
     "best-worst": {"catch": [{"options": ["tea", "milk", "mud"], "answer": "tea"}]},
     "odd-one-out": {"per_person": 6, "breaks": 4},
@@ -38,12 +51,20 @@ KINDS = ("pairs", "best", "best-worst", "ranking", "odd-one-out", "ratings", "ch
 
 def made(kind, path, **study):
     """A study of that kind, with consent, instructions and questions."""
-    texts = {"consent": "We ask.\n\nDo you agree?", "instructions": "Choose.", "questions": QUESTIONS}
+    texts = {
+        "consent": "We ask.\n\nDo you agree?",
+        "instructions": "Choose.",
+        "questions": QUESTIONS,
+    }
     design = DRINKS
     if kind in ("choice", "dual"):
-        design = th.designs.choice({"brand": ["A", "B"], "price": [1, 2, 3]}, 4, 3, none=True, random_seed=1)
+        design = th.designs.choice(
+            {"brand": ["A", "B"], "price": [1, 2, 3]}, 4, 3, none=True, random_seed=1
+        )
     asked = "choice" if kind == "dual" else kind
-    th.field.questionnaire(design, path, asked, f"Study of {kind}", study=texts | EXTRAS.get(kind, {}) | study)
+    th.field.questionnaire(
+        design, path, asked, f"Study of {kind}", study=texts | EXTRAS.get(kind, {}) | study
+    )
     return path.as_uri()
 
 
@@ -70,13 +91,17 @@ def answers_in(kind, rows):
         elif kind == "best-worst":
             found.append((shown, (shown.index(row["best"]), shown.index(row["worst"]))))
         elif kind == "ranking":
-            found.append((shown, tuple(shown.index(row[f"rank{k + 1}"]) for k in range(len(shown)))))
+            found.append(
+                (shown, tuple(shown.index(row[f"rank{k + 1}"]) for k in range(len(shown))))
+            )
         elif kind == "odd-one-out":
             found.append((shown, shown.index(row["odd"])))
         elif kind == "ratings":
             found.append((shown, int(row["similarity"])))
         else:
-            products = [{name: row[f"{name}_{k}"] for name in ("brand", "price")} for k in (1, 2, 3)]
+            products = [
+                {name: row[f"{name}_{k}"] for name in ("brand", "price")} for k in (1, 2, 3)
+            ]
             found.append((products, 3 if row["choice"] == "none" else int(row["choice"]) - 1))
     return found
 
@@ -94,7 +119,11 @@ def test_options_alone_are_asked_and_read(browser, tmp_path):
     assert (sentence, asked) == ([], [(tmp_path / "study.html").as_uri()])
     rows = handed_in(file)
     assert answers_in("pairs", rows) == robot.given and len(rows) == 3
-    assert all(int(row["rt"]) >= 250 for row in rows) and [row["trial"] for row in rows] == ["1", "2", "3"]
+    assert all(int(row["rt"]) >= 250 for row in rows) and [row["trial"] for row in rows] == [
+        "1",
+        "2",
+        "3",
+    ]
     th.field.collect(folder).answers.to_csv(tmp_path / "answers.csv", index=False)
     assert "3 options, 3 pairs, 3 comparisons, 1 respondent" in read(tmp_path / "answers.csv")[1]
     page.close()
@@ -104,9 +133,17 @@ def test_options_alone_are_asked_and_read(browser, tmp_path):
 @pytest.mark.parametrize("device", ["phone", "desk", "keyboard"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
-    """Every page of it is one that everybody can use; what it hands in is what it answered, and thali reads it."""
-    phone = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"}
-    context = browser.new_context(**(phone if device == "phone" else {"viewport": {"width": 1280, "height": 800}}))
+    """Every page of it is one that everybody can use; what it hands in is what it answered, and
+    thali reads it."""
+    phone = {
+        "viewport": {"width": 320, "height": 640},
+        "has_touch": True,
+        "is_mobile": True,
+        "color_scheme": "dark",
+    }
+    context = browser.new_context(
+        **(phone if device == "phone" else {"viewport": {"width": 1280, "height": 800}})
+    )
     page = context.new_page()
     sentence, asked = watched(page)
     how = {"phone": "click", "desk": "double", "keyboard": "keyboard"}[device]
@@ -119,10 +156,13 @@ def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
             seen.add(title)
             robot.ready()
             assert faults(page) == []
-            wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+            wide = page.evaluate(
+                "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+            )
             assert wide[0] <= wide[1]
             focused = page.evaluate("document.activeElement.tagName")
-            assert focused in ("BODY", "H1") or how == "double"  # whose second click focuses what lies there now
+            # whose second click focuses what lies there now
+            assert focused in ("BODY", "H1") or how == "double"
 
     (folder := tmp_path / "answers").mkdir()
     rows = handed_in(robot.take(between=look).hand_in(folder))
@@ -140,9 +180,14 @@ def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_interruptions_lose_and_double_nothing(browser, tmp_path, kind):
-    """In real time, since a page that comes back by the button of the browser has lost a clock that was moved."""
+    """In real time, since a page that comes back by the button of the browser has lost a clock that
+    was moved."""
     context = browser.new_context()
-    study = {"per_person": 8} if kind in ("best", "best-worst", "odd-one-out", "pairs", "ratings") else {}
+    study = (
+        {"per_person": 8}
+        if kind in ("best", "best-worst", "odd-one-out", "pairs", "ratings")
+        else {}
+    )
     robot = Interrupted(context.new_page(), worths(kind), 5, facts=FACTS, chance=0.5, hurried=False)
     robot.open(made(kind, tmp_path / "study.html", **study))
     rows = handed_in(robot.take().hand_in(tmp_path))
@@ -153,12 +198,17 @@ def test_interruptions_lose_and_double_nothing(browser, tmp_path, kind):
 
 @pytest.mark.long
 def test_two_tabs_are_one_person(browser, tmp_path):
-    context, address = browser.new_context(), made("ranking", tmp_path / "study.html", questions=[], consent="")
+    context, address = (
+        browser.new_context(),
+        made("ranking", tmp_path / "study.html", questions=[], consent=""),
+    )
     robots = [Robot(context.new_page(), WORTHS, hurried=False).open(address) for _ in range(2)]
     robots[0].press("#main button.main")
     for place in (2, 0):
         robots[0].option(place)
-    first, second = (robot.page.evaluate("localStorage.getItem(localStorage.key(0))") for robot in robots)
+    first, second = (
+        robot.page.evaluate("localStorage.getItem(localStorage.key(0))") for robot in robots
+    )
     assert first == second and robots[1].shown() == robots[0].shown()
     for place in (1, 3, 4):  # of the trial as the other tab left it
         robots[1].option(place)
@@ -166,7 +216,11 @@ def test_two_tabs_are_one_person(browser, tmp_path):
     robots[1].press("#next")
     robots[0].press("#hand-over button.main")  # and the other is at the end
     rows = handed_in(robots[1].hand_in(tmp_path))
-    assert len(rows) == 1 and [rows[0][f"rank{k}"] for k in (1, 2, 3)] == [labels[2], labels[0], labels[1]]
+    assert len(rows) == 1 and [rows[0][f"rank{k}"] for k in (1, 2, 3)] == [
+        labels[2],
+        labels[0],
+        labels[1],
+    ]
     context.close()
 
 
@@ -190,7 +244,9 @@ def test_a_seed_decides_everything(browser, tmp_path):
 def test_who_refuses_leaves_nothing_and_who_stops_keeps_all(browser, tmp_path):
     page = browser.new_page()
     careless = WORTHS | {"mud": 1e9}  # for whom the right answer of the catch trial is wrong
-    robot = Robot(page, careless, facts=FACTS).open(made("pairs", tmp_path / "study.html", per_person=6))
+    robot = Robot(page, careless, facts=FACTS).open(
+        made("pairs", tmp_path / "study.html", per_person=6)
+    )
     robot.press("#main button:not(.main)")
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
     assert page.locator("button:visible").count() == 0
@@ -199,10 +255,20 @@ def test_who_refuses_leaves_nothing_and_who_stops_keeps_all(browser, tmp_path):
     assert len(robot.given) == 2
     robot.press("#stop")
     rows = handed_in(robot.hand_in(tmp_path))
-    assert answers_in("pairs", rows) == robot.given and {row["trials_planned"] for row in rows} == {"6"}
+    assert answers_in("pairs", rows) == robot.given and {row["trials_planned"] for row in rows} == {
+        "6"
+    }
     robot.press("#main > button")  # go on answering
     robot.take()
-    assert sorted(row["passed"] for row in handed_in(robot.hand_in(tmp_path))) == ["", "", "", "", "", "", "0"]
+    assert sorted(row["passed"] for row in handed_in(robot.hand_in(tmp_path))) == [
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "0",
+    ]
     before = {row["person"] for row in rows}
     robot.press("#main button.quiet")  # the next person
     robot.given = []
@@ -215,7 +281,10 @@ def test_who_refuses_leaves_nothing_and_who_stops_keeps_all(browser, tmp_path):
 def test_answers_that_cannot_be_sent_stay_and_are_offered(browser, tmp_path):
     post = "https://example.test/answers?key=1"
     page = browser.new_page()
-    bodies, ways = [], [lambda route: route.abort(), lambda route: route.fulfill(status=500, headers=ALLOW)]
+    bodies, ways = (
+        [],
+        [lambda route: route.abort(), lambda route: route.fulfill(status=500, headers=ALLOW)],
+    )
 
     def receive(route):
         if ways:
@@ -223,13 +292,19 @@ def test_answers_that_cannot_be_sent_stay_and_are_offered(browser, tmp_path):
         bodies.append(route.request.post_data)
         return route.fulfill(status=200, headers=ALLOW)
 
-    page.route("**/*", lambda route: receive(route) if route.request.url == post else route.continue_())
-    robot = Robot(page, WORTHS, facts=FACTS).open(made("ranking", tmp_path / "study.html", post=post))
+    page.route(
+        "**/*", lambda route: receive(route) if route.request.url == post else route.continue_()
+    )
+    robot = Robot(page, WORTHS, facts=FACTS).open(
+        made("ranking", tmp_path / "study.html", post=post)
+    )
     robot.take(6)
     status = page.locator("#status")
     for is_saved in (False, True):
         page.locator("#status", has_text="could not").wait_for()
-        assert page.locator("#another").is_visible() == is_saved, "the next person waits until the answers are safe"
+        assert page.locator("#another").is_visible() == is_saved, (
+            "the next person waits until the answers are safe"
+        )
         assert len(handed_in(robot.hand_in(tmp_path))) == 1
         robot.press("#again")
     page.locator("#status", has_text="arrived").wait_for()
@@ -237,7 +312,10 @@ def test_answers_that_cannot_be_sent_stay_and_are_offered(browser, tmp_path):
     assert page.locator("#hand-over").is_hidden() and page.locator("#again").is_hidden()
     page.reload()
     assert "arrived" in status.inner_text() and len(bodies) == 1
-    assert answers_in("ranking", list(csv.DictReader(io.StringIO(bodies[0], newline="")))) == robot.given
+    assert (
+        answers_in("ranking", list(csv.DictReader(io.StringIO(bodies[0], newline=""))))
+        == robot.given
+    )
     blocked = page.evaluate("fetch('https://elsewhere.test/x').then(() => 'went', () => 'blocked')")
     assert blocked == "blocked"
     page.close()
@@ -256,12 +334,17 @@ def test_the_next_person_is_sent_though_the_last_one_is_on_the_way(browser, tmp_
             return waiting.append(route)
         return route.fulfill(status=200, headers=ALLOW)
 
-    page.route("**/*", lambda route: receive(route) if route.request.url == post else route.continue_())
-    robot = Robot(page, WORTHS, facts=FACTS).open(made("ranking", tmp_path / "study.html", post=post))
+    page.route(
+        "**/*", lambda route: receive(route) if route.request.url == post else route.continue_()
+    )
+    robot = Robot(page, WORTHS, facts=FACTS).open(
+        made("ranking", tmp_path / "study.html", post=post)
+    )
     robot.take(6)
     while not waiting:
         page.wait_for_timeout(50)
-    page.evaluate("document.getElementById('another').hidden = false")  # as where the answers were saved meanwhile
+    # as where the answers were saved meanwhile
+    page.evaluate("document.getElementById('another').hidden = false")
     robot.press("#another")
     waiting[0].fulfill(status=200, headers=ALLOW)
     robot.take(6)
@@ -278,7 +361,10 @@ def test_hostile_words_run_nothing(browser, tmp_path):
         "consent": HOSTILE[1],
         "thanks": HOSTILE[2],
         "words": {"question": HOSTILE[3], "start": HOSTILE[4]},
-        "questions": [{"name": "a", "ask": HOSTILE[5], "choices": list(HOSTILE[:4])}, {"name": "b", "ask": HOSTILE[6]}],
+        "questions": [
+            {"name": "a", "ask": HOSTILE[5], "choices": list(HOSTILE[:4])},
+            {"name": "b", "ask": HOSTILE[6]},
+        ],
         "per_person": 12,
     }
     th.field.questionnaire(HOSTILE, tmp_path / "study.html", title=HOSTILE[0], study=study)
@@ -314,10 +400,16 @@ def test_another_site_reads_and_steers_nothing(browser, tmp_path):
     other = context.new_page()
     other.goto("https://evil.test/")
     other.frame_locator("#a").locator("h1").wait_for()
-    tries = ["frames[0].document.body.innerText", "frames[0].localStorage.length", "frames[0].eval('1')"]
+    tries = [
+        "frames[0].document.body.innerText",
+        "frames[0].localStorage.length",
+        "frames[0].eval('1')",
+    ]
     for attempt in tries:
         assert (
-            other.evaluate(f"() => {{ try {{ return String({attempt}); }} catch {{ return 'blocked'; }} }}")
+            other.evaluate(
+                f"() => {{ try {{ return String({attempt}); }} catch {{ return 'blocked'; }} }}"
+            )
             == "blocked"
         )
     assert other.evaluate("localStorage.length") == 0
@@ -337,7 +429,9 @@ def fill_first(robot):
 @pytest.mark.long
 def test_questions_about_the_person_are_checked(browser, tmp_path):
     page = browser.new_page()
-    robot = Robot(page, WORTHS, facts=FACTS).open(made("ranking", tmp_path / "study.html", person="asked"))
+    robot = Robot(page, WORTHS, facts=FACTS).open(
+        made("ranking", tmp_path / "study.html", person="asked")
+    )
     robot.take(2)
     robot.press("#main button.main")
     assert page.locator(".fault:not(:empty)").count() == 3

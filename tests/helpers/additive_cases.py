@@ -1,8 +1,9 @@
-"""Additive clustering problems whose posterior is known: what is expected, and the same figures of a fitted model.
+"""Additive clustering problems whose posterior is known: what is expected, and the same figures of
+a fitted model.
 
-A test is `assert not far_off(model.posterior_, case)`, or its own comparison of `expected_by_name(case)` with the
-means of `found_by_name(tree, case)`. What the names mean stands in the note of cases/additive.json.
-"""
+A test is `assert not far_off(model.posterior_, case)`, or its own comparison of
+`expected_by_name(case)` with the means of `found_by_name(tree, case)`. What the names mean stands
+in the note of cases/additive.json."""
 
 import json
 import math
@@ -28,9 +29,9 @@ def case_named(name):
 def expected_by_name(case):
     """Means by name: the case's own and what follows from them.
 
-    Standard deviations become second moments ("E w(01)^2", "constant^2"), a covariance "E w(01) w(012)"; where
-    features are learned, "n_features" adds the columns of one owner, which are Poisson(alpha) whatever the data.
-    """
+    Standard deviations become second moments ("E w(01)^2", "constant^2"), a covariance "E w(01)
+    w(012)"; where features are learned, "n_features" adds the columns of one owner, which are
+    Poisson(alpha) whatever the data."""
     given = case["expected"]
     expected = {}
     for name, value in given.items():
@@ -49,7 +50,8 @@ def expected_by_name(case):
 
 
 def found_by_name(tree, case):
-    """Draws, shape (chain, draw), of everything in `expected_by_name(case)`; of events, whether they happened."""
+    """Draws, shape (chain, draw), of everything in `expected_by_name(case)`; of events, whether
+    they happened."""
     posterior = all_drawn(tree)
     return {name: _draws(posterior, name) for name in expected_by_name(case)}
 
@@ -68,7 +70,8 @@ def far_off(tree, case, errors=4.0):
 
 
 def _mean_and_error(draws, expected):
-    """Mean, its Monte Carlo error, and the effective number of draws; an event has the variance of its expectation."""
+    """Mean, its Monte Carlo error, and the effective number of draws; an event has the variance of
+    its expectation."""
     values = np.asarray(draws, float)
     size: Any = values.size if values.std() == 0.0 else array_stats.ess(values, method="mean")
     deviation = math.sqrt(expected * (1.0 - expected)) if draws.dtype == bool else values.std()

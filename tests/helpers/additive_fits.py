@@ -16,8 +16,11 @@ def similarities(n, seed=0, labels=None, sigma=None):
     return Similarities((values + values.T) / 2, labels=labels, sigma=sigma)
 
 
-def made_up_chain(n, draws, seed, *, beside, common, swap_rates, learns_sigma, has_constant, kept_by):
-    """Independent draws; the features `kept_by[seed]`, if it is there, are in every one of this chain."""
+def made_up_chain(
+    n, draws, seed, *, beside, common, swap_rates, learns_sigma, has_constant, kept_by
+):
+    """Independent draws; the features `kept_by[seed]`, if it is there, are in every one of this
+    chain."""
     drawn = chain(n, draws, seed, beside, common, unique=False)
     if seed in kept_by:
         drawn = _with_features(drawn, kept_by[seed])
@@ -26,9 +29,15 @@ def made_up_chain(n, draws, seed, *, beside, common, swap_rates, learns_sigma, h
     constant = 0.2 + 0.05 * rng.random(draws) if has_constant else np.zeros(draws)
     stats = {}
     if swap_rates:
-        stats = {"temperature": np.geomspace(1, 10, len(swap_rates) + 1), "swap_rate": np.array(swap_rates)}
+        stats = {
+            "temperature": np.geomspace(1, 10, len(swap_rates) + 1),
+            "swap_rate": np.array(swap_rates),
+        }
     return dataclasses.replace(
-        drawn, weights=0.1 * drawn.weights, extra={"constant": constant, "sigma": sigma}, stats=stats
+        drawn,
+        weights=0.1 * drawn.weights,
+        extra={"constant": constant, "sigma": sigma},
+        stats=stats,
     )
 
 
@@ -41,13 +50,19 @@ def _with_features(drawn, owners):
         n_features=drawn.n_features + 1,
         weights=np.insert(drawn.weights, first, 3.0),
         sizes=np.insert(drawn.sizes, first, len(owners)),
-        owners=np.insert(drawn.owners, np.repeat(first_owner, len(owners)), np.tile(owners, len(first))),
+        owners=np.insert(
+            drawn.owners, np.repeat(first_owner, len(owners)), np.tile(owners, len(first))
+        ),
     )
 
 
 def tree_of_columns(columns, data, constant, sigma, alpha):
-    """The posterior of one chain that has drawn these features; a number stands for that number in every draw."""
-    numbers = (np.broadcast_to(np.asarray(each, float), columns.n_draws) for each in (constant, sigma, alpha))
+    """The posterior of one chain that has drawn these features; a number stands for that number in
+    every draw."""
+    numbers = (
+        np.broadcast_to(np.asarray(each, float), columns.n_draws)
+        for each in (constant, sigma, alpha)
+    )
     constant, sigma, alpha = map(np.array, numbers)
     features = {field.name: getattr(columns, field.name) for field in dataclasses.fields(columns)}
     drawn = dataclasses.replace(
@@ -92,7 +107,17 @@ class MadeUp(AdditiveClustering):
         return self
 
 
-def made_up(n=4, labels=None, draws=100, chains=4, sigma=None, constant=True, alpha=None, data_sigma=None, **messages):
+def made_up(
+    n=4,
+    labels=None,
+    draws=100,
+    chains=4,
+    sigma=None,
+    constant=True,
+    alpha=None,
+    data_sigma=None,
+    **messages,
+):
     """A model fitted to random similarities; `messages` are attributes of `MadeUp`."""
     model = type("Told", (MadeUp,), messages)(sigma=sigma, constant=constant, alpha=alpha)
     return model.fit(similarities(n, labels=labels, sigma=data_sigma), draws=draws, chains=chains)

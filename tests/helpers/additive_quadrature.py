@@ -1,6 +1,6 @@
-"""Posteriors of additive clustering for three objects by quadrature, for priors that no case has; see the Poisson form
-in test_additive_quadrature.py, from which this differs in that every column has a rate of its own, pairs may be
-missing, and there may be no constant or an unknown variance."""
+"""Posteriors of additive clustering for three objects by quadrature, for priors that no case has;
+see the Poisson form in test_additive_quadrature.py, from which this differs in that every column
+has a rate of its own, pairs may be missing, and there may be no constant or an unknown variance."""
 
 import math
 from itertools import combinations
@@ -25,18 +25,21 @@ def label(owners):
 
 
 def total_weight(rate, shape, prior_rate):
-    """The summed weight of Poisson(rate) columns: its values (0 first), their probabilities, the mean count at each."""
+    """The summed weight of Poisson(rate) columns: its values (0 first), their probabilities, the
+    mean count at each."""
     w, step = nodes()
     counts = np.arange(1, MOST)
-    by_count = poisson.pmf(counts, rate)[:, None] * gamma.pdf(w, counts[:, None] * shape, scale=1.0 / prior_rate)
+    by_count = poisson.pmf(counts, rate)[:, None] * gamma.pdf(
+        w, counts[:, None] * shape, scale=1.0 / prior_rate
+    )
     mass = np.concatenate([[math.exp(-rate)], by_count.sum(0) * step])
     count = np.concatenate([[0.0], (counts @ by_count) / by_count.sum(0)])
     return np.concatenate([[0.0], w]), mass, count
 
 
 def three_objects(similarities, sigma, alpha, weight_prior, rates, constant=True, judgements=EQUAL):
-    """Posterior means where columns with owners h arrive at rate alpha rates[h]; a pair that is NaN is not measured,
-    the others have the variance sigma^2 / judgements."""
+    """Posterior means where columns with owners h arrive at rate alpha rates[h]; a pair that is NaN
+    is not measured, the others have the variance sigma^2 / judgements."""
     shape, prior_rate = weight_prior
     c, step = nodes()
     c_mass = gamma.pdf(c, shape, scale=1.0 / prior_rate) * step
@@ -74,7 +77,8 @@ def three_objects(similarities, sigma, alpha, weight_prior, rates, constant=True
 
 
 def two_columns(similarities, sigma, weight_prior, decisions):
-    """The same for two columns, each independently with owners h with probability chance[h], h of any size from 0."""
+    """The same for two columns, each independently with owners h with probability chance[h], h of
+    any size from 0."""
     shape, rate = weight_prior
     w, step = nodes(count=80)
     prior = gamma.pdf(w, shape, scale=1.0 / rate) * step
@@ -111,11 +115,14 @@ def two_columns(similarities, sigma, weight_prior, decisions):
 
 
 def two_objects_unknown_sigma(similarity, alpha, weight_prior, prior_scale):
-    """Two objects, sigma^2 ~ InverseGamma(2, prior_scale): given the residual r InverseGamma(2.5, scale + r^2/2)."""
+    """Two objects, sigma^2 ~ InverseGamma(2, prior_scale): given the residual r InverseGamma(2.5,
+    scale + r^2/2)."""
     shape, rate = weight_prior
     t, step = nodes(top=6.0, count=600)
     counts = np.arange(MOST)
-    prior = poisson.pmf(counts, alpha / 2.0)[:, None] * gamma.pdf(t, (counts[:, None] + 1) * shape, scale=1.0 / rate)
+    prior = poisson.pmf(counts, alpha / 2.0)[:, None] * gamma.pdf(
+        t, (counts[:, None] + 1) * shape, scale=1.0 / rate
+    )
     scale = prior_scale + 0.5 * (similarity - t) ** 2
     mass = prior * step * scale**-2.5
     mass /= mass.sum()
@@ -137,7 +144,9 @@ def given_features_unknown_sigma(similarities, weight_prior, prior_scale, judgem
     prior = gamma.pdf(w, shape, scale=1.0 / rate) * np.concatenate([near[1], far[1]])
     a, b, c = w[:, None, None], w[None, :, None], w[None, None, :]
     fitted = {(0, 1): a + b + c, (0, 2): b + c, (1, 2): b + c}
-    scale = prior_scale + 0.5 * sum(judgements[i][j] * (similarities[i][j] - mu) ** 2 for (i, j), mu in fitted.items())
+    scale = prior_scale + 0.5 * sum(
+        judgements[i][j] * (similarities[i][j] - mu) ** 2 for (i, j), mu in fitted.items()
+    )
     mass = prior[:, None, None] * prior[None, :, None] * prior[None, None, :] * scale**-3.5
     mass /= mass.sum()
     sigma = (mass * np.sqrt(scale)).sum() * math.gamma(3.0) / math.gamma(3.5)

@@ -20,7 +20,8 @@ SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}}
 
 @contextmanager
 def by_general_moves(sweep=recommended.infinite):
-    """Run these sweeps meanwhile, whose moves suit any likelihood, instead of those of similarities."""
+    """Run these sweeps meanwhile, whose moves suit any likelihood, instead of those of
+    similarities."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(recommended, "conjugate", sweep)
         yield
@@ -36,8 +37,8 @@ def fit(case, thin, draws=8_000, change=lambda model: model, **settings):
 
 
 def check(tree, case, brief=False):
-    """All within four errors, which are at most .003 for a probability and a hundredth of a deviation otherwise; of
-    brief runs at most twice that."""
+    """All within four errors, which are at most .003 for a probability and a hundredth of a
+    deviation otherwise; of brief runs at most twice that."""
     assert far_off(tree, case) == {}
     expected = expected_by_name(case)
     for name, draws in found_by_name(tree, case).items():
@@ -62,8 +63,16 @@ def task(
     sweep=None,
     weight_prior=WEIGHT_PRIOR,
 ):
-    settings = {"weight_prior": weight_prior, "alpha": alpha, "sweep": sweep, "draws": draws, "tune": tune}
-    return build_task(IndianBuffet(), Additive(sigma), data, thin=thin, tempering=tempering, **settings)
+    settings = {
+        "weight_prior": weight_prior,
+        "alpha": alpha,
+        "sweep": sweep,
+        "draws": draws,
+        "tune": tune,
+    }
+    return build_task(
+        IndianBuffet(), Additive(sigma), data, thin=thin, tempering=tempering, **settings
+    )
 
 
 def one_run(the_task, seed=3):

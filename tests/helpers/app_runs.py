@@ -1,4 +1,5 @@
-"""Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
+"""Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of
+its contexts."""
 
 import thali as th
 import thali._surfaces.app.child as child
@@ -40,7 +41,8 @@ class Ended:
 
 
 def begin_by(patch, begin):
-    """`begin(runs, study, name)` in place of what begins a child; it gives the child, or None if none begins."""
+    """`begin(runs, study, name)` in place of what begins a child; it gives the child, or None if
+    none begins."""
 
     def begin_and_note(self, study, name):
         if (child := begin(self, study, name)) is not None:

@@ -1,4 +1,5 @@
-"""Run ArviZ's functions on its own example and on every model, in whatever environment runs this file; prints JSON."""
+"""Run ArviZ's functions on its own example and on every model, in whatever environment runs this
+file; prints JSON."""
 
 import json
 import warnings
@@ -54,7 +55,10 @@ def of_model(tiny):
     """The data of a fitted model as this ArviZ takes them, with replicates and the prior."""
     longer = {"sweeps": 100} if tiny.make is th.ProductClasses else {"draws": 100, "tune": 50}
     model = tiny.fitted(**longer)
-    tree, prior = model.posterior_predictive(*tiny.data(), random_seed=1), model.sample_prior(*tiny.data(), 100, 2)
+    tree, prior = (
+        model.posterior_predictive(*tiny.data(), random_seed=1),
+        model.sample_prior(*tiny.data(), 100, 2),
+    )
     for group in ("prior", "prior_predictive"):
         tree[group] = prior[group]
     return tree if NEW else model.to_inference_data(tree)
@@ -68,14 +72,22 @@ def calibration():
 
 
 def main():
-    """Print the version of ArviZ, and the outcome of each function for the example and for each model."""
+    """Print the version of ArviZ, and the outcome of each function for the example and for each
+    model."""
     matplotlib.use("Agg")
     if NEW:
         arviz.rcParams["plot.backend"] = "matplotlib"
-    # of groups of people there are no prior densities, which some functions need, and of kinds no simulated data
-    tiny = {name: each for name, each in tiny_models.TINY.items() if not name.endswith(("groups", "kinds"))}
+    # of groups of people there are no prior densities, which some functions need, and of kinds no
+    # simulated data
+    tiny = {
+        name: each
+        for name, each in tiny_models.TINY.items()
+        if not name.endswith(("groups", "kinds"))
+    }
     drawn = {name: each for name, each in tiny.items() if each.has_chains}
-    data = {"example": arviz.load_arviz_data("centered_eight")} | {name: of_model(tiny) for name, tiny in drawn.items()}
+    data = {"example": arviz.load_arviz_data("centered_eight")} | {
+        name: of_model(tiny) for name, tiny in drawn.items()
+    }
     found = {
         name: {title: outcome(function) for title, function in functions(each, name).items()}
         for name, each in data.items()

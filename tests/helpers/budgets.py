@@ -1,9 +1,10 @@
-"""What the default suite may cost: a pytest plugin that counts kernels and looks at the time of unit tests.
+"""What the default suite may cost: a pytest plugin that counts kernels and looks at the time of
+unit tests.
 
-Neither depends on chance: kernels are counted; and a unit test is too slow only if it is so three times in a row, so
-that what it is the first to import does not count, in seconds of a quiet machine, as a loop that is timed at the same
-moment tells them. Processors differ, too: what is somewhat above the budget is named, and fails from twice the budget.
-"""
+Neither depends on chance: kernels are counted; and a unit test is too slow only if it is so three
+times in a row, so that what it is the first to import does not count, in seconds of a quiet
+machine, as a loop that is timed at the same moment tells them. Processors differ, too: what is
+somewhat above the budget is named, and fails from twice the budget."""
 
 import os
 import sys
@@ -12,17 +13,19 @@ import time
 import pytest
 from _pytest.runner import runtestprotocol
 
-MOST_KERNELS = 32  # of the library, for combinations of model classes: a sampler takes 5 to 30 seconds to compile
+# of the library, for combinations of model classes: a sampler takes 5 to 30 seconds to compile
+MOST_KERNELS = 32
 MOST_SECONDS = 0.5  # of CPU time, child processes included, of a unit test
 LOOP_SECONDS = 0.015  # that the loop of `slowness` takes on a quiet machine
 DEFAULT = "not long and not data and not study"  # as in pyproject.toml
 
-# Matrices of tests are small: a second thread only waits, and burns the time of the other workers while it does. This
-# is read when NumPy and SciPy are loaded, by this process or by the workers and programs that it starts.
+# Matrices of tests are small: a second thread only waits, and burns the time of the other workers
+# while it does. This is read when NumPy and SciPy are loaded, by this process or by the workers and
+# programs that it starts.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
-# Bytecode is kept, in `__pycache__`: else each worker rewrites the assertions of all tests, which takes 8 seconds, and
-# each program that a test starts compiles the package.
+# Bytecode is kept, in `__pycache__`: else each worker rewrites the assertions of all tests, which
+# takes 8 seconds, and each program that a test starts compiles the package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -34,7 +37,8 @@ _last = {"seconds": 0.0}
 def count(function):
     """A kernel of the library, under the name by which its code is kept, was compiled or loaded."""
     kernel = function.__qualname__.rpartition("-")[0]
-    if "-" in kernel and function.__module__.startswith("thali."):  # else an entry point that serves no model
+    # else an entry point that serves no model
+    if "-" in kernel and function.__module__.startswith("thali."):
         _kernels.add(kernel)
 
 
@@ -71,7 +75,10 @@ def pytest_runtest_protocol(item, nextitem):
             if _last["seconds"] > MOST_SECONDS:
                 item._initrequest()
                 runtestprotocol(item, log=False, nextitem=nextitem)
-        if _last["seconds"] > MOST_SECONDS and (quiet := _last["seconds"] / slowness()) > MOST_SECONDS:
+        if (
+            _last["seconds"] > MOST_SECONDS
+            and (quiet := _last["seconds"] / slowness()) > MOST_SECONDS
+        ):
             _slow[item.nodeid] = quiet
     return result
 
@@ -101,11 +108,18 @@ def pytest_terminal_summary(terminalreporter, config):
     """What was found, and what to do if it is too much."""
     write = terminalreporter.write_line
     if _kernels:
-        write(f"{len(_kernels)} kernels (budget of the default suite: {MOST_KERNELS}): {', '.join(sorted(_kernels))}")
+        write(
+            f"{len(_kernels)} kernels (budget of the default suite: {MOST_KERNELS}):"
+            f" {', '.join(sorted(_kernels))}"
+        )
     if config.option.markexpr == DEFAULT and len(_kernels) > MOST_KERNELS:
         write(
-            "That is too many: run rare combinations as Python (`uncompiled`, `in_plain_python`), or mark them `long`."
+            "That is too many: run rare combinations as Python (`uncompiled`, `in_plain_python`),"
+            " or mark them `long`."
         )
     for test in sorted(_slow):
         took = f"{test} ({_slow[test]:.2f} s)"
-        write(f"A unit test takes {MOST_SECONDS} CPU seconds at most, mark it `fit` or make it smaller: {took}")
+        write(
+            f"A unit test takes {MOST_SECONDS} CPU seconds at most, mark it `fit` or make it"
+            f" smaller: {took}"
+        )

@@ -54,7 +54,8 @@ def columns_of_state(state):
 
 
 def same_sums(kept, columns, sums, exact, label):
-    """Sums agree in proportion, are 0 where no column stands, and their columns are counted right."""
+    """Sums agree in proportion, are 0 where no column stands, and their columns are counted
+    right."""
     assert np.array_equal(columns, exact), label
     assert np.array_equal(kept == 0.0, exact == 0.0), label
     np.testing.assert_allclose(kept, sums, rtol=REACH, atol=1e-300, err_msg=label)
@@ -66,7 +67,9 @@ def compare_sides(pairs, cache, state):
     side = state.s[:-1, None] + (owns.T * weights) @ lacks
     counted = may_be_empty(pairs)
     count = owns.T @ lacks if counted else np.ones(side.shape)  # a unique aspect never goes
-    owner = np.repeat(np.arange(pairs.start.size - 1), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
+    owner = np.repeat(np.arange(pairs.start.size - 1), np.diff(pairs.start))[:, None] + np.zeros(
+        WIDTH, np.int64
+    )
     neighbour = pairs.neighbour.astype(np.int64)
     real = neighbour < owner.max() + 1
     i, j = owner[real], neighbour[real]
@@ -84,7 +87,9 @@ def compare_sides(pairs, cache, state):
     term += pairs.losses[real] * np.log(pairs.scale * (1.0 - share) + pairs.base + 1e-300)
     if has_ties(pairs):
         p = pairs.scale * share + pairs.base
-        term -= (pairs.wins + pairs.losses)[real] * np.log1p(cache.real[TIE] * np.sqrt(p * (1.0 - p)))
+        term -= (pairs.wins + pairs.losses)[real] * np.log1p(
+            cache.real[TIE] * np.sqrt(p * (1.0 - p))
+        )
     sharp = 1.0 + (pairs.wins + pairs.losses)[real] / (pairs.base + 1e-3)
     assert np.abs(vectorised(LOGLIK) - term).max() <= (REACH * sharp).max()
 
@@ -93,7 +98,9 @@ def compare_residuals(judgements, cache, state):
     owns, weights = columns_of_state(state)
     mean = cache.real[0] + (owns.T * weights) @ owns
     exact = (judgements.value - mean) * judgements.measured
-    np.testing.assert_allclose(cache.residual, exact, rtol=0.0, atol=1e-11 * (1.0 + np.abs(mean).max()))
+    np.testing.assert_allclose(
+        cache.residual, exact, rtol=0.0, atol=1e-11 * (1.0 + np.abs(mean).max())
+    )
 
 
 def compare_sums(cache, state, sees_single=True):

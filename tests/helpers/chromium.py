@@ -14,7 +14,8 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 @contextmanager
 def opened():
-    """Chromium: that of the system, or Playwright's own; without one tests are skipped, but never where CI is set."""
+    """Chromium: that of the system, or Playwright's own; without one tests are skipped, but never
+    where CI is set."""
     is_needed = "CI" in os.environ
     try:
         from playwright.sync_api import sync_playwright
@@ -25,7 +26,9 @@ def opened():
     with sync_playwright() as started:
         own = next(filter(None, map(shutil.which, _NAMES)), None)
         if own is None and not Path(started.chromium.executable_path).exists() and not is_needed:
-            pytest.skip("there is no Chromium; apt install chromium, or playwright install chromium")
+            pytest.skip(
+                "there is no Chromium; apt install chromium, or playwright install chromium"
+            )
         browser = started.chromium.launch(executable_path=own, timeout=1000.0 * PATIENCE)
         try:
             yield browser
@@ -38,15 +41,20 @@ def faults(page):
     from axe_core_python.sync_playwright import Axe
 
     return [
-        (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]]) for fault in Axe().run(page)["violations"]
+        (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
+        for fault in Axe().run(page)["violations"]
     ]
 
 
 def watched(page):
-    """What the page says, by its console, its errors and its dialogs, and what it asks for, from now on."""
+    """What the page says, by its console, its errors and its dialogs, and what it asks for, from
+    now on."""
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
-    page.on("request", lambda request: None if request.url.startswith("data:") else asked.append(request.url))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith("data:") else asked.append(request.url),
+    )
     return said, asked

@@ -11,8 +11,15 @@ import pytest
 @contextmanager
 def dask(processes):
     """Two workers, in processes of their own or in this one; gives the client."""
-    distributed = __import__("distributed") if "CI" in os.environ else pytest.importorskip("distributed")
-    kind = {"n_workers": 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
+    distributed = (
+        __import__("distributed") if "CI" in os.environ else pytest.importorskip("distributed")
+    )
+    kind = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "processes": processes,
+        "dashboard_address": None,
+    }
     with (
         mock.patch.dict(os.environ),  # Dask changes both
         mock.patch.object(sys, "path", list(sys.path)),

@@ -1,4 +1,5 @@
-"""Small tables of every kind of data, and what is run on them: a model, a kind of data, a population, a command."""
+"""Small tables of every kind of data, and what is run on them: a model, a kind of data, a
+population, a command."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,18 +24,38 @@ def _people(frame):
 
 
 def _pairs():
-    return pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc")).rename_axis("").reset_index()
+    return (
+        pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc"))
+        .rename_axis("")
+        .reset_index()
+    )
 
 
 def _tied_pairs():
-    rows = [("a", "b", "a"), ("a", "c", "tie"), ("b", "c", "c"), ("b", "a", "a"), ("c", "a", "c"), ("c", "b", "tie")]
+    rows = [
+        ("a", "b", "a"),
+        ("a", "c", "tie"),
+        ("b", "c", "c"),
+        ("b", "a", "a"),
+        ("c", "a", "c"),
+        ("c", "b", "tie"),
+    ]
     return _people(pd.DataFrame(rows * 4, columns=["first", "second", "winner"]))
 
 
 def _answered_pairs():
-    rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "c"), ("a", "b", "b"), ("c", "a", "a"), ("c", "b", "b")]
+    rows = [
+        ("a", "b", "a"),
+        ("a", "c", "c"),
+        ("b", "c", "c"),
+        ("a", "b", "b"),
+        ("c", "a", "a"),
+        ("c", "b", "b"),
+    ]
     every = [(person, *row) for k, person in enumerate(PEOPLE) for row in rows[: 5 + k % 2]]
-    shown = [(p, *((x, y) if k % 3 else (y, x)), chosen) for k, (p, x, y, chosen) in enumerate(every)]
+    shown = [
+        (p, *((x, y) if k % 3 else (y, x)), chosen) for k, (p, x, y, chosen) in enumerate(every)
+    ]
     frame = pd.DataFrame(shown, columns=["person", "first", "second", "chosen"])
     return frame.assign(sex=frame["person"].map(SEX))
 
@@ -47,7 +68,9 @@ def _described_pairs():
 def _sets():
     rows, offered = [], {"ab": "bab", "abc": "acb", "bc": "bb"}
     for person in PEOPLE:
-        for k, (members, each) in enumerate((m, e) for m, chosen in offered.items() for e in chosen):
+        for k, (members, each) in enumerate(
+            (m, e) for m, chosen in offered.items() for e in chosen
+        ):
             rows += [(person, SEX[person], f"{k}", x, int(x == each)) for x in members]
     return pd.DataFrame(rows, columns=["person", "sex", "task", "item", "chosen"])
 
@@ -58,24 +81,44 @@ def _rankings():
 
 
 def _best_and_worst():
-    rows = [("a", "b", "c", "a", "c"), ("b", "c", "d", "d", "b"), ("a", "c", "d", "a", "d"), ("a", "b", "d", "b", "a")]
+    rows = [
+        ("a", "b", "c", "a", "c"),
+        ("b", "c", "d", "d", "b"),
+        ("a", "c", "d", "a", "d"),
+        ("a", "b", "d", "b", "a"),
+    ]
     rows = [row for row in rows for _ in PEOPLE]
     return _people(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"]))
 
 
 def _similarities():
     values = np.random.default_rng(3).random((4, 4))
-    return pd.DataFrame((values + values.T) / 2, list("abcd"), list("abcd")).rename_axis("").reset_index()
+    return (
+        pd.DataFrame((values + values.T) / 2, list("abcd"), list("abcd"))
+        .rename_axis("")
+        .reset_index()
+    )
 
 
 def _judgements():
     rng = np.random.default_rng(4)
-    rows = [(p, SEX[p], x, y, round(rng.random(), 2)) for p in PEOPLE for x, y in combinations("abcd", 2)]
+    rows = [
+        (p, SEX[p], x, y, round(rng.random(), 2))
+        for p in PEOPLE
+        for x, y in combinations("abcd", 2)
+    ]
     return pd.DataFrame(rows, columns=["person", "sex", "item1", "item2", "similarity"])
 
 
 def _triplets():
-    rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c"), ("d", "c", "b")]
+    rows = [
+        ("a", "b", "c"),
+        ("a", "b", "d"),
+        ("c", "d", "a"),
+        ("b", "c", "d"),
+        ("a", "b", "c"),
+        ("d", "c", "b"),
+    ]
     return _people(pd.DataFrame(rows, columns=["anchor", "nearer", "farther"]))
 
 
@@ -94,8 +137,17 @@ def _experiment_with_none():
     frame = _experiment()
     rows = []
     for k, ((person, task), products) in enumerate(frame.groupby(["person", "task"], sort=False)):
-        none = {"person": person, "task": task, "alt": 4, "choice": int(k % 4 == 3), "sex": SEX[person]}
-        rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
+        none = {
+            "person": person,
+            "task": task,
+            "alt": 4,
+            "choice": int(k % 4 == 3),
+            "sex": SEX[person],
+        }
+        rows += [
+            products.assign(choice=0 if k % 4 == 3 else products["choice"]),
+            pd.DataFrame([none]),
+        ]
     return pd.concat(rows, ignore_index=True)
 
 
@@ -146,7 +198,16 @@ EVIDENCE = "evidence"
 FITTED = [spec for spec in SPECS if spec.options]  # at the command line
 MODELS = [f"{spec.name} {method}".strip() for spec in FITTED for method in spec.methods or ("",)]
 LEFT_OUT = ("choice", "respondent", "task", "pair", "set", "row")
-TESTS = ("transitivity", "circular", "agreement", "trinary", "likelihood-ratio", "wald", "group", "order")
+TESTS = (
+    "transitivity",
+    "circular",
+    "agreement",
+    "trinary",
+    "likelihood-ratio",
+    "wald",
+    "group",
+    "order",
+)
 TESTS += ("thurstone", "davidson", "bootstrap", "parametric-bootstrap")
 
 
@@ -161,10 +222,11 @@ class Combination(NamedTuple):
     population : str
         A name of `POPULATIONS`.
     model : str
-        Of `fit` a model and its method; of `compare` a model, or "" for the usual ones; of `test` the test; of
-        `leaderboard` the method; of `ask` the aspects; of `design` what is laid out.
+        Of `fit` a model and its method; of `compare` a model, or "" for the usual ones; of `test`
+        the test; of `leaderboard` the method; of `ask` the aspects; of `design` what is laid out.
     how : str
-        Of `compare` what is left out, or EVIDENCE; of `leaderboard` what a tie counts; of `ask` the goal.
+        Of `compare` what is left out, or EVIDENCE; of `leaderboard` what a tie counts; of `ask` the
+        goal.
     """
 
     command: str
@@ -192,19 +254,32 @@ COMPARISONS = [
 TESTED = [Combination("test", *each) for each in product(TABLES, ("one", "groups"), TESTS)]
 LEADERBOARDS = [
     Combination("leaderboard", *each)
-    for each in product(TABLES, ("one",), ("laplace", "mcmc", "maximum-likelihood"), ("", "davidson", "half", "drop"))
+    for each in product(
+        TABLES,
+        ("one",),
+        ("laplace", "mcmc", "maximum-likelihood"),
+        ("", "davidson", "half", "drop"),
+    )
 ]
-DESIGNED = [Combination("design", "attributes", "one", each) for each in ("pairs", "tasks", "tasks none")]
+DESIGNED = [
+    Combination("design", "attributes", "one", each) for each in ("pairs", "tasks", "tasks none")
+]
 EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *DESIGNED]
 
 
 def is_quick_as_python(combination):
     """Whether it takes few sweeps of a sampler that is not worth compiling for it."""
     if combination.command == "compare":
-        return combination.how != EVIDENCE and combination.population == "one" and not combination.model
+        return (
+            combination.how != EVIDENCE
+            and combination.population == "one"
+            and not combination.model
+        )
     if combination.command != "fit":
         return False
-    return combination.model.startswith(("elimination", "additive")) and not combination.model.endswith("map")
+    return combination.model.startswith(
+        ("elimination", "additive")
+    ) and not combination.model.endswith("map")
 
 
 def is_slow(combination):
@@ -214,13 +289,18 @@ def is_slow(combination):
 
 
 def usual(every):
-    """Few of these, in which all that meets in one of them is met: quick ones where there are any, first the one that
-    adds most; draws about an estimate take longer than the estimate."""
+    """Few of these, in which all that meets in one of them is met: quick ones where there are any,
+    first the one that adds most; draws about an estimate take longer than the estimate."""
     ordered = sorted(every, key=lambda each: "laplace" in each.model)
     parts = {each: each.parts for each in ordered}
     missing, chosen = set().union(*parts.values()), []
-    for some in ([each for each in ordered if not is_slow(each)], [each for each in ordered if is_slow(each)]):
-        while some and (parts[best := max(some, key=lambda each: len(parts[each] & missing))] & missing):
+    for some in (
+        [each for each in ordered if not is_slow(each)],
+        [each for each in ordered if is_slow(each)],
+    ):
+        while some and (
+            parts[best := max(some, key=lambda each: len(parts[each] & missing))] & missing
+        ):
             missing -= parts[best]
             chosen.append(best)
     return chosen

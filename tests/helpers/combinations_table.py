@@ -1,4 +1,5 @@
-"""What the combinations of `test_every_combination` came to, out of a file of `pytest --junitxml`, in Markdown."""
+"""What the combinations of `test_every_combination` came to, out of a file of `pytest --junitxml`,
+in Markdown."""
 
 import re
 import sys
@@ -30,7 +31,10 @@ def main(path):
         ends[command]["well" if ended == "well" else "refused"] += 1
         if ended != "well":
             sentences[command][shape(ended)] += 1
-    print("| command | ended well or were refused | ended well | refused in one sentence |\n|---|---|---|---|")
+    print(
+        "| command | ended well or were refused | ended well | refused in one sentence"
+        " |\n|---|---|---|---|"
+    )
     for command in COMMANDS:
         counts = ends[command]
         print(f"| {command} | {counts.total():,} | {counts['well']:,} | {counts['refused']:,} |")

@@ -16,16 +16,17 @@ from thali._model.registry import SPECS
 COMMON = {  # name: (type, description)
     "draws": (
         "int, optional",
-        "States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an"
-        " effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at"
-        " 64,000 or 2 GB.",
+        "States kept in each chain. None draws until every row of `summary` has an R-hat of at"
+        " most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,"
+        " 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.",
     ),
     "tune": ("int", "States of each chain that are discarded first, while step sizes adapt."),
     "chains": ("int", "Independent chains."),
     "thin": ("int, optional", "Sweeps of the sampler for each state."),
     "cores": (
         "int, optional",
-        "Threads; None means one a chain, as far as there are processors. Has no influence on the draws.",
+        "Threads; None means one a chain, as far as there are processors. Has no influence on the"
+        " draws.",
     ),
     "random_seed": (
         "int, numpy.random.SeedSequence or numpy.random.Generator, optional",
@@ -38,13 +39,14 @@ COMMON = {  # name: (type, description)
     "progressbar": ("bool", "Whether to show how far the run is."),
     "job": (
         "str or path, optional",
-        "A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after"
-        " the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.",
+        "A folder that holds the draws and the state of the chains while they run. The same fit"
+        " goes on from it after the process was killed, and gives the draws of an unbroken run;"
+        " with more `draws` it goes on further.",
     ),
     "max_time": (
         "float, optional",
-        "Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start"
-        " again with less of it, and a warning says so.",
+        "Seconds after which the run stops and keeps what was drawn. If half of them pass in"
+        " tuning, the chains start again with less of it, and a warning says so.",
     ),
 }
 
@@ -61,29 +63,33 @@ class Own:
 _OF_GIBBS = Own('Only of `method="gibbs"`.')
 OWN = {
     ("LatentFeatures", "draws"): Own(
-        "Of similarities and triplets what is predicted of pairs and the features that they share count, too. Tempered"
-        " chains are looked at from 500 draws on; of many people with ``people=Individuals()`` there are fewer draws,"
-        " further apart. Where the chains stay in different families of features, so that more draws would not help,"
-        " the run starts again with ``tempering=8``, unless the model says how it tempers or more than half of the time"
+        "Of similarities and triplets what is predicted of pairs and the features that they share"
+        " count, too. Tempered chains are looked at from 500 draws on; of many people with"
+        " ``people=Individuals()`` there are fewer draws, further apart. Where the chains stay in"
+        " different families of features, so that more draws would not help, the run starts again"
+        " with ``tempering=8``, unless the model says how it tempers or more than half of the time"
         " is over."
     ),
     ("LatentFeatures", "thin"): Own(
-        "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws are effective: 25 at"
-        " most, so many that there are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50"
-        " (of every replica; of groups 10) where `draws` are given or levels are annealed, otherwise between 10 and"
-        " that."
+        "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws"
+        " are effective: 25 at most, so many that there are 400 sweeps of tuning, and 25 with less"
+        " than 16 states to tune. With tempering 50 (of every replica; of groups 10) where `draws`"
+        " are given or levels are annealed, otherwise between 10 and that."
     ),
     ("BradleyTerryLuce", "draws"): Own("With ``people=Individuals()`` it looks after 500 first."),
     ("BradleyTerryLuce", "tune"): Own(
-        'None means 1,000, or 300 with ``people=Individuals()``. With ``method="laplace"`` there are none.',
+        'None means 1,000, or 300 with ``people=Individuals()``. With ``method="laplace"`` there'
+        " are none.",
         type="int, optional",
     ),
     ("BradleyTerryLuce", "thin"): Own('None means 1; only of ``method="mcmc"``.'),
     ("HierarchicalLogit", "draws"): Own(
-        "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"
-        " further apart."
+        "Of so many respondents that 1,000 draws of all of them take more than half a GB, there"
+        " are fewer draws, further apart."
     ),
-    ("HierarchicalLogit", "thin"): Own("None means 2, with attention 4, or more of many respondents."),
+    ("HierarchicalLogit", "thin"): Own(
+        "None means 2, with attention 4, or more of many respondents."
+    ),
     ("ProductClasses", "draws"): Own(
         instead="States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of"
         " `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;"
@@ -91,8 +97,8 @@ OWN = {
         ' the processor. With method="smc" the particles of each group; None: 64.'
     ),
     ("ProductClasses", "tune"): Own(
-        instead="States of each chain that are discarded first. In the first half of them the lapse falls from 1 to its"
-        " value."
+        instead="States of each chain that are discarded first. In the first half of them the lapse"
+        " falls from 1 to its value."
     ),
     ("ProductClasses", "chains"): Own(
         instead="Independent chains; None: 4. Where chains do not agree, as for many respondents with many attributes,"
@@ -101,20 +107,23 @@ OWN = {
         type="int, optional",
     ),
     ("ProductClasses", "thin"): Own(
-        instead="Sweeps of the sampler for each state; None: 16, fewer where the run would take too long."
+        instead="Sweeps of the sampler for each state; None: 16, fewer where the run would take too"
+        " long."
     ),
     ("ProductClasses", "cores"): Own(
-        instead="Threads; None means as many as there are processors. Has no influence on the draws."
+        instead="Threads; None means as many as there are processors. Has no influence on the"
+        " draws."
     ),
     ("ProductClasses", "max_time"): Own(
-        instead="Seconds after which the run stops and keeps what was drawn, in place of ten minutes of the processor."
-        " If half of them pass in tuning, the chains start again with less of it, and a warning says so."
+        instead="Seconds after which the run stops and keeps what was drawn, in place of ten"
+        " minutes of the processor. If half of them pass in tuning, the chains start again"
+        " with less of it, and a warning says so."
     ),
     ("MultinomialLogit", "random_seed"): Own(instead="Not used, as nothing is random."),
     ("MultinomialLogit", "progressbar"): Own(instead="Not used, as nothing takes long."),
     ("LatentClassLogit", "random_seed"): Own(
-        "It is the seed of the starts, of the parts of people that are left out, and of the draws that intervals come"
-        " from."
+        "It is the seed of the starts, of the parts of people that are left out, and of the draws"
+        " that intervals come from."
     ),
     ("PlackettLuceRegression", "draws"): _OF_GIBBS,
     ("PlackettLuceRegression", "tune"): _OF_GIBBS,
@@ -125,13 +134,15 @@ OWN = {
         " With the horseshoe it takes 3 and 64."
     ),
     ("Classifier", "cores"): Own(
-        instead="Threads; None means as many as there are processors. Has no influence on the results."
+        instead="Threads; None means as many as there are processors. Has no influence on the"
+        " results."
     ),
 }
 
 
 def places() -> dict[str, Any]:
-    """By the class that defines it: what says the arguments of a run, `fit`, and of a classifier the class as well."""
+    """By the class that defines it: what says the arguments of a run, `fit`, and of a classifier
+    the class as well."""
     found: dict[str, Any] = {}
     for spec in SPECS:
         cls = spec.load()
@@ -154,7 +165,12 @@ def entry(name: str, argument: str, indent: str) -> str:
     text = own.instead or " ".join(filter(None, (common, own.besides)))
     inner = indent + "    "
     lines = textwrap.fill(
-        text, 120, initial_indent=inner, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False
+        text,
+        120,
+        initial_indent=inner,
+        subsequent_indent=inner,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return f"{indent}{argument} : {own.type or kind}\n{lines}\n"
 

@@ -1,4 +1,5 @@
-"""How and where code is compiled, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
+"""How and where code is compiled, which a test replaces; `patch` is its `monkeypatch`, or one of
+its contexts."""
 
 from numba.core import config
 from numba.core.dispatcher import Dispatcher

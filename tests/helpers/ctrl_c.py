@@ -11,10 +11,11 @@ from helpers.patience import PATIENCE
 
 @contextlib.contextmanager
 def pressed(*moments, after=None):
-    """Ctrl-C so many seconds after the beginning of the block, or after an event; each may come too late.
+    """Ctrl-C so many seconds after the beginning of the block, or after an event; each may come too
+    late.
 
-    Gives two events, of the first and the last. What is to catch the KeyboardInterrupt stands before it in `with`.
-    """
+    Gives two events, of the first and the last. What is to catch the KeyboardInterrupt stands
+    before it in `with`."""
     main, is_over, is_ready = threading.main_thread().ident, threading.Event(), threading.Event()
     events = SimpleNamespace(first=threading.Event(), last=threading.Event())
 

@@ -6,6 +6,11 @@ PREFIX = "people_"
 
 
 def dependence_of(model):
-    """Return the attributes of the posterior that say it, such as `effect`; None where nobody knew who answered."""
-    found = {name.removeprefix(PREFIX): x for name, x in model.posterior_.attrs.items() if name.startswith(PREFIX)}
+    """Return the attributes of the posterior that say it, such as `effect`; None where nobody knew
+    who answered."""
+    found = {
+        name.removeprefix(PREFIX): x
+        for name, x in model.posterior_.attrs.items()
+        if name.startswith(PREFIX)
+    }
     return SimpleNamespace(**found) if found else None

@@ -1,8 +1,9 @@
-"""What a fit of three sweeps leaves, as a few numbers a variable: owners and decisions by hash, floats by their sums.
+"""What a fit of three sweeps leaves, as a few numbers a variable: owners and decisions by hash,
+floats by their sums.
 
-`python -m helpers.digests` in the folder `tests` writes them anew (cases/digests.json). That is allowed where an issue
-asks for another sampler or default, and whoever does it names the rows that change, and why.
-"""
+`python -m helpers.digests` in the folder `tests` writes them anew (cases/digests.json). That is
+allowed where an issue asks for another sampler or default, and whoever does it names the rows that
+change, and why."""
 
 import hashlib
 import json
@@ -31,8 +32,8 @@ KINDS = {
 }
 FILE = Path(__file__).parents[1] / "cases" / "digests.json"
 RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum of absolute values
-# The same of estimates that so few choices do not bound: a climb ends where the curvature is some 1e-10, a million
-# times the rounding of a sum of tens.
+# The same of estimates that so few choices do not bound: a climb ends where the curvature is some
+# 1e-10, a million times the rounding of a sum of tens.
 UNBOUNDED = 1e-4
 WITHOUT_BOUND = (
     "elimination-by-aspects, maximum-likelihood, covariates",
@@ -55,16 +56,23 @@ _UNIQUE = partial(th.EliminationByAspects, aspects="unique")
 
 def _tied_groups():
     tied = smallest.tied_pairs()[0]
-    other = th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], list("abc"), ties=[[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+    other = th.PairedComparisons(
+        [[0, 1, 3], [4, 0, 2], [0, 2, 0]], list("abc"), ties=[[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    )
     return ({"women": tied, "men": other},)
 
 
 def _with_none():
     """The experiment, in which a fourth alternative is none of the products."""
     rows = []
-    for k, (task, products) in enumerate(smallest.simulated(4, 3, seed=4).groupby(["id", "task"], sort=False)):
+    for k, (task, products) in enumerate(
+        smallest.simulated(4, 3, seed=4).groupby(["id", "task"], sort=False)
+    ):
         none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
-        rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
+        rows += [
+            products.assign(choice=0 if k % 4 == 3 else products["choice"]),
+            pd.DataFrame([none]),
+        ]
     return (th.ChoiceExperiment.from_frame(pd.concat(rows, ignore_index=True), none="4"),)
 
 
@@ -98,15 +106,27 @@ def _first_column(model):
 
 def best_and_worst():
     """The best and the worst of three options, and of two of them."""
-    rows = [("a", "b", "c", "a", "c"), ("b", "c", "d", "d", "b"), ("a", "c", "d", "a", "d"), ("a", "b", "d", "b", "a")]
-    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
+    rows = [
+        ("a", "b", "c", "a", "c"),
+        ("b", "c", "d", "d", "b"),
+        ("a", "c", "d", "a", "d"),
+        ("a", "b", "d", "b", "a"),
+    ]
+    return (
+        th.Choices.from_best_worst(
+            pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])
+        ),
+    )
 
 
 def _of_groups(data, ask, **more):
     """Of each way in which weights of groups hang together."""
     return {
         weights: Smallest(
-            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more), data, smallest.CHAINS, ask
+            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more),
+            data,
+            smallest.CHAINS,
+            ask,
         )
         for weights in ("free", "common", "similar")
     }
@@ -116,8 +136,14 @@ def _of_groups(data, ask, **more):
 _BTL = smallest.BTL
 MORE = {
     **{
-        f"{_BTL}, {method}, {name}": Smallest(partial(th.BradleyTerryLuce, method=method, **more), data, run, ask)
-        for method, run in (("laplace", smallest.DRAWS), ("mcmc", smallest.CHAINS), ("maximum-likelihood", {}))
+        f"{_BTL}, {method}, {name}": Smallest(
+            partial(th.BradleyTerryLuce, method=method, **more), data, run, ask
+        )
+        for method, run in (
+            ("laplace", smallest.DRAWS),
+            ("mcmc", smallest.CHAINS),
+            ("maximum-likelihood", {}),
+        )
         for name, more, data, ask in (
             ("ties", {}, smallest.tied_pairs, smallest.first_pair),
             ("covariates", {}, smallest.described_pairs, smallest.first_pair),
@@ -127,7 +153,10 @@ MORE = {
             ("best and worst", {"best_worst": "reversed"}, best_and_worst, smallest.first_set),
         )
     },
-    **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest.groups, _of_women).items()},
+    **{
+        f"{_EBA}, pairs of groups, {each}": row
+        for each, row in _of_groups(smallest.groups, _of_women).items()
+    },
     **{
         f"{_EBA}, tied groups, unique, {each}": row
         for each, row in _of_groups(_tied_groups, _of_women, aspects="unique").items()
@@ -154,22 +183,39 @@ MORE = {
         smallest.first_pair,
     ),
     f"{_EBA}, number, choices": Smallest(
-        partial(th.EliminationByAspects, aspects=2), smallest.sets, smallest.CHAINS, smallest.first_set
+        partial(th.EliminationByAspects, aspects=2),
+        smallest.sets,
+        smallest.CHAINS,
+        smallest.first_set,
     ),
     f"{_EBA}, given, choices": Smallest(
-        partial(th.EliminationByAspects, aspects=smallest.GIVEN), smallest.sets, smallest.CHAINS, smallest.first_set
+        partial(th.EliminationByAspects, aspects=smallest.GIVEN),
+        smallest.sets,
+        smallest.CHAINS,
+        smallest.first_set,
     ),
     f"{_EBA}, no lapse, fixed alpha": Smallest(
-        partial(th.EliminationByAspects, lapse=0.0, alpha=2.0), smallest.pairs, smallest.CHAINS, smallest.first_pair
+        partial(th.EliminationByAspects, lapse=0.0, alpha=2.0),
+        smallest.pairs,
+        smallest.CHAINS,
+        smallest.first_pair,
     ),
     f"{_EBA}, ties by half": Smallest(
-        partial(th.EliminationByAspects, ties="half"), smallest.tied_pairs, smallest.CHAINS, smallest.first_pair
+        partial(th.EliminationByAspects, ties="half"),
+        smallest.tied_pairs,
+        smallest.CHAINS,
+        smallest.first_pair,
     ),
     f"{_EBA}, tempering": Smallest(
-        partial(th.EliminationByAspects, tempering=3), smallest.pairs, smallest.CHAINS, smallest.first_pair
+        partial(th.EliminationByAspects, tempering=3),
+        smallest.pairs,
+        smallest.CHAINS,
+        smallest.first_pair,
     ),
     **{
-        f"{_EBA}, people, {name}": Smallest(partial(_UNIQUE, **more), data, run, smallest.first_pair)
+        f"{_EBA}, people, {name}": Smallest(
+            partial(_UNIQUE, **more), data, run, smallest.first_pair
+        )
         for name, more, data, run in (
             ("power, mcmc", {"people": "adjusted"}, smallest.answered_pairs, smallest.CHAINS),
         )
@@ -195,8 +241,20 @@ MORE = {
     **{
         f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
         for method, run, name, data, ask in (
-            ("maximum-likelihood", {"random_seed": 1}, "ties", smallest.tied_pairs, smallest.first_pair),
-            ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest.described_pairs, smallest.first_pair),
+            (
+                "maximum-likelihood",
+                {"random_seed": 1},
+                "ties",
+                smallest.tied_pairs,
+                smallest.first_pair,
+            ),
+            (
+                "maximum-likelihood",
+                {"random_seed": 1},
+                "covariates",
+                smallest.described_pairs,
+                smallest.first_pair,
+            ),
         )
     },
     f"{_ADDITIVE}, learned sigma, no constant": Smallest(
@@ -206,7 +264,10 @@ MORE = {
         smallest.similarity,
     ),
     f"{_ADDITIVE}, triplets, ratio": Smallest(
-        partial(th.AdditiveClustering, link="ratio"), smallest.triplets, smallest.CHAINS, smallest.first_set
+        partial(th.AdditiveClustering, link="ratio"),
+        smallest.triplets,
+        smallest.CHAINS,
+        smallest.first_set,
     ),
     **{
         f"latent-feature-model, {name}": Smallest(
@@ -221,9 +282,13 @@ MORE = {
             ("triplets", th.likelihoods.MostSimilarPair, smallest.triplets),
         )
     },
-    "product-classes, none": Smallest(th.ProductClasses, _with_none, smallest.PRODUCTS, smallest.worths),
+    "product-classes, none": Smallest(
+        th.ProductClasses, _with_none, smallest.PRODUCTS, smallest.worths
+    ),
     "multinomial-logit, none": Smallest(th.MultinomialLogit, _with_none, {}, _first_column),
-    "hierarchical-logit, none": Smallest(th.HierarchicalLogit, _with_none, smallest.CHAINS, smallest.worths),
+    "hierarchical-logit, none": Smallest(
+        th.HierarchicalLogit, _with_none, smallest.CHAINS, smallest.worths
+    ),
     "hierarchical-logit, attention by age": Smallest(
         partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
         smallest.aged_experiments,
@@ -258,10 +323,11 @@ for _name in (f"{_ADDITIVE}, map", f"{_ADDITIVE}, triplets, map"):  # fewer anne
 
 
 def digest_of(values: Any) -> Any:
-    """A hash of whole numbers, truths and texts; of floats how many, where one is no number, and three sums.
+    """A hash of whole numbers, truths and texts; of floats how many, where one is no number, and
+    three sums.
 
-    They are of absolute values, of values in which each counts otherwise, and of logarithms: small ones count, too.
-    """
+    They are of absolute values, of values in which each counts otherwise, and of logarithms: small
+    ones count, too."""
     array = np.asarray(values)
     if array.dtype.kind not in "fc":
         array = array.astype(np.int64) if array.dtype.kind in "biu" else array.astype(str)
@@ -271,9 +337,16 @@ def digest_of(values: Any) -> Any:
     there = np.isfinite(flat)
     kept = np.where(there, flat, 0.0)
     weights = np.cos(np.arange(1, 1 + len(flat)))  # no two places alike
-    logs = np.log(np.abs(kept) / max(np.abs(kept).max(initial=0.0), 1e-300) + 1e-6)  # noise about 0 stays small
-    absent = digest_of(np.where(there, 0, np.where(np.isnan(flat), 1, 2))) if not there.all() else ""
-    return [len(flat), absent, *(float(each) for each in (np.abs(kept).sum(), kept @ weights, logs @ weights))]
+    # noise about 0 stays small
+    logs = np.log(np.abs(kept) / max(np.abs(kept).max(initial=0.0), 1e-300) + 1e-6)
+    absent = (
+        digest_of(np.where(there, 0, np.where(np.isnan(flat), 1, 2))) if not there.all() else ""
+    )
+    return [
+        len(flat),
+        absent,
+        *(float(each) for each in (np.abs(kept).sum(), kept @ weights, logs @ weights)),
+    ]
 
 
 def is_same(found: Any, kept: Any, relative: float = RELATIVE) -> bool:
@@ -294,12 +367,23 @@ def digests_of(model: Any, row: Smallest) -> dict[str, Any]:
     if hasattr(model, "posterior_"):
         for part in ("posterior", "latent_features", "log_likelihood"):
             if part in model.posterior_.children:
-                variables = model.posterior_[part].dataset.drop_vars("class_order", errors="ignore").data_vars
-                whose = part.replace("latent_features", "posterior")  # one name, wherever a draw is stored
-                found |= {f"{whose}.{name}": digest_of(values.values) for name, values in variables.items()}
-    summary = model.summary().sort_index(key=lambda index: index.map(str))  # weights that are alike stand in any order
+                variables = (
+                    model.posterior_[part]
+                    .dataset.drop_vars("class_order", errors="ignore")
+                    .data_vars
+                )
+                # one name, wherever a draw is stored
+                whose = part.replace("latent_features", "posterior")
+                found |= {
+                    f"{whose}.{name}": digest_of(values.values)
+                    for name, values in variables.items()
+                }
+    # weights that are alike stand in any order
+    summary = model.summary().sort_index(key=lambda index: index.map(str))
     found["summary.rows"] = digest_of([str(name) for name in summary.index])
-    found |= {f"summary.{name}": digest_of(summary[name].to_numpy(float)) for name in summary.columns[:2]}
+    found |= {
+        f"summary.{name}": digest_of(summary[name].to_numpy(float)) for name in summary.columns[:2]
+    }
     found["prediction"] = digest_of(row.ask(model))
     return found
 
@@ -333,6 +417,7 @@ if __name__ == "__main__":
     jit._is_disabled = lambda: True
     kept = {name: digests_of(*fitted(name)) for name in ROWS}
     lines = ",\n".join(
-        f" {json.dumps(name)}: {json.dumps(each, sort_keys=True)}" for name, each in sorted(kept.items())
+        f" {json.dumps(name)}: {json.dumps(each, sort_keys=True)}"
+        for name, each in sorted(kept.items())
     )
     FILE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

@@ -1,10 +1,9 @@
 """Hashes of all draws of thirteen fits as users make them, on one processor.
 
-`python -m helpers.digests_long` in the folder `tests` writes them anew (cases/digests_long.json): before a change of
-structure, at the commit that it starts from. `pytest -m long tests/model/test_digests_long.py` holds the fits to them
-afterwards. Another processor rounds otherwise, and after thousands of sweeps draws otherwise; so it needs hashes of its
-own.
-"""
+`python -m helpers.digests_long` in the folder `tests` writes them anew (cases/digests_long.json):
+before a change of structure, at the commit that it starts from. `pytest -m long
+tests/model/test_digests_long.py` holds the fits to them afterwards. Another processor rounds
+otherwise, and after thousands of sweeps draws otherwise; so it needs hashes of its own."""
 
 import hashlib
 import json
@@ -32,7 +31,8 @@ def processor():
 
 
 def answers(respondents, shown, seed, slope=0.0):
-    """Which of the options shown each respondent chooses, six times: columns `who`, `age`, `option1`, ..., `chosen`."""
+    """Which of the options shown each respondent chooses, six times: columns `who`, `age`,
+    `option1`, ..., `chosen`."""
     rng = np.random.default_rng(seed)
     worths = np.linspace(0.0, 2.0, len(OPTIONS))
     rows = []
@@ -43,14 +43,18 @@ def answers(respondents, shown, seed, slope=0.0):
             items = rng.choice(len(OPTIONS), shown, replace=False)
             best = int(np.argmax(own[items] + rng.gumbel(size=shown)))
             names = {f"option{place}": OPTIONS[item] for place, item in enumerate(items, start=1)}
-            rows.append({"who": f"p{who}", "age": age, **names, "chosen": names[f"option{best + 1}"]})
+            rows.append(
+                {"who": f"p{who}", "age": age, **names, "chosen": names[f"option{best + 1}"]}
+            )
     return pd.DataFrame(rows)
 
 
 def pairs(respondents=30, seed=1, **more):
     """Comparisons of two options, with who made them."""
     frame = answers(respondents, 2, seed, **more)
-    return th.PairedComparisons.from_trials(frame, first="option1", second="option2", chosen="chosen", respondent="who")
+    return th.PairedComparisons.from_trials(
+        frame, first="option1", second="option2", chosen="chosen", respondent="who"
+    )
 
 
 def groups():
@@ -73,7 +77,12 @@ def triplets():
         items = np.sort(rng.choice(8, 3, replace=False))
         alike = items % 2
         odd = [k for k in range(3) if (alike == alike[k]).sum() == 1]
-        rows.append([*np.delete(items, odd[0] if odd and rng.random() < 0.9 else 0), items[odd[0] if odd else 0]])
+        rows.append(
+            [
+                *np.delete(items, odd[0] if odd and rng.random() < 0.9 else 0),
+                items[odd[0] if odd else 0],
+            ]
+        )
     kept = [row for row in rows if len(set(map(int, row))) == 3]
     return th.Triplets(np.array(kept), labels=OPTIONS)
 
@@ -119,7 +128,9 @@ def continued():
 
 
 FITS = {
-    "celebrities": lambda: th.EliminationByAspects().fit(th.datasets.celebrities(), draws=400, tune=400, **RUN),
+    "celebrities": lambda: th.EliminationByAspects().fit(
+        th.datasets.celebrities(), draws=400, tune=400, **RUN
+    ),
     "tempering": lambda: th.EliminationByAspects(tempering=4).fit(
         th.datasets.celebrities(), draws=200, tune=200, thin=4, **RUN
     ),
@@ -134,9 +145,15 @@ FITS = {
     ),
     "sets": lambda: th.EliminationByAspects().fit(sets(), draws=200, tune=200, thin=4, **RUN),
     "triplets": lambda: th.AdditiveClustering().fit(triplets(), draws=200, tune=200, thin=4, **RUN),
-    "hierarchical logit": lambda: th.HierarchicalLogit().fit(study().data, draws=300, tune=200, thin=4, **RUN),
-    "product classes": lambda: th.ProductClasses().fit(study().data, draws=100, tune=500, thin=16, **RUN),
-    "sparse logit": lambda: th.SparseMultinomialLogit(draws=500, random_state=1).fit(*rows(), progressbar=False),
+    "hierarchical logit": lambda: th.HierarchicalLogit().fit(
+        study().data, draws=300, tune=200, thin=4, **RUN
+    ),
+    "product classes": lambda: th.ProductClasses().fit(
+        study().data, draws=100, tune=500, thin=16, **RUN
+    ),
+    "sparse logit": lambda: th.SparseMultinomialLogit(draws=500, random_state=1).fit(
+        *rows(), progressbar=False
+    ),
     "board of judges": board,
     "killed and resumed": resumed,
     "continued": continued,

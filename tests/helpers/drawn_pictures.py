@@ -8,16 +8,21 @@ MULTIMODAL = ["$_{5 now and $10 later", "x" * 200, "two\nlines", "100 % of_this^
 
 
 def drawn_texts(figure, monkeypatch):
-    """What is written in a figure, with its box in pixels; ticks outside the axes exist but are not drawn."""
+    """What is written in a figure, with its box in pixels; ticks outside the axes exist but are not
+    drawn."""
     drawn, draw = {}, Text.draw
-    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), draw(text, renderer)))
+    monkeypatch.setattr(
+        Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), draw(text, renderer))
+    )
     figure.canvas.draw()
     shown = [text for text in drawn.values() if text.get_visible() and text.get_text().strip()]
-    return [(text, Text.get_window_extent(text)) for text in shown]  # without a line that leads to it
+    # without a line that leads to it
+    return [(text, Text.get_window_extent(text)) for text in shown]
 
 
 def assert_readable(ax, monkeypatch, least=1, smallest=0):
-    """Every text of the figure of these axes is inside, none is too small, and none overlaps another.
+    """Every text of the figure of these axes is inside, none is too small, and none overlaps
+    another.
 
     Returns what is written in it.
     """
@@ -41,5 +46,8 @@ def assert_apart(boxes):
     """No two of the texts overlap; their boxes have room above and below the letters."""
     for number, (text, box) in enumerate(boxes):
         for other, at in boxes[:number]:
-            across, up = min(box.x1, at.x1) - max(box.x0, at.x0), min(box.y1, at.y1) - max(box.y0, at.y0)
+            across, up = (
+                min(box.x1, at.x1) - max(box.x0, at.x0),
+                min(box.y1, at.y1) - max(box.y0, at.y0),
+            )
             assert across <= 0.5 or up <= 2.5, f"{text.get_text()!r} overlaps {other.get_text()!r}"

@@ -8,10 +8,15 @@ from helpers.drawn_pictures import MULTIMODAL
 from helpers.similarity_columns import columns_of_sets, similarities, similarities_of
 from thali import AdditiveClustering
 
-COUNTRIES = "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia Spain USA Vietnam"
+COUNTRIES = (
+    "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia"
+    " Spain USA Vietnam"
+)
 
 
-def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0, scale=1.0, kept=True):
+def fitted(
+    n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0, scale=1.0, kept=True
+):
     """A stand-in for a fitted model: its tree and its estimates, as the pictures read them."""
     rng = np.random.default_rng(seed)
     labels = list(labels or [str(number) for number in range(n)])
@@ -51,11 +56,15 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
         posterior["similarity"] = ((*sampled, "pair"), everything.reshape(*shape, -1))
         coordinates |= ends("pair", first, second)
     observed = xr.Dataset(
-        {"similarity": ("measured_pair", data.values)}, coords=ends("measured_pair", data.first, data.second)
+        {"similarity": ("measured_pair", data.values)},
+        coords=ends("measured_pair", data.first, data.second),
     )
     groups = in_groups(xr.Dataset(posterior, coordinates)) | {"observed_data": observed}
     of_pairs = {"first": data.first, "second": data.second, "judgements": data.judgements}
-    design = xr.Dataset({"kind": "similarities"} | {name: ("measured_pair", cells) for name, cells in of_pairs.items()})
+    design = xr.Dataset(
+        {"kind": "similarities"}
+        | {name: ("measured_pair", cells) for name, cells in of_pairs.items()}
+    )
     tree = xr.DataTree.from_dict(groups | {"constant_data": design})
     model = AdditiveClustering()
     vars(model).update(posterior_=tree, data=data, everything=everything)

@@ -19,8 +19,12 @@ class FakeModel(thali.EliminationByAspects):
     def fit(self, data, **budget):
         self.happens()
         draws, chains = budget.get("draws", 1000), budget.get("chains", 4)
-        chains = [chain(data.n_options, draws, seed, self.beside, self.common) for seed in range(chains)]
-        self.posterior_ = to_datatree(chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha)
+        chains = [
+            chain(data.n_options, draws, seed, self.beside, self.common) for seed in range(chains)
+        ]
+        self.posterior_ = to_datatree(
+            chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha
+        )
         return self
 
     def features(self, min_probability=0.05, similar=None, ci=0.89):

@@ -1,4 +1,5 @@
-"""Moves of a state, its key, and the log posterior that they must leave invariant, whatever the data."""
+"""Moves of a state, its key, and the log posterior that they must leave invariant, whatever the
+data."""
 
 import math
 from collections import Counter
@@ -29,9 +30,21 @@ class Start(NamedTuple):
     link: str = LINK
 
 
-def start(data, matrix, weights=(0.7, 1.3), unique=None, kind=None, prior=None, beta=1.0, rows=6, link=LINK, **more):
-    """`kind` says what the unique weights are: those of single options and all that only these own, unless told
-    otherwise. There are few rows for columns: the state is copied for every outcome of a move."""
+def start(
+    data,
+    matrix,
+    weights=(0.7, 1.3),
+    unique=None,
+    kind=None,
+    prior=None,
+    beta=1.0,
+    rows=6,
+    link=LINK,
+    **more,
+):
+    """`kind` says what the unique weights are: those of single options and all that only these own,
+    unless told otherwise. There are few rows for columns: the state is copied for every outcome of
+    a move."""
     prior, n = prior or IndianBuffet(), data.n_options
     settings = {"lo": 1} | more
     if isinstance(data, Triplets):
@@ -42,7 +55,9 @@ def start(data, matrix, weights=(0.7, 1.3), unique=None, kind=None, prior=None, 
         else:
             kind = NO_UNIQUE if unique is None else TOTAL_UNIQUE if kind is None else kind
             model, make = build(data, prior, unique=kind, **settings)
-        pair = make_state(model, make, matrix, weights, np.zeros(n) if unique is None else unique, rows=rows)
+        pair = make_state(
+            model, make, matrix, weights, np.zeros(n) if unique is None else unique, rows=rows
+        )
     pair[0].real[BETA] = beta
     return Start(data, model, pair, prior, link)
 
@@ -58,8 +73,8 @@ def state_key(pair):
 
 
 def own_log_likelihood(model, state):
-    """The samplers' own, from scratch. Where a side can be empty they count it as 1e-9, which the naive evaluation does
-    not; test_deltas compares the two."""
+    """The samplers' own, from scratch. Where a side can be empty they count it as 1e-9, which the
+    naive evaluation does not; test_deltas compares the two."""
     cache = empty_cache(model.likelihood)
     operations.rebuild(model.likelihood, cache, state)
     return operations.log_likelihood(model.likelihood, cache, state)
@@ -72,7 +87,9 @@ def log_likelihood(begun, pair, lapse=0.01):
         return naive_log_likelihood(data, begun.link, pair)
     if isinstance(data, Similarities):
         constant, variance = map(float, cache.real)
-        return naive.additive_log_likelihood(data, *contents(state)[:2], constant, math.sqrt(variance))
+        return naive.additive_log_likelihood(
+            data, *contents(state)[:2], constant, math.sqrt(variance)
+        )
     if begun.model.unique == NO_UNIQUE:
         return own_log_likelihood(begun.model, state)
     return naive.log_likelihood(data, *contents(state), lapse)
@@ -84,8 +101,13 @@ def target(begun):
     def log_target(pair):
         matrix, weights, unique = contents(pair[0])
         alpha, (shape, rate) = float(pair[0].real[ALPHA]), begun.model.weights
-        total = pair[0].real[BETA] * log_likelihood(begun, pair) + begun.prior.log_prob(matrix, alpha) - unique.sum()
-        if begun.model.unique == TOTAL_UNIQUE:  # the density of the sum of unique weights, not that of a single one
+        total = (
+            pair[0].real[BETA] * log_likelihood(begun, pair)
+            + begun.prior.log_prob(matrix, alpha)
+            - unique.sum()
+        )
+        # the density of the sum of unique weights, not that of a single one
+        if begun.model.unique == TOTAL_UNIQUE:
             total += sum(log_i0(alpha / unique.size * s) for s in unique)
         return total + ((shape - 1.0) * np.log(weights) - rate * weights).sum()
 
@@ -97,7 +119,13 @@ def target_of_births(begun):
     table = IndianBuffet().compiled(begun.data.n_options)
 
     def log_target(pair):
-        total = sum(math.log(pair[0].real[ALPHA]) + table.log_rate[m] for m in contents(pair[0])[0].sum(0))
-        return log_likelihood(begun, pair) + total - sum(math.lgamma(c + 1) for c in Counter(state_key(pair)).values())
+        total = sum(
+            math.log(pair[0].real[ALPHA]) + table.log_rate[m] for m in contents(pair[0])[0].sum(0)
+        )
+        return (
+            log_likelihood(begun, pair)
+            + total
+            - sum(math.lgamma(c + 1) for c in Counter(state_key(pair)).values())
+        )
 
     return log_target

@@ -23,7 +23,8 @@ def camera():
     return th.ChoiceExperiment.from_frame(table("camera"), none={"brand": "none"})
 
 
-SEGMENTS = np.array([[-2.0, 0.0, 0.0, 0.5], [-0.3, 2.0, -1.0, 0.5], [-0.3, -0.5, 0.5, 3.0]])  # as `simulated` has them
+# as `simulated` has them
+SEGMENTS = np.array([[-2.0, 0.0, 0.0, 0.5], [-0.3, 2.0, -1.0, 0.5], [-0.3, -0.5, 0.5, 3.0]])
 
 
 def of_segments(people=60, tasks=10, seed=0, none=False):
@@ -33,15 +34,31 @@ def of_segments(people=60, tasks=10, seed=0, none=False):
     rows = []
     for person in range(people):
         for task in range(tasks):
-            price, brand, zoom = rng.integers(3, size=3), rng.integers(3, size=3), rng.integers(2, size=3)
+            price, brand, zoom = (
+                rng.integers(3, size=3),
+                rng.integers(3, size=3),
+                rng.integers(2, size=3),
+            )
             x = np.column_stack([price, brand == 1, brand == 2, zoom])
             utility = np.append(x @ SEGMENTS[segment[person]], [-1.0] * none)
             chosen = np.argmax(utility + rng.gumbel(size=len(utility)))
             for j in range(len(utility)):
                 product = {"price": 9.0, "brand": "none", "zoom": "no"}
                 if j < 3:
-                    product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
-                rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
+                    product = {
+                        "price": 10.0 * price[j] + 5.0,
+                        "brand": "ABC"[brand[j]],
+                        "zoom": ["no", "yes"][zoom[j]],
+                    }
+                rows.append(
+                    {
+                        "id": f"p{person}",
+                        "task": task + 1,
+                        "alt": j + 1,
+                        "choice": int(j == chosen),
+                        **product,
+                    }
+                )
     return pd.DataFrame(rows), segment
 
 

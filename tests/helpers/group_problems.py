@@ -25,7 +25,16 @@ def pair(first, second):
 
 
 def task(
-    data, likelihood=None, prior=None, alpha=None, weights="free", kappa=float("nan"), draws=1, tune=0, thin=1, **more
+    data,
+    likelihood=None,
+    prior=None,
+    alpha=None,
+    weights="free",
+    kappa=float("nan"),
+    draws=1,
+    tune=0,
+    thin=1,
+    **more,
 ):
     """What the chains of groups run; `kappa` fixes what is learned otherwise."""
     groups = GroupedData({str(g): each for g, each in enumerate(data)})
@@ -48,13 +57,18 @@ def drawn(of_task, random_seed=1):
 
 
 def columns_owned_by(draws, owners):
-    """How many columns have just these owners, draw by draw, and the sum of their weights (draw, group)."""
+    """How many columns have just these owners, draw by draw, and the sum of their weights (draw,
+    group)."""
     draw = np.repeat(np.arange(len(draws.alpha)), draws.n_features)
     ends = np.cumsum(draws.sizes)
-    wanted = [tuple(draws.owners[end - size : end]) == owners for size, end in zip(draws.sizes, ends, strict=True)]
+    wanted = [
+        tuple(draws.owners[end - size : end]) == owners
+        for size, end in zip(draws.sizes, ends, strict=True)
+    ]
     wanted = np.array(wanted, bool)
     sums = [
-        np.bincount(draw[wanted], draws.weights[wanted, g], len(draws.alpha)) for g in range(draws.weights.shape[1])
+        np.bincount(draw[wanted], draws.weights[wanted, g], len(draws.alpha))
+        for g in range(draws.weights.shape[1])
     ]
     return np.bincount(draw[wanted], minlength=len(draws.alpha)), np.stack(sums, axis=1)
 
@@ -91,7 +105,10 @@ def contents(states):
 
 def key(parts):
     states, base = parts[0], parts[2]
-    return tuple(np.round(each, 9).tobytes() for each in (*contents(states), base.v[: states.whole[0, COLUMNS]]))
+    return tuple(
+        np.round(each, 9).tobytes()
+        for each in (*contents(states), base.v[: states.whole[0, COLUMNS]])
+    )
 
 
 def geweke(chain, expected, rounds, simulate, more=lambda chain: {}, sweeps=1):

@@ -10,12 +10,18 @@ KINDS = {
         ["tea milk tea", "milk juice juice", "coffee tea coffee", "tea juice|no preference"],
     ),
     "best": ("option1 option2 option3 best", ["tea milk juice tea", "milk juice tea juice"]),
-    "best-worst": ("option1 option2 option3 best worst", ["tea milk juice tea milk", "tea milk coffee milk coffee"]),
+    "best-worst": (
+        "option1 option2 option3 best worst",
+        ["tea milk juice tea milk", "tea milk coffee milk coffee"],
+    ),
     "ranking": (
         "shown1 shown2 shown3 rank1 rank2 rank3",
         ["tea milk juice milk tea juice", "coffee tea milk milk tea coffee"],
     ),
-    "odd-one-out": ("object1 object2 object3 odd", ["tea milk juice tea", "milk tea coffee coffee"]),
+    "odd-one-out": (
+        "object1 object2 object3 odd",
+        ["tea milk juice tea", "milk tea coffee coffee"],
+    ),
     "ratings": ("first second similarity", ["tea milk 3", "juice milk 7", "tea juice 1"]),
     "choice": (
         "brand_1 brand_2 price_1 price_2 choice",
@@ -24,10 +30,22 @@ KINDS = {
 }
 
 
-def rows_of(kind, person, seed="1", study="drinks-1", part="main", answers=None, planned=None, first=1, **more):
+def rows_of(
+    kind,
+    person,
+    seed="1",
+    study="drinks-1",
+    part="main",
+    answers=None,
+    planned=None,
+    first=1,
+    **more,
+):
     """What a questionnaire hands in: a row an answer."""
     names, usual = KINDS[kind]
-    cells = [re.split(r"[ |]", text, maxsplit=len(names.split()) - 1) for text in (answers or usual)]
+    cells = [
+        re.split(r"[ |]", text, maxsplit=len(names.split()) - 1) for text in (answers or usual)
+    ]
     frame = pd.DataFrame(cells, columns=names.split())
     number = range(first, first + len(frame))
     head = {

@@ -1,4 +1,5 @@
-"""A fit of every kind of model that runs chains: the same whatever stops it, for tests that stop it at any moment."""
+"""A fit of every kind of model that runs chains: the same whatever stops it, for tests that stop it
+at any moment."""
 
 from typing import NamedTuple
 
@@ -40,12 +41,16 @@ def _choices():
 
 
 def _groups():
-    return GroupedData({name: random_comparisons(4, seed) for seed, name in enumerate(["adults", "children"])})
+    return GroupedData(
+        {name: random_comparisons(4, seed) for seed, name in enumerate(["adults", "children"])}
+    )
 
 
 def _triplets():
     rng = np.random.default_rng(6)
-    return th.Triplets([tuple(rng.choice(list("abcdef"), 3, replace=False).tolist()) for _ in range(80)])
+    return th.Triplets(
+        [tuple(rng.choice(list("abcdef"), 3, replace=False).tolist()) for _ in range(80)]
+    )
 
 
 def _similarities():
@@ -60,17 +65,25 @@ def _table():
 
 
 def _experiment():
-    return th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]})
+    return th.ChoiceExperiment.from_frame(
+        simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
+    )
 
 
 def _latent(model, data, thin):
-    return lambda draws, **how: model().fit(data(), draws=draws, thin=thin, progressbar=False, **(RUN | how))
+    return lambda draws, **how: model().fit(
+        data(), draws=draws, thin=thin, progressbar=False, **(RUN | how)
+    )
 
 
 def _classifier(model, **settings):
     def fit(draws, random_seed=RUN["random_seed"], **how):
         run = {**RUN, "draws": draws, "thin": 1, "random_state": random_seed} | settings | how
-        return fit_rows(model, *_table(), **{name: value for name, value in run.items() if name != "random_seed"})
+        return fit_rows(
+            model,
+            *_table(),
+            **{name: value for name, value in run.items() if name != "random_seed"},
+        )
 
     return fit
 
@@ -87,14 +100,23 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
     "pairs": (6000, _latent(th.EliminationByAspects, lambda: random_comparisons(5, 5), 2)),
     "tempered": (
         1500,
-        _latent(lambda: th.EliminationByAspects(tempering=[1, 2, 4]), lambda: random_comparisons(5, 5), 2),
+        _latent(
+            lambda: th.EliminationByAspects(tempering=[1, 2, 4]),
+            lambda: random_comparisons(5, 5),
+            2,
+        ),
     ),
     "sets": (2000, _latent(th.EliminationByAspects, _choices, 1)),
-    "groups": (1000, _latent(lambda: th.EliminationByAspects(people=th.people.Groups()), _groups, 2)),
+    "groups": (
+        1000,
+        _latent(lambda: th.EliminationByAspects(people=th.people.Groups()), _groups, 2),
+    ),
     "kinds of people": (
         1500,
         _latent(
-            lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)), lambda: random_answers(12, 4, 8, 5), 2
+            lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)),
+            lambda: random_answers(12, 4, 8, 5),
+            2,
         ),
     ),
     "triplets": (6000, _latent(th.AdditiveClustering, _triplets, 2)),
@@ -102,7 +124,9 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
     "own likelihood": (
         800,
         _latent(
-            lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(of_ratings)),
+            lambda: th.LatentFeatureModel(
+                th.priors.IndianBuffet(), th.likelihoods.Custom(of_ratings)
+            ),
             lambda: Ratings(np.array([0.0, 1.0, 2.0, 2.5]), ("a", "b", "c", "d")),
             1,
         ),
@@ -128,7 +152,16 @@ def fitted(kind: str, size: int | None = None, **how):
 
 
 def draws_of(model) -> dict[str, np.ndarray]:
-    """What a fit drew, (chain, draw, ...): numbers that do not hang on the order in which features are stored."""
+    """What a fit drew, (chain, draw, ...): numbers that do not hang on the order in which features
+    are stored."""
     posterior = model.posterior_["posterior"].dataset
-    padded = {"features", "weights", "group_weights", "kind_weights"} if "feature" in posterior.sizes else set()
-    return {name: v.values for name, v in posterior.data_vars.items() if name not in padded and "draw" in v.dims}
+    padded = (
+        {"features", "weights", "group_weights", "kind_weights"}
+        if "feature" in posterior.sizes
+        else set()
+    )
+    return {
+        name: v.values
+        for name, v in posterior.data_vars.items()
+        if name not in padded and "draw" in v.dims
+    }

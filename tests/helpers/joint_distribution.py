@@ -1,9 +1,9 @@
 """Joint-distribution test of a sampler (Geweke 2004).
 
-Alternate between one sweep given the data and new data given the parameters. If the sweep leaves the posterior
-invariant for every data set, the pair keeps its joint distribution, and every function of the parameters keeps its
-prior distribution, whose mean is known. A wrong conditional anywhere in the sweep shifts some of them.
-"""
+Alternate between one sweep given the data and new data given the parameters. If the sweep leaves
+the posterior invariant for every data set, the pair keeps its joint distribution, and every
+function of the parameters keeps its prior distribution, whose mean is known. A wrong conditional
+anywhere in the sweep shifts some of them."""
 
 import math
 from typing import Any
@@ -36,27 +36,29 @@ def joint_distribution_test(
 ) -> dict[str, float]:
     """Run sampler and simulated data in turn and compare the parameters with their prior means.
 
-    The data give the design only: who is compared with whom, how often, and the scale of a variance that is learned.
-    Few comparisons, or much noise, make the alternation mix well; otherwise the scores mean nothing.
+    The data give the design only: who is compared with whom, how often, and the scale of a variance
+    that is learned. Few comparisons, or much noise, make the alternation mix well; otherwise the
+    scores mean nothing.
 
     Parameters
     ----------
-    prior : one of `thali.priors`
-    likelihood : thali.likelihoods.Elimination, thali.likelihoods.Additive or thali.likelihoods.MostSimilarPair
-    data : PairedComparisons, Choices, Similarities, or Triplets with each set answered once
-    expected : dict of float
-        Prior means of some of: "alpha", "1 / (1 + alpha)", "columns" (with at least one owner), "single" (columns of
-        one owner), "pairs" (columns of two), "owned by 0" (columns of the first option), "shared weight" (sum over
-        columns of two owners or more), "heavy" (number of those that weigh more than 1), "unique weight" (sum over
-        options; with an infinite prior and exponential weights it holds the columns of single owners), "light unique"
-        (share of unique weights below 1/2), "share of 0" (of the first option in the sum of unique weights) and
-        "share of 0^2". Of comparisons with covariates also "coefficient" (the first), "coefficient^2" and "positive
-        coefficient", with ties "tie", "tie^2" and "small tie" (whether below 1/2). Of similarities also: "shared"
-        (columns of two owners or more) and
-        "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01" (of the columns that
-        the first two objects share), "weight 01^2", "weight 01 * weight 02", "constant", "constant^2", "precision"
-        (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance). Of
-        triplets with the link "ratio" also "constant" and "constant^2".
+    prior : one of `thali.priors` likelihood : thali.likelihoods.Elimination,
+    thali.likelihoods.Additive or thali.likelihoods.MostSimilarPair data : PairedComparisons,
+    Choices, Similarities, or Triplets with each set answered once expected : dict of float
+        Prior means of some of: "alpha", "1 / (1 + alpha)", "columns" (with at least one owner),
+        "single" (columns of one owner), "pairs" (columns of two), "owned by 0" (columns of the
+        first option), "shared weight" (sum over columns of two owners or more), "heavy" (number of
+        those that weigh more than 1), "unique weight" (sum over options; with an infinite prior and
+        exponential weights it holds the columns of single owners), "light unique" (share of unique
+        weights below 1/2), "share of 0" (of the first option in the sum of unique weights) and
+        "share of 0^2". Of comparisons with covariates also "coefficient" (the first),
+        "coefficient^2" and "positive coefficient", with ties "tie", "tie^2" and "small tie"
+        (whether below 1/2). Of similarities also: "shared" (columns of two owners or more) and
+        "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01"
+        (of the columns that the first two objects share), "weight 01^2", "weight 01 * weight 02",
+        "constant", "constant^2", "precision" (1 / sigma^2), "log variance", "error" (sum of squared
+        residuals, each divided by its variance). Of triplets with the link "ratio" also "constant"
+        and "constant^2".
     rounds : int
     weight_prior, alpha
         As in `LatentFeatureModel`.
@@ -64,13 +66,14 @@ def joint_distribution_test(
         Sweeps that replace those of the prior and the likelihood.
     random_seed : int
     temperatures : sequence of float, optional
-        Of the replicas of a tempered chain. The data of a round come from the replica at the first temperature, so
-        that all others must be infinite: those replicas have the prior whatever the data are. At a first temperature T
-        other than 1 similarities have T times the variance, and the density of a learned sigma^2 is its prior's times
-        sigma^(P (1 - 1/T)), P the number of pairs.
+        Of the replicas of a tempered chain. The data of a round come from the replica at the first
+        temperature, so that all others must be infinite: those replicas have the prior whatever the
+        data are. At a first temperature T other than 1 similarities have T times the variance, and
+        the density of a learned sigma^2 is its prior's times sigma^(P (1 - 1/T)), P the number of
+        pairs.
     sweeps : int, optional
-        Sweeps a round. Replicas 1 and 2, 3 and 4, ... are swapped after the first, 0 and 1, 2 and 3, ... after the
-        second.
+        Sweeps a round. Replicas 1 and 2, 3 and 4, ... are swapped after the first, 0 and 1, 2 and
+        3, ... after the second.
 
     Returns
     -------
@@ -86,7 +89,9 @@ def joint_distribution_test(
     >>> import numpy as np, thali as th
     >>> design = th.PairedComparisons([[0, 1], [1, 0]])
     >>> known = th.priors.Given([[1], [0]])
-    >>> scores = joint_distribution_test(known, th.likelihoods.Elimination(), design, {"unique weight": 2.0}, 200)
+    >>> scores = joint_distribution_test(
+    ...     known, th.likelihoods.Elimination(), design, {"unique weight": 2.0}, 200
+    ... )
     >>> abs(scores["unique weight"]) < 4
     True
     """
@@ -107,7 +112,8 @@ def joint_distribution_test(
         for name in expected:
             kept[name].append(now[name])
         _simulate(rng, chain)
-        chain.states.whole[:, SWEEPS] = 0  # the next sweep starts as the first did, with a cache filled from the state
+        # the next sweep starts as the first did, with a cache filled from the state
+        chain.states.whole[:, SWEEPS] = 0
     scores = {}
     for name, values in kept.items():
         draws = np.asarray(values, float)
@@ -145,7 +151,11 @@ def _quantities(chain: Any) -> dict[str, float]:
     }
     if isinstance(chain.task.model.likelihood, PairsWithCovariates):
         beta = float(chain.cache.real[COEFFICIENTS])
-        found |= {"coefficient": beta, "coefficient^2": beta**2, "positive coefficient": float(beta > 0.0)}
+        found |= {
+            "coefficient": beta,
+            "coefficient^2": beta**2,
+            "positive coefficient": float(beta > 0.0),
+        }
     if isinstance(chain.task.model.likelihood, PairsWithTies | PairsWithCovariatesAndTies):
         tie = float(chain.cache.real[TIE])
         found |= {"tie": tie, "tie^2": tie**2, "small tie": float(tie < 0.5)}
@@ -153,11 +163,15 @@ def _quantities(chain: Any) -> dict[str, float]:
         constant = float(chain.cache.real[0])
         found |= {"constant": constant, "constant^2": constant**2}
     if "residual" in chain.cache._fields:
-        found |= _quantities_of_similarities(chain.task.model.likelihood, state, chain.cache, chain.ladder.beta[0])
+        found |= _quantities_of_similarities(
+            chain.task.model.likelihood, state, chain.cache, chain.ladder.beta[0]
+        )
     return found
 
 
-def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: Any) -> dict[str, float]:
+def _quantities_of_similarities(
+    judgements: Any, state: Any, cache: Any, beta: Any
+) -> dict[str, float]:
     from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
     from thali._aspects.state import COLUMNS
 
@@ -191,13 +205,18 @@ def _simulate(rng: np.random.Generator, chain: Any) -> None:
     elif "trial_shared" in kept:
         simulate_triplets(rng, likelihood, chain.state, float(chain.cache.real[0]))
     elif "residual" in kept:
-        simulate_similarities(rng, likelihood, chain.state, chain.cache, float(chain.ladder.beta[0]))
+        simulate_similarities(
+            rng, likelihood, chain.state, chain.cache, float(chain.ladder.beta[0])
+        )
     else:
         simulate_pairs(rng, likelihood, chain.cache)
 
 
-def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any, cache: Any, beta: float = 1.0) -> None:
-    """New similarities of every measured pair, drawn at the present features, weights, constant and variance.
+def simulate_similarities(
+    rng: np.random.Generator, judgements: Any, state: Any, cache: Any, beta: float = 1.0
+) -> None:
+    """New similarities of every measured pair, drawn at the present features, weights, constant and
+    variance.
 
     Parameters
     ----------
@@ -208,7 +227,8 @@ def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any,
     cache : thali._aspects.likelihoods.residuals.Residuals
         Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
     beta : float, optional
-        The power of the likelihood that they are drawn from; the noise has the variance divided by it.
+        The power of the likelihood that they are drawn from; the noise has the variance divided by
+        it.
     """
     from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
     from thali._aspects.state import COLUMNS
@@ -228,7 +248,8 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     ----------
     rng : numpy.random.Generator
     sets : thali._aspects.likelihoods.pair_sets.PairSets
-        With answers given once each. The pairs that are chosen change, so that every cache must be rebuilt afterwards.
+        With answers given once each. The pairs that are chosen change, so that every cache must be
+        rebuilt afterwards.
     state : thali._aspects.state.FeatureState
     constant : float
         That of the link "ratio".
@@ -254,8 +275,9 @@ def _drawn(rng: np.random.Generator, weights: np.ndarray) -> int:
 def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any) -> None:
     """New choices out of every set, drawn at the present aspects and weights.
 
-    Every aspect takes effect after an exponential time with its weight as rate, and eliminates all that lack it, unless
-    nobody left has it; who are left in the end share equally. This is the model without its recursion.
+    Every aspect takes effect after an exponential time with its weight as rate, and eliminates all
+    that lack it, unless nobody left has it; who are left in the end share equally. This is the
+    model without its recursion.
 
     Parameters
     ----------

@@ -13,7 +13,8 @@ from thali._aspects.state import empty_state
 LIMIT = 5.4
 
 
-VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02  # of the prior of a learned variance, as the documentation has it
+# of the prior of a learned variance, as the documentation has it
+VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
 HEAVY = math.exp(-1.0)  # share of exponential weights above 1
 
 
@@ -21,7 +22,8 @@ OF_ALPHA = {"alpha": 1.0, "1 / (1 + alpha)": 0.596347362323194}
 
 
 def buffet_means(n, unique, mean_weight=1.0, heavy=HEAVY):
-    """Prior means under the Indian buffet process with alpha ~ Gamma(1, 1); `unique` is 0 where there is no weight."""
+    """Prior means under the Indian buffet process with alpha ~ Gamma(1, 1); `unique` is 0 where
+    there is no weight."""
     h = float(np.sum(1.0 / np.arange(1, n + 1)))
     means = {
         "columns": h,
@@ -71,13 +73,21 @@ def finite_rates(n, columns, alpha):
     a = alpha / columns
     log_p = [math.log(a) + special.gammaln(m + a) + math.lgamma(n - m + 1) for m in range(n + 1)]
     p = np.exp(np.array(log_p) - math.lgamma(n + 1 + a))
-    return {frozenset(h): p[len(h)] for size in range(1, n + 1) for h in combinations(range(n), size)}
+    return {
+        frozenset(h): p[len(h)] for size in range(1, n + 1) for h in combinations(range(n), size)
+    }
 
 
 def means_of_parameters(data, weight_prior, tilt=0.0):
-    """Of the constant, the variance and the residuals; sigma^2 has the density of its prior times sigma^(2 tilt)."""
+    """Of the constant, the variance and the residuals; sigma^2 has the density of its prior times
+    sigma^(2 tilt)."""
     shape, rate = weight_prior
-    scale = VARIANCE_SHARE * np.var(data.values) * (VARIANCE_SHAPE - 1.0) / np.mean(1.0 / data.judgements)
+    scale = (
+        VARIANCE_SHARE
+        * np.var(data.values)
+        * (VARIANCE_SHAPE - 1.0)
+        / np.mean(1.0 / data.judgements)
+    )
     precision = VARIANCE_SHAPE - tilt, scale
     return {
         "constant": shape / rate,
@@ -111,7 +121,8 @@ def means_of_columns(rates, n, weight_prior, alpha, alpha2):
         "heavy": alpha * shared * stats.gamma(shape, scale=1.0 / rate).sf(1.0),
         "weight 01": alpha * pair * mean,
         "weight 01^2": alpha * pair * square + alpha2 * (pair * mean) ** 2,
-        "weight 01 * weight 02": alpha * total(lambda h: {0, 1, 2} <= h) * square + alpha2 * pair * other * mean**2,
+        "weight 01 * weight 02": alpha * total(lambda h: {0, 1, 2} <= h) * square
+        + alpha2 * pair * other * mean**2,
     }
 
 

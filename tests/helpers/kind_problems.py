@@ -16,12 +16,16 @@ from thali._aspects.populations.kinds import KindChain, UnknownKinds, build_kind
 def answered(rows, labels=None):
     """Comparisons from rows of person, first, second, and which of the two was chosen."""
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
-    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", labels=labels)
+    return th.PairedComparisons.from_trials(
+        frame, "first", "second", "chosen", respondent="person", labels=labels
+    )
 
 
 def of_one_pair(*counts):
     """People who compared two options so often: times the first was chosen, and the second."""
-    return answered([(f"p{k}", "1", "2", c) for k, (a, b) in enumerate(counts) for c in "1" * a + "2" * b])
+    return answered(
+        [(f"p{k}", "1", "2", c) for k, (a, b) in enumerate(counts) for c in "1" * a + "2" * b]
+    )
 
 
 def random_answers(people, n, choices, seed):
@@ -35,13 +39,16 @@ def random_answers(people, n, choices, seed):
 
 
 def random_judgements(people, n, choices, seed, tied=False, described=True):
-    """People who answer at random, ties perhaps among them, with two covariates of their comparisons perhaps."""
+    """People who answer at random, ties perhaps among them, with two covariates of their
+    comparisons perhaps."""
     rng, rows, labels = np.random.default_rng(seed), [], list("abcdefghij"[:n])
     for person in range(people):
         for _ in range(choices):
             pair = rng.choice(labels, 2, replace=False)
             chosen = rng.choice([*pair, "tie"]) if tied else rng.choice(pair)
-            rows.append((f"p{person}", *pair, chosen, int(rng.integers(-1, 2)), int(rng.integers(2))))
+            rows.append(
+                (f"p{person}", *pair, chosen, int(rng.integers(-1, 2)), int(rng.integers(2)))
+            )
     if tied and not any(row[3] == "tie" for row in rows):
         rows[0] = (*rows[0][:3], "tie", *rows[0][4:])
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer", "later"])
@@ -83,12 +90,17 @@ def as_choices(data):
 
 
 class Asked:
-    """The questions that everybody answers again, with a row of `People` for each possible answer."""
+    """The questions that everybody answers again, with a row of `People` for each possible
+    answer."""
 
     def __init__(self, of_task, data):
         if hasattr(data, "wins"):
             known = data.cells.answers
-            people, asked, times = known.respondent, known.pair, known.wins + known.losses + known.tied
+            people, asked, times = (
+                known.respondent,
+                known.pair,
+                known.wins + known.losses + known.tied,
+            )
             question_of = np.arange(of_task.people.place.size) // 3  # one, the other or a tie
         else:
             people, asked, times = data.respondent, data.set_of[data.choice], data.times
@@ -98,7 +110,9 @@ class Asked:
         self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
         self.people = of_task.people
         of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
-        self.start = np.searchsorted(of_person, np.arange(len(data.respondents) + 1)).astype(np.int64)
+        self.start = np.searchsorted(of_person, np.arange(len(data.respondents) + 1)).astype(
+            np.int64
+        )
         self.answer = np.concatenate(self.answers).astype(np.int64)
         self.data = data
 
@@ -110,7 +124,8 @@ class Asked:
         return self.data.members[self.data.start[question] : self.data.start[question + 1]].tolist()
 
     def drawn(self, rng, probabilities):
-        """`People` with new answers; `probabilities`: of the answers to a question about these members for a person."""
+        """`People` with new answers; `probabilities`: of the answers to a question about these
+        members for a person."""
         times = [
             rng.multinomial(n, probabilities(person, question, self.members(question)))
             for (person, question), n in zip(self.asked, self.times, strict=True)
@@ -142,7 +157,9 @@ def task(
         "alpha": alpha,
         "tempering": tempering,
     }
-    return build_kind_task(data, th.people.LatentClasses(kinds, weights), draws, tune, thin, **parts)
+    return build_kind_task(
+        data, th.people.LatentClasses(kinds, weights), draws, tune, thin, **parts
+    )
 
 
 def with_classes_in_order(tree):
@@ -163,7 +180,8 @@ def drawn(of_task, random_seed=1):
 
 
 def kinds_in(model, *names):
-    """Of each draw who is of which kind, the share of each, owners, weights by kind, and what has these names."""
+    """Of each draw who is of which kind, the share of each, owners, weights by kind, and what has
+    these names."""
     posterior = all_drawn(model.posterior_)
     number = int(model.posterior_["constant_data"].dataset["kinds"])
 
@@ -171,7 +189,9 @@ def kinds_in(model, *names):
         shape = posterior[name].shape
         return posterior[name].values.reshape(shape[0] * shape[1], *shape[2:])
 
-    for of, owners, weights, *own in zip(*map(flat, ("kind", "features", "kind_weights", *names)), strict=True):
+    for of, owners, weights, *own in zip(
+        *map(flat, ("kind", "features", "kind_weights", *names)), strict=True
+    ):
         sizes = np.bincount(of, minlength=number) + 1.0
         yield of, sizes / sizes.sum(), owners.T.astype(bool), weights, *own
 
@@ -181,19 +201,28 @@ def of_new_person(model, labels, lapse=0.01):
     known = [str(label) for label in model.posterior_["posterior"].dataset["option"].values]
     members = [known.index(label) for label in labels]
     found = [
-        sum(share[g] * np.array(naive.set_probabilities(members, owners, w[g], s[g], lapse)) for g in range(len(share)))
+        sum(
+            share[g] * np.array(naive.set_probabilities(members, owners, w[g], s[g], lapse))
+            for g in range(len(share))
+        )
         for _, share, owners, w, s in kinds_in(model, "kind_unique_weights")
     ]
     return np.mean(found, axis=0)
 
 
 def shares_of_new(model):
-    """The probability that a new person is of each class (draws, classes): of its people in a draw, and one more."""
+    """The probability that a new person is of each class (draws, classes): of its people in a draw,
+    and one more."""
     posterior = all_drawn(model.posterior_)
     number, people = posterior.sizes["kind_number"], posterior.sizes["respondent"]
     of = posterior["kind"].values.reshape(-1, people)
     sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
     p = posterior["kind_choice_probability"].values.reshape(len(of), number, -1)
-    of_class = [model.of_class(k + 1).posterior_["posterior"]["choice_probability"].values for k in range(number)]
-    order = [np.abs(p - each.reshape(len(of), 1, -1)).sum(axis=2).argmin(axis=1) for each in of_class]
+    of_class = [
+        model.of_class(k + 1).posterior_["posterior"]["choice_probability"].values
+        for k in range(number)
+    ]
+    order = [
+        np.abs(p - each.reshape(len(of), 1, -1)).sum(axis=2).argmin(axis=1) for each in of_class
+    ]
     return (np.take_along_axis(sizes, np.stack(order, axis=1), axis=1) + 1.0) / (people + number)

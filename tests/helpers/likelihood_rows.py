@@ -1,4 +1,5 @@
-"""Every likelihood of the library once: small data, a state, and the log-likelihood once more, slow and obvious.
+"""Every likelihood of the library once: small data, a state, and the log-likelihood once more, slow
+and obvious.
 
 A likelihood that is new gets a line in `LIKELIHOODS`, and a function that makes its `Row`.
 """
@@ -38,8 +39,14 @@ from thali.priors import IndianBuffet
 KINDS = UNIQUE, MEMBER, WEIGHT, COMPENSATED_MEMBER, COMPENSATED_WEIGHT, SEVERAL, SCALE = range(7)
 OF_COLUMNS = MEMBER, WEIGHT
 TEN = th.Triplets.from_sets(
-    [list(map(str, row)) for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, :4]],
-    [list(map(str, row)) for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, 1:3]],
+    [
+        list(map(str, row))
+        for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, :4]
+    ],
+    [
+        list(map(str, row))
+        for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, 1:3]
+    ],
     labels=list(map(str, range(10))),
 )
 
@@ -99,7 +106,8 @@ def changed(which, matrix, weights, unique, i, k, d, chosen):
         matrix[i, k] = d > 0
     elif which == WEIGHT:
         weights[k] += d
-    elif which == COMPENSATED_MEMBER:  # i joins or leaves k and pays from, or into, its unique weight
+    # i joins or leaves k and pays from, or into, its unique weight
+    elif which == COMPENSATED_MEMBER:
         matrix[i, k] = d > 0
         unique[i] -= d
     elif which == COMPENSATED_WEIGHT:
@@ -146,9 +154,15 @@ def with_values(data, columns, seed):
     i, j = (np.repeat(side, 2) for side in (data.first, data.second))
     n = len(i)
     turned = rng.random(n) < 0.5
-    frame = pd.DataFrame({"left": np.where(turned, j, i), "right": np.where(turned, i, j)}).astype(str)
-    frame = frame.assign(chosen=rng.choice(["left", "right", "tie"] if data.n_ties else ["left", "right"], n))
-    frame = frame.assign(n=rng.integers(1, 5, n), **{f"x{m}": rng.normal(size=n).round(1) for m in range(columns)})
+    frame = pd.DataFrame({"left": np.where(turned, j, i), "right": np.where(turned, i, j)}).astype(
+        str
+    )
+    frame = frame.assign(
+        chosen=rng.choice(["left", "right", "tie"] if data.n_ties else ["left", "right"], n)
+    )
+    frame = frame.assign(
+        n=rng.integers(1, 5, n), **{f"x{m}": rng.normal(size=n).round(1) for m in range(columns)}
+    )
     names = [f"x{m}" for m in range(columns)]
     return th.PairedComparisons.from_trials(frame, count="n", covariates=names, labels=data.labels)
 
@@ -157,7 +171,13 @@ def started(model, make, n, columns=4):
     """A state of random columns, and its cache."""
     rng = np.random.default_rng(n)
     matrix, weights = rng.random((n, columns)) < 0.5, rng.gamma(2.0, size=columns)
-    return make_state(model, make, matrix, weights, np.zeros(n) if model.unique == NO_UNIQUE else 3.0 + rng.random(n))
+    return make_state(
+        model,
+        make,
+        matrix,
+        weights,
+        np.zeros(n) if model.unique == NO_UNIQUE else 3.0 + rng.random(n),
+    )
 
 
 def _sides(likelihood, n, cache):
@@ -172,7 +192,9 @@ def pairs(n=5, missing=0.0, lapse=0.01, unique=FIXED_UNIQUE, tie=None, beta=None
     data = with_ties(data, 7) if tie else data
     data = with_values(data, len(beta), seed=1) if beta else data
     names = data.covariates.names if beta else ()
-    likelihood, make = Elimination(lapse, unique != NO_UNIQUE, data.n_ties > 0, covariates=names).compiled(data)
+    likelihood, make = Elimination(
+        lapse, unique != NO_UNIQUE, data.n_ties > 0, covariates=names
+    ).compiled(data)
     model = ChainModel(IndianBuffet().compiled(n), likelihood, EXPONENTIAL, 2, n - 1, unique, False)
     state, cache = started(model, make, n)
     if tie:
@@ -200,12 +222,15 @@ def sets(n, sizes, kept, lapse):
 
 
 def similarities(n=5, missing=0.0, judged=False):
-    """Similarities, perhaps means of unequal numbers of judgements; unique weights are nothing to them."""
+    """Similarities, perhaps means of unequal numbers of judgements; unique weights are nothing to
+    them."""
     data = random_similarities(n, n, missing, unequal(n) if judged else None)
     assert bool(missing) == (2 * data.values.size < n * (n - 1))
     model, make = build_additive(data, sigma=0.3)
     rng = np.random.default_rng(n)
-    state, cache = make_state(model, make, rng.random((n, 4)) < 0.5, rng.gamma(2.0, 0.1, 4), np.zeros(n))
+    state, cache = make_state(
+        model, make, rng.random((n, 4)) < 0.5, rng.gamma(2.0, 0.1, 4), np.zeros(n)
+    )
     cache.real[:] = 0.2, 0.05
     operations.rebuild(model.likelihood, cache, state)
 
@@ -216,33 +241,47 @@ def similarities(n=5, missing=0.0, judged=False):
     left_out = -0.5 * data.values.size * math.log(2.0 * math.pi * model.likelihood.variance)
     left_out += 0.5 * np.log(data.judgements).sum()
     kinds = tuple(kind for kind in KINDS if kind != SCALE)
-    return Row(data, model, make, state, cache, whole, kinds, lambda cache: (cache.residual,), left_out)
+    return Row(
+        data, model, make, state, cache, whole, kinds, lambda cache: (cache.residual,), left_out
+    )
 
 
 def triplets(link, data=TEN):
-    """Triplets, where a cache begins with a constant of 1 or, where similarities are exponential, 0."""
+    """Triplets, where a cache begins with a constant of 1 or, where similarities are exponential,
+    0."""
     model, make = build_triplets(data, link)
     n, rng = data.n_options, np.random.default_rng(2)
     matrix = np.eye(n, 3) + np.eye(n, 3, -4)
     state, cache = make_state(model, make, matrix, rng.gamma(2.0, size=3), np.zeros(n))
 
     def whole(matrix, weights, unique=None):
-        return naive.triplet_log_likelihood(data, matrix, weights, link, 1.0 if link == "ratio" else 0.0, LAPSE)
+        return naive.triplet_log_likelihood(
+            data, matrix, weights, link, 1.0 if link == "ratio" else 0.0, LAPSE
+        )
 
     return Row(data, model, make, state, cache, whole, OF_COLUMNS)
 
 
 SIZES = [(2, 0.0), (5, 0.3), (9, 0.0), (21, 0.2)]
 SIMILARITIES = {
-    f"similarities of {n}, {missing} missing{', judged' * judged}": partial(similarities, n, missing, judged)
-    for n, missing, judged in [*((n, m, False) for n, m in [*SIZES, (9, 0.4)]), (5, 0.0, True), (9, 0.4, True)]
+    f"similarities of {n}, {missing} missing{', judged' * judged}": partial(
+        similarities, n, missing, judged
+    )
+    for n, missing, judged in [
+        *((n, m, False) for n, m in [*SIZES, (9, 0.4)]),
+        (5, 0.0, True),
+        (9, 0.4, True),
+    ]
 }
 COMPILED = SIMILARITIES | {
-    f"pairs of {n}, lapse {lapse}": partial(pairs, n, missing, lapse) for n, missing in SIZES for lapse in (0.0, 0.01)
+    f"pairs of {n}, lapse {lapse}": partial(pairs, n, missing, lapse)
+    for n, missing in SIZES
+    for lapse in (0.0, 0.01)
 }
 SETS = {
     f"sets of {n}, lapse {lapse}": partial(sets, n, sizes, kept, lapse)
-    for n, sizes, kept in [(3, (2, 3), 1.0), (6, (2, 3, 4, 5, 6), 0.4), (12, (11, 12), 0.2)]  # 12: no table of masks
+    # 12: no table of masks
+    for n, sizes, kept in [(3, (2, 3), 1.0), (6, (2, 3, 4, 5, 6), 0.4), (12, (11, 12), 0.2)]
     for lapse in (0.0, 0.01)
 }
 TRIPLETS = {
@@ -253,7 +292,9 @@ TRIPLETS = {
 LIKELIHOODS = (
     COMPILED
     | {
-        f"{name}{', none unique' * (unique == NO_UNIQUE)}": partial(pairs, lapse=0.02, unique=unique, **more)
+        f"{name}{', none unique' * (unique == NO_UNIQUE)}": partial(
+            pairs, lapse=0.02, unique=unique, **more
+        )
         for name, more in {
             "ties": {"tie": 0.7},
             "covariates": {"beta": (0.7, -1.1)},

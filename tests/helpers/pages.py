@@ -3,7 +3,8 @@
 from html.parser import HTMLParser
 
 _EMPTY = {"br", "hr", "img", "input", "link", "meta"}  # elements without an end
-_FOREIGN = {"src", "href", "srcset", "action", "background", "poster", "data"}  # attributes that fetch something
+# attributes that fetch something
+_FOREIGN = {"src", "href", "srcset", "action", "background", "poster", "data"}
 
 
 class Page(HTMLParser):
@@ -15,7 +16,9 @@ class Page(HTMLParser):
         self.elements: list[str] = []
         self.texts: list[str] = []
         self.classes: list[str] = []
-        self.faults = ["a style fetches something" for word in ("url(", "@import") if word in text.lower()]
+        self.faults = [
+            "a style fetches something" for word in ("url(", "@import") if word in text.lower()
+        ]
         self.feed(text)
         self.close()
         self.faults += [f"<{name}> has no end" for name in self.open]
@@ -32,7 +35,9 @@ class Page(HTMLParser):
         if tag in ("script", "iframe", "object", "embed", "link", "img", "form"):
             self.faults.append(f"<{tag}> has no place in a notebook")
         self.classes += [name for key, value in attrs if key == "class" for name in value.split()]
-        self.faults += [f"attribute {name}" for name, _ in attrs if name in _FOREIGN or name.startswith("on")]
+        self.faults += [
+            f"attribute {name}" for name, _ in attrs if name in _FOREIGN or name.startswith("on")
+        ]
 
     def handle_endtag(self, tag):
         if not self.open or self.open[-1] != tag:

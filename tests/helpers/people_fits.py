@@ -18,7 +18,8 @@ def compared(people=3, options=OPTIONS):
     pairs = [(a, b) for k, a in enumerate(options) for b in options[k + 1 :]]
     rows = [(f"p{n}", a, b, a) for n in range(people) for a, b in pairs]
     return th.PairedComparisons.from_trials(
-        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]), respondent="respondent"
+        pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]),
+        respondent="respondent",
     )
 
 
@@ -31,9 +32,9 @@ def tree_of(population, drawn, groups, likelihood, attrs=None):
 def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse=0.01):
     """A model with these draws of the weights of everybody (draws, people, options).
 
-    `common`: those about which they vary (draws, options), 1 unless given; `shared`: of aspects that are in every draw,
-    owners (positions of options) -> the weight for everybody and the common one (draws, people + 1).
-    """
+    `common`: those about which they vary (draws, options), 1 unless given; `shared`: of aspects
+    that are in every draw, owners (positions of options) -> the weight for everybody and the common
+    one (draws, people + 1)."""
     unique = np.asarray(unique, float)
     draws, _, n = unique.shape
     common = np.ones((draws, n)) if common is None else np.asarray(common, float)
@@ -52,15 +53,25 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
             n_features=np.full(length, len(owners)),
             weights=weights[part].reshape(-1, unique.shape[1] + 1),
             sizes=np.tile(np.array([len(each) for each in owners], np.int64), length),
-            owners=np.tile(np.concatenate([*owners, np.zeros(0, np.int32)]), length).astype(np.int32),
+            owners=np.tile(np.concatenate([*owners, np.zeros(0, np.int32)]), length).astype(
+                np.int32
+            ),
             extra={"kappa": np.broadcast_to(kappa, draws)[part].astype(float)},
         )
         for part in (slice(k * length, (k + 1) * length) for k in range(chains))
     ]
     answers = {"number": len(groups), "answers": 1.0, "most": 2.0, "effect": 8.0 * len(groups)}
-    attributes = {"model": "individuals", "by": ""} | answers | {"df": math.inf, "share": 0.0, "grouped": 0.0}
+    attributes = (
+        {"model": "individuals", "by": ""}
+        | answers
+        | {"df": math.inf, "share": 0.0, "grouped": 0.0}
+    )
     tree = tree_of(
-        EveryPerson(), drawn, groups, likelihood, {f"people_{name}": value for name, value in attributes.items()}
+        EveryPerson(),
+        drawn,
+        groups,
+        likelihood,
+        {f"people_{name}": value for name, value in attributes.items()},
     )
     model = th.EliminationByAspects(people=th.people.Individuals())
     model.posterior_ = tree

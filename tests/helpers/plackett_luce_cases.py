@@ -1,4 +1,5 @@
-"""Problems of Plackett–Luce regression whose posterior is known, and their joint-distribution test."""
+"""Problems of Plackett–Luce regression whose posterior is known, and their joint-distribution
+test."""
 
 import math
 
@@ -75,7 +76,9 @@ def _new_data(rng, W, weights, rows):
         rows.W[k, :, : len(members)] = members.T
 
 
-def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int, sweep=recommended) -> dict[str, float]:
+def joint_scores(
+    W, n_classes: int, sampler: str, a, rounds: int, seed: int, sweep=recommended
+) -> dict[str, float]:
     """(mean − prior mean)/error of functions of a and the weights, alternating sweeps and new data.
 
     `a` is a number or the range of the prior 1/a.
@@ -96,19 +99,28 @@ def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int, swe
             hamiltonian(rng, rows, prior, state, motion, nothing, 1, 0, 1)
         else:
             sweep(rng, rows, prior, state, nothing, 1, 0, 1)
-        log_a[place], log_mass[place], logs[place] = state.real[LOG_A], state.real[LOG_MASS], state.log_weights
+        log_a[place], log_mass[place], logs[place] = (
+            state.real[LOG_A],
+            state.real[LOG_MASS],
+            state.log_weights,
+        )
     shape, weights, cells = np.exp(log_a), np.exp(logs), n_classes * p
 
     def prior_mean(of_a):  # of a function of a
         if not learned:
             return float(of_a(math.exp(low)))
-        return integrate.quad(lambda x: of_a(math.exp(x)), low, high, epsabs=1e-11)[0] / (high - low)
+        return integrate.quad(lambda x: of_a(math.exp(x)), low, high, epsabs=1e-11)[0] / (
+            high - low
+        )
 
     psi = special.digamma
     found = {
         "square of a weight": ((weights**2).sum(axis=(1, 2)), lambda a: (a + 1) / (cells * a + 1)),
         "first weight": (weights[:, 0, 0], lambda a: 1 / cells),
-        "last weight large": (weights[:, -1, -1] > 0.3, lambda a: special.betainc((cells - 1) * a, a, 0.7)),
+        "last weight large": (
+            weights[:, -1, -1] > 0.3,
+            lambda a: special.betainc((cells - 1) * a, a, 0.7),
+        ),
         "square of a class": (
             (weights.sum(axis=2) ** 2).sum(axis=1),
             lambda a: (p * a + 1) / (cells * a + 1),

@@ -1,4 +1,5 @@
-"""Data sets on which the specification states values; iris, wine and lenses need no folder of real data."""
+"""Data sets on which the specification states values; iris, wine and lenses need no folder of real
+data."""
 
 from functools import cache
 
@@ -17,7 +18,10 @@ LENSES = PUBLISHED / "lenses.csv"  # Cendrowska 1987, Table 1, as the UCI reposi
 
 def named(*names):
     """Parameters of a test, marked where they lie in the folder of real data."""
-    return [pytest.param(name, marks=[] if name in (*LOADED, "lenses") else needs_data) for name in names]
+    return [
+        pytest.param(name, marks=[] if name in (*LOADED, "lenses") else needs_data)
+        for name in names
+    ]
 
 
 @cache
@@ -26,7 +30,9 @@ def frame(name):
     if name in LOADED:
         X, y = LOADED[name](return_X_y=True, as_frame=True)
         return X.rename(columns=lambda column: column.removesuffix(" (cm)").replace(" ", "_")), y
-    path = {"colon": "colon/colon.csv", "german": "uci/german_numeric.csv"}.get(name, f"uci/{name}.csv")
+    path = {"colon": "colon/colon.csv", "german": "uci/german_numeric.csv"}.get(
+        name, f"uci/{name}.csv"
+    )
     table = pd.read_csv(LENSES if name == "lenses" else real_data(path))
     if name == "colon":
         return np.log(table.drop(columns=["tissue", "y"])), table["y"]
@@ -38,4 +44,8 @@ def problem(name):
     """W of the standardised covariates, codes and number of classes."""
     X, y = frame(name)
     classes, codes = np.unique(y, return_inverse=True)
-    return PlackettLuceDesign.fit(X.to_numpy(), list(X.columns)).apply(X.to_numpy()), codes, len(classes)
+    return (
+        PlackettLuceDesign.fit(X.to_numpy(), list(X.columns)).apply(X.to_numpy()),
+        codes,
+        len(classes),
+    )

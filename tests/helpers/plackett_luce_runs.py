@@ -40,7 +40,12 @@ def fit_gibbs(
     made = chains_of(settings, W, codes, n_classes, random_seed)
     run_chains(made, cores, Quiet())
     parts = [chain.drawn(0, draws) for chain in made]
-    drawn = {name: np.stack([part[name] for part in parts]) for name in ("a", "log_likelihood", "weights")}
+    drawn = {
+        name: np.stack([part[name] for part in parts])
+        for name in ("a", "log_likelihood", "weights")
+    }
     stats = {name: np.array([chain.stats[name] for chain in made]) for name in made[0].stats}
     sweeps = sum(chain.sweeps for chain in made)
-    return SimpleNamespace(**drawn, stats=stats, settings=settings, sweeps=sweeps, interrupted=False)
+    return SimpleNamespace(
+        **drawn, stats=stats, settings=settings, sweeps=sweeps, interrupted=False
+    )

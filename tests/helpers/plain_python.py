@@ -1,4 +1,5 @@
-"""Kernels that run as Python, for fits that all tests of a file share: the fixture `uncompiled` is of one test."""
+"""Kernels that run as Python, for fits that all tests of a file share: the fixture `uncompiled` is
+of one test."""
 
 from contextlib import contextmanager
 

@@ -29,7 +29,8 @@ def comparisons(n_options, seed=0, per_pair=20, share=1.0, labels=None):
 
 
 def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=True):
-    """Independent draws; each pattern in `common` is present in 70 % of them, the others are random."""
+    """Independent draws; each pattern in `common` is present in 70 % of them, the others are
+    random."""
     rng = np.random.default_rng(seed)
     n_features, weights, sizes, owners = [], [], [], []
     for _ in range(draws):
@@ -54,12 +55,15 @@ def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=Tru
 
 
 def iterate_features(tree):
-    """The features of one draw of a tree after the other, unpadded, chain after chain: (matrix, weights)."""
+    """The features of one draw of a tree after the other, unpadded, chain after chain: (matrix,
+    weights)."""
     latent, options = tree["latent_features"].dataset, tree["posterior"].sizes["option"]
     weights = latent["weights"].values
     weights = weights.reshape(-1, weights.shape[-1])
     if "features" in latent:
-        for matrix, own in zip(latent["features"].values.reshape(*weights.shape, options), weights, strict=True):
+        for matrix, own in zip(
+            latent["features"].values.reshape(*weights.shape, options), weights, strict=True
+        ):
             present = matrix.any(axis=1)
             yield matrix[present].astype(bool), own[present]
         return
@@ -72,7 +76,8 @@ def iterate_features(tree):
 
 
 def written(unique, sets=None, **more):
-    """One chain of draws that are written down: unique weights (draws, options), and lists of (owners, weight)."""
+    """One chain of draws that are written down: unique weights (draws, options), and lists of
+    (owners, weight)."""
     unique = np.asarray(unique, float)
     sets = [[] for _ in unique] if sets is None else sets
     flat = [feature for draw in sets for feature in draw]
@@ -95,14 +100,18 @@ def features_of(draws):
         features = []
         for _ in range(count):
             size = draws.sizes[column]
-            features.append((tuple(draws.owners[owner : owner + size].tolist()), draws.weights[column]))
+            features.append(
+                (tuple(draws.owners[owner : owner + size].tolist()), draws.weights[column])
+            )
             column, owner = column + 1, owner + size
         yield features
 
 
 def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
     """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
-    return to_datatree(chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs)
+    return to_datatree(
+        chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs
+    )
 
 
 def model_of(tree):
@@ -132,6 +141,11 @@ def summarise(tree):
 
 
 def convergence(found):
-    """Whether the chains of a tree agree, and the sentence; of a summary without advice of its own."""
-    convergence = check_convergence(found) if isinstance(found, pd.DataFrame) else model_of(found).convergence()
+    """Whether the chains of a tree agree, and the sentence; of a summary without advice of its
+    own."""
+    convergence = (
+        check_convergence(found)
+        if isinstance(found, pd.DataFrame)
+        else model_of(found).convergence()
+    )
     return convergence.agrees, str(convergence)

@@ -5,7 +5,15 @@ import numpy as np
 from thali import PairedComparisons, Similarities
 from thali._aspects.moves.unique_weights import refresh_unique
 from thali._aspects.operations import log_rate, rebuild, set_alpha
-from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, ChainModel, empty_state
+from thali._aspects.state import (
+    ALPHA,
+    COLUMNS,
+    FIXED_UNIQUE,
+    NO_UNIQUE,
+    TOTAL_UNIQUE,
+    ChainModel,
+    empty_state,
+)
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import Additive, Elimination
 from thali.priors import IndianBuffet
@@ -26,18 +34,36 @@ def random_comparisons(n: int, seed: int, most: int = 6, missing: float = 0.0) -
 
 def with_ties(data: PairedComparisons, seed: int, most: int = 4) -> PairedComparisons:
     """The same with random numbers of ties."""
-    ties = np.triu(np.random.default_rng(seed).integers(0, most + 1, (data.n_options, data.n_options)), 1)
+    ties = np.triu(
+        np.random.default_rng(seed).integers(0, most + 1, (data.n_options, data.n_options)), 1
+    )
     return PairedComparisons(data.counts, ties=ties)
 
 
-def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shape=1.0, rate=1.0, learn=False):
+def build(
+    data,
+    prior=None,
+    lapse=0.01,
+    unique=TOTAL_UNIQUE,
+    lo=2,
+    hi=None,
+    shape=1.0,
+    rate=1.0,
+    learn=False,
+):
     """A model of elimination as the samplers read it, and a function that makes a cache."""
     prior = prior or IndianBuffet()
     elimination = Elimination(lapse, unique != NO_UNIQUE, getattr(data, "n_ties", 0) > 0)
     likelihood, make_cache = elimination.compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     model = ChainModel(
-        prior.compiled(n), likelihood, GammaWeights(shape, rate), lo, n - 1 if hi is None else hi, unique, learn
+        prior.compiled(n),
+        likelihood,
+        GammaWeights(shape, rate),
+        lo,
+        n - 1 if hi is None else hi,
+        unique,
+        learn,
     )
     return model, make_cache
 
@@ -48,8 +74,11 @@ def unequal(n: int) -> np.ndarray:
     return 1.0 + (3 * (i + j) + 2 * i * j) % 7
 
 
-def alternating_similarities(n: int, variance: float, missing: bool = False, judgements=None) -> Similarities:
-    """Similarities that alternate about 0, of about that variance; if asked to, without that of objects 1 and 2."""
+def alternating_similarities(
+    n: int, variance: float, missing: bool = False, judgements=None
+) -> Similarities:
+    """Similarities that alternate about 0, of about that variance; if asked to, without that of
+    objects 1 and 2."""
     first, second = np.triu_indices(n, 1)
     matrix = np.zeros((n, n))
     matrix[first, second] = np.sqrt(variance) * (-1.0) ** np.arange(first.size)
@@ -73,7 +102,9 @@ def build_additive(data, prior=None, sigma=0.5, lo=1, shape=1.0, rate=1.0, learn
     likelihood, make_cache = Additive(sigma).compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     prior = (prior or IndianBuffet()).compiled(n)
-    return ChainModel(prior, likelihood, GammaWeights(shape, rate), lo, n, NO_UNIQUE, learn), make_cache
+    return ChainModel(
+        prior, likelihood, GammaWeights(shape, rate), lo, n, NO_UNIQUE, learn
+    ), make_cache
 
 
 def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):

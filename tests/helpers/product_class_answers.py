@@ -1,7 +1,7 @@
 """What is known of tiny choice experiments, and how draws of an engine are held against it.
 
-The numbers of TP1 to TP3 come from 10^8 independent draws from the prior, weighted by the likelihood.
-"""
+The numbers of TP1 to TP3 come from 10^8 independent draws from the prior, weighted by the
+likelihood."""
 
 import math
 from decimal import Decimal, localcontext
@@ -33,7 +33,8 @@ FUNCTIONALS = (
     "sum theta of 1",
 )
 PREDICTED = ("p(x1) 1", "p(x2) 1", "p(x3) 1", "p(x1) new", "p(x2) new", "p(x3) new")
-# name: data, monotone attributes, alpha, beta, products to predict, log evidence, (value, standard error) of the others
+# name: data, monotone attributes, alpha, beta, products to predict, log evidence, (value, standard
+# error) of the others
 ANSWERS = {
     "TP1": (
         (TP1, {"x0": "increasing"}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)], (-6.0309, 0.0007)),
@@ -78,7 +79,14 @@ ANSWERS = {
         ],
     ),
     "TP3": (
-        (TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0, [(2, 0), (0, 1), (-1, -1)], (-3.11084, 0.00023)),
+        (
+            TP3,
+            {"x0": "increasing", "x1": "increasing"},
+            2.0,
+            2.0,
+            [(2, 0), (0, 1), (-1, -1)],
+            (-3.11084, 0.00023),
+        ),
         [
             (2.69737, 0.00038),
             (9.7327, 0.0029),
@@ -159,10 +167,15 @@ def choice_probabilities(*arguments, **how):
 
 
 def predicted(draws: Particles, products, seed: int) -> np.ndarray:
-    """Probabilities of the products for person 1 and for a new one; groups with the same seed err alike."""
+    """Probabilities of the products for person 1 and for a new one; groups with the same seed err
+    alike."""
     rows = np.arange(len(products))
     ends = np.array([0, len(products)])
-    twice = [np.concatenate([rows, rows]), np.array([*ends, 2 * len(products)]), np.array([0, 1, 2])]
+    twice = [
+        np.concatenate([rows, rows]),
+        np.array([*ends, 2 * len(products)]),
+        np.array([0, 1, 2]),
+    ]
     return choice_probabilities(
         draws, np.array(products), *twice, np.array([0, -1]), cores=1, repeats=8, random_seed=seed
     )
@@ -177,9 +190,8 @@ def of_group(draws: Particles, group: int) -> Particles:
 def z_scores(by_group: np.ndarray, answers, floor: np.ndarray) -> np.ndarray:
     """Difference to the answers, less the slack, over the combined error; groups in columns.
 
-    The error is that between groups, or that of `floor` if it is greater: skewed quantities have their smallest error
-    where they are smallest.
-    """
+    The error is that between groups, or that of `floor` if it is greater: skewed quantities have
+    their smallest error where they are smallest."""
     value, error = np.array(answers).T
     groups = by_group.shape[1]
     own = np.maximum(by_group.std(axis=1, ddof=1) / math.sqrt(groups), floor)
@@ -188,14 +200,17 @@ def z_scores(by_group: np.ndarray, answers, floor: np.ndarray) -> np.ndarray:
 
 
 def scores(fit, answers, independent: int) -> np.ndarray:
-    """z of all functionals of a fit; `independent` is the most independent draws that it can stand for."""
+    """z of all functionals of a fit; `independent` is the most independent draws that it can stand
+    for."""
     rows = functionals(fit.particles)
     groups = int(fit.particles.group.max()) + 1
     floor = rows.std(axis=1) / math.sqrt(independent)
     return z_scores(rows.reshape(len(rows), groups, -1).mean(axis=2), answers[: len(rows)], floor)
 
 
-def evidence_score(log_evidence: float, relative_error: float, answer: float, error: float = 0.0) -> float:
+def evidence_score(
+    log_evidence: float, relative_error: float, answer: float, error: float = 0.0
+) -> float:
     """z of the evidence itself, whose estimate is without bias, not of its logarithm."""
     ratio = math.exp(log_evidence - answer)
     off = max(abs(ratio - 1.0) - SLACK, 0.0)
@@ -203,25 +218,27 @@ def evidence_score(log_evidence: float, relative_error: float, answer: float, er
 
 
 def binary(people: int, tasks: int, alternatives: int, worse=(), extra=0) -> Experiment:
-    """One attribute with two levels; in every task one product is better and chosen, but once by the people `worse`;
-    and `extra` people who have no say."""
+    """One attribute with two levels; in every task one product is better and chosen, but once by
+    the people `worse`; and `extra` people who have no say."""
     products = [(1,)] + [(0,)] * (alternatives - 1)
     own = [[(products, int(n in worse and t == 0)) for t in range(tasks)] for n in range(people)]
     return Experiment([2], own + [[(products, 1)]] * extra)
 
 
 def closed_form(people, tasks, alternatives, alpha, beta, lapse=0.0, worse=()):
-    """Of `binary`: log evidence, the mean number of classes where lapse is 0, P(a person owns nothing) of everybody.
+    """Of `binary`: log evidence, the mean number of classes where lapse is 0, P(a person owns
+    nothing) of everybody.
 
-    Whoever owns a class prefers the better product, whoever owns none is indifferent, and so many given people own
-    nothing with probability exp(−α Σ β / (β + i)).
-    """
+    Whoever owns a class prefers the better product, whoever owns none is indifferent, and so many
+    given people own nothing with probability exp(−α Σ β / (β + i))."""
     with localcontext(prec=60):  # the terms alternate in sign, and nearly cancel
         alpha, beta, lapse = (Decimal(str(number)) for number in (alpha, beta, lapse))
         nobody, miss = Decimal(alternatives) ** -tasks, lapse / alternatives
         hit = 1 - lapse + miss
         owner = [hit ** (tasks - 1) * miss if i in worse else hit**tasks for i in range(people)]
-        none = [(-alpha * sum(beta / (beta + i) for i in range(j))).exp() for j in range(people + 1)]
+        none = [
+            (-alpha * sum(beta / (beta + i) for i in range(j))).exp() for j in range(people + 1)
+        ]
         left = [alpha * sum(beta / (beta + i) for i in range(j, people)) for j in range(people + 1)]
 
         def total(owner, weights):
@@ -232,7 +249,10 @@ def closed_form(people, tasks, alternatives, alpha, beta, lapse=0.0, worse=()):
 
         ones = [1] * (people + 1)
         evidence = total(owner, ones)
-        empty = [total([0 if j == i else b for j, b in enumerate(owner)], ones) / evidence for i in range(people)]
+        empty = [
+            total([0 if j == i else b for j, b in enumerate(owner)], ones) / evidence
+            for i in range(people)
+        ]
         return float(evidence.ln()), float(total(owner, left) / evidence), list(map(float, empty))
 
 

@@ -1,8 +1,10 @@
-"""A choice experiment whose posterior is known by brute force: draws from the prior, weighted by the likelihood.
+"""A choice experiment whose posterior is known by brute force: draws from the prior, weighted by
+the likelihood.
 
-Nothing of the library is used here. People come to the buffet one after the other; two of them, whose choices are not
-in the data, stand for new people: what both of them choose at once says how uncertain the population is. The prior,
-with the letters of `ProductClasses`: alpha ~ Gamma(1, 1), a ~ Gamma(1, 1), sigma ~ Uniform(0, 1).
+Nothing of the library is used here. People come to the buffet one after the other; two of them,
+whose choices are not in the data, stand for new people: what both of them choose at once says how
+uncertain the population is. The prior, with the letters of `ProductClasses`: alpha ~ Gamma(1, 1), a
+~ Gamma(1, 1), sigma ~ Uniform(0, 1).
 
     cd tests; python -m helpers.product_class_brute_force 16000000
 
@@ -37,7 +39,10 @@ CHOICES = [
         ([product(2, 2), product(3, 1), NO_CHOICE], 2),
     ],
     [([product(1, 1), product(3, 0), NO_CHOICE], 1), ([product(2, 0), product(2, -1)], 0)],
-    [([product(3, 2), product(1, 1), product(2, 0), NO_CHOICE], 1), ([product(1, 2), product(2, 0)], 0)],
+    [
+        ([product(3, 2), product(1, 1), product(2, 0), NO_CHOICE], 1),
+        ([product(1, 2), product(2, 0)], 0),
+    ],
 ]
 ASKED = [product(1, 2), product(2, 0), product(3, 1), NO_CHOICE]
 MARKET = [product(1, 1), product(2, 0), product(3, 2), NO_CHOICE]
@@ -88,9 +93,13 @@ class Classes:
             size = rng.integers(1, levels, self.rows)[:, None]
             if i == PRICE:  # the cheapest ones are liked, the dearest ones disliked
                 place = np.arange(levels)[None, :]
-                self.member.append(np.where(self.polarity[:, None] == 1, place >= levels - size, place < size))
+                self.member.append(
+                    np.where(self.polarity[:, None] == 1, place >= levels - size, place < size)
+                )
             else:
-                self.member.append(np.argsort(np.argsort(rng.random((self.rows, levels)), axis=1), axis=1) < size)
+                self.member.append(
+                    np.argsort(np.argsort(rng.random((self.rows, levels)), axis=1), axis=1) < size
+                )
 
     def holds(self, x) -> np.ndarray:
         """Which classes a product is in."""
@@ -105,7 +114,12 @@ class Person:
 
     def __init__(self, rng, classes: Classes, n: int):
         own = np.flatnonzero(classes.owns[n])
-        self.classes, self.own, self.draw, self.sign = classes, own, classes.draw[own], classes.sign[n, own]
+        self.classes, self.own, self.draw, self.sign = (
+            classes,
+            own,
+            classes.draw[own],
+            classes.sign[n, own],
+        )
         self.theta = log_gamma(rng, (classes.sigma * classes.a)[self.draw])
         self.passing = ((1.0 - classes.sigma) * classes.a)[self.draw]
 
@@ -114,7 +128,8 @@ class Person:
         return np.logaddexp(self.theta, log_gamma(rng, self.passing))
 
     def shares(self, value: np.ndarray, products: list) -> np.ndarray:
-        """Probability that each product is taken, (products, draws): 1, or shared by those that nothing separates."""
+        """Probability that each product is taken, (products, draws): 1, or shared by those that
+        nothing separates."""
         held = [self.classes.holds(x)[self.own] for x in products]
         count, draws = len(products), self.classes.draws
         best, alike = np.ones((count, draws), bool), np.ones((count, count, draws), bool)
@@ -175,9 +190,12 @@ def block(rng, draws: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 def answers(draws: int, seed: int, size: int = 200_000) -> dict[str, tuple[float, float]]:
-    """Posterior means with standard errors over blocks (of a ratio), and the log evidence with that of the evidence."""
+    """Posterior means with standard errors over blocks (of a ratio), and the log evidence with that
+    of the evidence."""
     sums, weights = [], []
-    for rng in map(np.random.default_rng, np.random.SeedSequence(seed).spawn(max(2, draws // size))):
+    for rng in map(
+        np.random.default_rng, np.random.SeedSequence(seed).spawn(max(2, draws // size))
+    ):
         weight, found = block(rng, size)
         weights.append(weight.mean())
         sums.append([(weight * values).mean() for values in found.values()])
@@ -193,5 +211,8 @@ def answers(draws: int, seed: int, size: int = 200_000) -> dict[str, tuple[float
 if __name__ == "__main__":
     found = answers(int(sys.argv[1]), seed=1)
     CASES.write_text(
-        json.dumps({name: [float(f"{x:.6g}") for x in pair] for name, pair in found.items()}, indent=1) + "\n"
+        json.dumps(
+            {name: [float(f"{x:.6g}") for x in pair] for name, pair in found.items()}, indent=1
+        )
+        + "\n"
     )

@@ -1,4 +1,5 @@
-"""Product classes for tests: a choice experiment, and models that hold draws from the prior instead of a fit's."""
+"""Product classes for tests: a choice experiment, and models that hold draws from the prior instead
+of a fit's."""
 
 from types import SimpleNamespace
 
@@ -30,12 +31,27 @@ def experiment(people=8, tasks=5, seed=1, attributes=None, none=False):
             size = int(rng.integers(2, 5))
             chosen = int(rng.integers(size + none))
             for alternative in range(size):
-                levels = {name: values[int(rng.integers(len(values)))] for name, values in attributes.items()}
-                rows.append((f"p{person}", task, alternative, int(alternative == chosen), *levels.values()))
+                levels = {
+                    name: values[int(rng.integers(len(values)))]
+                    for name, values in attributes.items()
+                }
+                rows.append(
+                    (f"p{person}", task, alternative, int(alternative == chosen), *levels.values())
+                )
             if none:
-                rows.append((f"p{person}", task, "none", int(size == chosen), *(v[0] for v in attributes.values())))
+                rows.append(
+                    (
+                        f"p{person}",
+                        task,
+                        "none",
+                        int(size == chosen),
+                        *(v[0] for v in attributes.values()),
+                    )
+                )
     frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", *attributes])
-    return thali.ChoiceExperiment.from_frame(frame, levels=attributes, none="none" if none else None)
+    return thali.ChoiceExperiment.from_frame(
+        frame, levels=attributes, none="none" if none else None
+    )
 
 
 def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
@@ -45,7 +61,9 @@ def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
     direction = [signs.get(monotone.get(name, ""), 0) for name in data.attributes]
     levels = [len(data.levels[name]) for name in data.attributes]
     rng = np.random.default_rng(seed)
-    particles = random_particles(rng, levels, direction, data.n_respondents, draws=draws, groups=groups, **prior)
+    particles = random_particles(
+        rng, levels, direction, data.n_respondents, draws=draws, groups=groups, **prior
+    )
     particles = particles._replace(log_likelihood=rng.normal(-80.0, 3.0, draws * groups))
     steps = np.arange(1, 21)
     return SimpleNamespace(
@@ -54,7 +72,8 @@ def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
         log_evidence_se=0.4,
         evidence_sd=0.8,
         trace={
-            "log_evidence": -90.0 * steps / 20 + np.cumsum(rng.normal(0, 0.3, (groups, 20)), axis=1),
+            "log_evidence": -90.0 * steps / 20
+            + np.cumsum(rng.normal(0, 0.3, (groups, 20)), axis=1),
             "lapse": np.geomspace(1.0, 0.02, 20),
         },
         messages=["One sentence.", "Another."],
@@ -88,7 +107,9 @@ def of_draws(draws, the_design):
     groups = int(draws.group.max()) + 1
     trace = {"log_evidence": np.zeros((groups, 2)), "lapse": np.ones(2)}
     evidence = {"log_evidence": 0.0, "log_evidence_se": 0.1, "evidence_sd": 0.0}
-    result = SimpleNamespace(particles=draws, trace=trace, messages=[], interrupted=False, **evidence)
+    result = SimpleNamespace(
+        particles=draws, trace=trace, messages=[], interrupted=False, **evidence
+    )
     tree = to_datatree(result, the_design, {"draws": 600, "tune": 100}, None, {})
     directions = zip(the_design.scheme.names, draws.monotone, strict=True)
     model = thali.ProductClasses({name: DIRECTIONS[sign] for name, sign in directions if sign})
@@ -99,7 +120,18 @@ def of_draws(draws, the_design):
 DIRECTIONS = {1: "increasing", -1: "decreasing"}
 
 
-def single(owned, *, members, monotone=(0,), offset=(0, 2), a=1.0, sigma=0.5, lapse=0.0, alpha=1.0, beta=1.0):
+def single(
+    owned,
+    *,
+    members,
+    monotone=(0,),
+    offset=(0, 2),
+    a=1.0,
+    sigma=0.5,
+    lapse=0.0,
+    alpha=1.0,
+    beta=1.0,
+):
     """One draw of one person who owns classes (member, sign, log theta)."""
     members = np.array(members, bool).reshape(-1, offset[-1])
     cells = np.split(members, offset[1:-1], axis=1)

@@ -1,15 +1,21 @@
 """Chains over parameters and data of product classes: quantities of their states, averaged.
 
-Geweke (2004): parameters drawn from the prior, and parameters of a chain that alternates between drawing data and a
-sweep, have the same distribution if and only if simulator, sampler and prior agree.
-"""
+Geweke (2004): parameters drawn from the prior, and parameters of a chain that alternates between
+drawing data and a sweep, have the same distribution if and only if simulator, sampler and prior
+agree."""
 
 import math
 from typing import Any
 
 import numpy as np
 
-from thali._choice.product_classes.likelihood import fill_hits, is_active, log_with_lapse, set_size, sum_features
+from thali._choice.product_classes.likelihood import (
+    fill_hits,
+    is_active,
+    log_with_lapse,
+    set_size,
+    sum_features,
+)
 from thali._choice.product_classes.simulate import simulate
 from thali._choice.product_classes.state import (
     ACTIVE,
@@ -57,12 +63,16 @@ NAMES = (
     "negatives of 1",
     "sum theta of 1",
 )
-FIXED, SIMULATED, PRIOR = range(3)  # data fixed; redrawn before every sweep; parameters from the prior as well
+# data fixed; redrawn before every sweep; parameters from the prior as well
+FIXED, SIMULATED, PRIOR = range(3)
 
 
 @part
-def functionals(problem: Any, target: Any, state: Any, work: Any, people: Any, out: Any, row: Any) -> None:
-    """Add the quantities of NAMES, for the first `people` people only, and L of all tasks, to a row of `out`."""
+def functionals(
+    problem: Any, target: Any, state: Any, work: Any, people: Any, out: Any, row: Any
+) -> None:
+    """Add the quantities of NAMES, for the first `people` people only, and L of all tasks, to a row
+    of `out`."""
     classes, with_polarity, active, by_all, levels, mixed = 0, 0, 0, 0, 0, 0
     for k in range(state.whole[CLASSES]):
         owners, negative = 0, 0
@@ -100,7 +110,9 @@ def functionals(problem: Any, target: Any, state: Any, work: Any, people: Any, o
             theta_of_first += math.exp(state.features.log_theta[f])
             g = state.features.people[1, 0] if people > 1 else -1
             while g >= 0:
-                shared += 1 if state.features.slots[g, CLASS] == state.features.slots[f, CLASS] else 0
+                shared += (
+                    1 if state.features.slots[g, CLASS] == state.features.slots[f, CLASS] else 0
+                )
                 g = state.features.slots[g, NEXT_OWNED]
     first, second = state.features.people[0, 1], state.features.people[1, 1] if people > 1 else 0
     fit = 0.0
@@ -157,7 +169,8 @@ def run_chain(
     row: Any,
     chosen: Any,
 ) -> Any:
-    """Iterations at[0] to total, at[1] the progress of one, added up from `drop` on; False if there was no room."""
+    """Iterations at[0] to total, at[1] the progress of one, added up from `drop` on; False if there
+    was no room."""
     everybody = problem.tasks.first_task.shape[0] - 1
     while at[0] < total:
         if data == PRIOR:
@@ -190,7 +203,8 @@ def average(
     batches: int = 1,
     people: Any = None,
 ) -> tuple[np.ndarray, "object"]:
-    """Means of NAMES and of L of every task, a row a batch of one chain, all but the first `drop`; the last state."""
+    """Means of NAMES and of L of every task, a row a batch of one chain, all but the first `drop`;
+    the last state."""
     people = problem.n_people if people is None else people
     out = np.zeros((batches, len(NAMES) + problem.n_tasks))
     work, chosen = workspace(problem, state), np.zeros(problem.n_tasks, np.int64)

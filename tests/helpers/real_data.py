@@ -1,4 +1,5 @@
-"""The one door to the folder of real data beside the project; only tests marked `data` may pass it."""
+"""The one door to the folder of real data beside the project; only tests marked `data` may pass
+it."""
 
 import pytest
 
@@ -12,7 +13,9 @@ _open = False
 def real_data(path):
     """Where a file or folder of the real data lies."""
     if not _open:
-        raise RuntimeError(f"Mark this test with `data`: it reads {path}, which is no part of the project.")
+        raise RuntimeError(
+            f"Mark this test with `data`: it reads {path}, which is no part of the project."
+        )
     return FOLDER / path
 
 

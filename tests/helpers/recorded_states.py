@@ -48,7 +48,11 @@ def snapshot(state: ClassState, log_likelihood: float) -> Draw:
         log_likelihood=log_likelihood,
         bits=state.bits[:classes].copy(),
         classes=state.classes[:classes][:, [POLARITY, OWNERS, NEGATIVE]],
-        n_owned=np.where(np.arange(len(state.features.people)) < state.whole[PRESENT], state.features.people[:, 1], 0),
+        n_owned=np.where(
+            np.arange(len(state.features.people)) < state.whole[PRESENT],
+            state.features.people[:, 1],
+            0,
+        ),
         owned=slots[used][:, [CLASS, SIGN]],
         log_theta=state.features.log_theta[used],
     )

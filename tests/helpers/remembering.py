@@ -2,7 +2,8 @@
 
 
 def remembering(model, name):
-    """A new class of that name, for one test: its parameters, data and budget stand in it once it was fitted.
+    """A new class of that name, for one test: its parameters, data and budget stand in it once it
+    was fitted.
 
     It has no attributes `asked`, `data` and `budget` before.
     """

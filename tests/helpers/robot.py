@@ -1,4 +1,5 @@
-"""A robot that takes a questionnaire in Chromium: it chooses by given worths, and hands in the file."""
+"""A robot that takes a questionnaire in Chromium: it chooses by given worths, and hands in the
+file."""
 
 import json
 
@@ -113,7 +114,9 @@ class Robot:
         if self.how == "keyboard" and place < 9:
             self.ready()
             two = self.page.locator(".option").count() == 2
-            self.page.keyboard.press(ARROWS[place] if two and self.rng.random() < 0.5 else str(place + 1))
+            self.page.keyboard.press(
+                ARROWS[place] if two and self.rng.random() < 0.5 else str(place + 1)
+            )
         else:
             self.press(f"#option-{place}")
 
@@ -175,7 +178,9 @@ class Robot:
         """A step of the scale, with an error."""
         labels = self.shown()
         steps = self.page.locator(".step").count()
-        value = int(np.clip(round(steps * np.exp(self.alike(*labels)) + self.rng.normal(0, 0.5)), 1, steps))
+        value = int(
+            np.clip(round(steps * np.exp(self.alike(*labels)) + self.rng.normal(0, 0.5)), 1, steps)
+        )
         self.given.append((labels, value))
         self.before_each()
         if self.how == "keyboard":
@@ -188,10 +193,18 @@ class Robot:
         """A product, or none, by a logit."""
         cards = self.page.locator(".product").all()
         cells = [
-            dict(zip(card.locator(".name").all_inner_texts(), card.locator(".level").all_inner_texts(), strict=True))
+            dict(
+                zip(
+                    card.locator(".name").all_inner_texts(),
+                    card.locator(".level").all_inner_texts(),
+                    strict=True,
+                )
+            )
             for card in cards
         ]
-        utility = [sum(self.worths[name][level] for name, level in product.items()) for product in cells]
+        utility = [
+            sum(self.worths[name][level] for name, level in product.items()) for product in cells
+        ]
         none = self.page.locator("#main [aria-keyshortcuts='0']")
         if none.count():
             utility.append(self.worths.get("none", 0.0))
@@ -216,7 +229,8 @@ class Robot:
 
 
 class Interrupted(Robot):
-    """A person who reloads, goes back, closes the tab, loses the connection, opens two tabs, clicks twice."""
+    """A person who reloads, goes back, closes the tab, loses the connection, opens two tabs, clicks
+    twice."""
 
     def __init__(self, page, worths, seed=0, chance=0.3, **settings):
         super().__init__(page, worths, seed, **settings)
@@ -226,7 +240,9 @@ class Interrupted(Robot):
         """Perhaps an interruption, after which the trial is as it was."""
         self.how = str(self.rng.choice(["click", "keyboard", "double"]))
         if self.rng.random() < self.chance:
-            what = str(self.rng.choice(["reload", "back", "away", "close", "offline", "twin", "resize"]))
+            what = str(
+                self.rng.choice(["reload", "back", "away", "close", "offline", "twin", "resize"])
+            )
             self.happened.append(what)
             getattr(self, what)()
 

@@ -15,6 +15,9 @@ def roll(rng, model):
 
 
 def rolled():
-    """What a kernel does that this process has not used yet, and how often it was loaded instead of compiled."""
+    """What a kernel does that this process has not used yet, and how often it was loaded instead of
+    compiled."""
     fresh = kernel(roll)
-    return fresh(np.random.default_rng(1), MODEL), sum(fresh.dispatcher(MODEL).stats.cache_hits.values())
+    return fresh(np.random.default_rng(1), MODEL), sum(
+        fresh.dispatcher(MODEL).stats.cache_hits.values()
+    )

@@ -1,4 +1,5 @@
-"""Blocks of two columns in the move that draws memberships together, so that three columns leave a choice."""
+"""Blocks of two columns in the move that draws memberships together, so that three columns leave a
+choice."""
 
 from contextlib import contextmanager
 

@@ -1,8 +1,8 @@
 """Sentences that users read: a test asserts the facts in one, and a golden file keeps its words.
 
-`pytest --rewrite-golden -n 0 [TESTS]` writes the sentences of the tests that run anew. What it changed in
-`tests/golden/` is what users read otherwise: look at the difference before you commit it.
-"""
+`pytest --rewrite-golden -n 0 [TESTS]` writes the sentences of the tests that run anew. What it
+changed in `tests/golden/` is what users read otherwise: look at the difference before you commit
+it."""
 
 import os
 import re
@@ -22,12 +22,14 @@ PLATFORM = re.compile(r"(?:cpython|pypy)-[\w.#-]+")  # that code was compiled fo
 ENDS = re.compile(r"<[^>]+>|(?<=[.?!]) +(?=\S)")  # of sentences, and of what stands in a page
 NUMBER = re.compile(r"[.\d][\d.,]*\d|\d")
 temporary: list[str] = []  # the folder of temporary files of this run, as messages write it
-rewritten: dict[tuple[str, str], list[str]] | None = None  # by file and test, while golden files are written anew
+# by file and test, while golden files are written anew
+rewritten: dict[tuple[str, str], list[str]] | None = None
 
 
 @contextmanager
 def refused(kind, *facts):
-    """Assert that the block raises an error of that kind with these facts, in the words that are kept."""
+    """Assert that the block raises an error of that kind with these facts, in the words that are
+    kept."""
     with pytest.raises(kind) as caught:
         yield caught
     said(caught.value, *facts)
@@ -35,7 +37,8 @@ def refused(kind, *facts):
 
 @contextmanager
 def warned(kind, *facts):
-    """Assert that the block gives a warning of that kind with these facts, in the words that are kept."""
+    """Assert that the block gives a warning of that kind with these facts, in the words that are
+    kept."""
     with pytest.warns(kind) as caught:
         yield caught
     messages = [each.message for each in caught if isinstance(each.message, kind)]
@@ -67,12 +70,16 @@ def said(message, *facts):
         own.extend(line for line in lines if line not in own)
         return
     new = [line for line in lines if line not in kept(file).get(test, ())]
-    again = f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0 tests/{file}"
+    again = (
+        f"not in {golden(file).name}; after a change of words: pytest --rewrite-golden -n 0"
+        f" tests/{file}"
+    )
     assert not new, (again, new)
 
 
 def says(text, *facts):
-    """Assert that a sentence, or else a line, of a text has these facts; its words are kept, numbers as `#`."""
+    """Assert that a sentence, or else a line, of a text has these facts; its words are kept,
+    numbers as `#`."""
     lines = (text if isinstance(text, str) else "\n".join(map(str, text))).splitlines()
     sentences = [sentence.strip() for line in lines for sentence in ENDS.split(line)]
     wanted = [each for each in (*sentences, *lines) if all(str(fact) in each for fact in facts)]
@@ -81,7 +88,8 @@ def says(text, *facts):
 
 
 def without_places(message):
-    """A message as it is on every machine: without temporary folders, and without the name of a platform."""
+    """A message as it is on every machine: without temporary folders, and without the name of a
+    platform."""
     text = str(message)
     for folder in temporary:
         path = f"[^\\s'\"`]*{re.escape(folder)}{BELOW}"

@@ -9,7 +9,15 @@ import thali as th
 from thali.errors import ThaliWarning
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
-SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}
+SHORT = {
+    "draws": 40,
+    "tune": 10,
+    "chains": 2,
+    "thin": 1,
+    "random_seed": 3,
+    "progressbar": False,
+    "cores": 1,
+}
 
 
 def models():
@@ -26,7 +34,9 @@ def compare(named=None, data=TRIO, **changed):
 def folds_of(labels, folds, seed):
     """The fold in which each row is left out, whatever is compared; -1 where it never is."""
     rows = np.arange(float(len(labels)))[:, None]
-    table = compare({"none": DummyClassifier(strategy="prior")}, (rows, labels), folds=folds, random_seed=seed)
+    table = compare(
+        {"none": DummyClassifier(strategy="prior")}, (rows, labels), folds=folds, random_seed=seed
+    )
     return table.attrs["fold"].reindex(range(len(labels)), fill_value=-1).to_numpy()
 
 

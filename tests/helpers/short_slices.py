@@ -1,4 +1,5 @@
-"""Runs that look up often: chains in short slices, jobs that are written after every slice, and a clock of looks."""
+"""Runs that look up often: chains in short slices, jobs that are written after every slice, and a
+clock of looks."""
 
 from contextlib import contextmanager
 
@@ -36,7 +37,8 @@ def stopped_after(writes):
 
 @contextmanager
 def a_second_a_look():
-    """Replace the clock by one that is a second later whenever a fit looks at it; gives how often that was."""
+    """Replace the clock by one that is a second later whenever a fit looks at it; gives how often
+    that was."""
     looks = []
 
     def look():

@@ -32,4 +32,6 @@ def similarities(matrix, labels=None):
     first, second = first[measured], second[measured]
     names = tuple(labels or map(str, range(len(matrix))))
     values = matrix[first, second]
-    return SimpleNamespace(labels=names, first=first, second=second, values=values, judgements=np.ones(len(values)))
+    return SimpleNamespace(
+        labels=names, first=first, second=second, values=values, judgements=np.ones(len(values))
+    )

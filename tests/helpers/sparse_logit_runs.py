@@ -10,11 +10,24 @@ WIDE = [False, True]
 
 
 def chains_of(
-    X, y, classes, reference, prior, draws, wide=None, tune=1000, count=2, trajectories=0, kind=CoefficientChain
+    X,
+    y,
+    classes,
+    reference,
+    prior,
+    draws,
+    wide=None,
+    tune=1000,
+    count=2,
+    trajectories=0,
+    kind=CoefficientChain,
 ):
     """Chains that have run, with every sweep recorded."""
     problem = problem_of(X, y, classes, reference, prior, wide, trajectories=trajectories)
-    made = [kind(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1) for seed in range(count)]
+    made = [
+        kind(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1)
+        for seed in range(count)
+    ]
     for chain in made:
         chain.run_to(chain.total)
     return made

@@ -8,8 +8,9 @@ from thali._inference import jobs
 
 
 def killed_at_a_rename(work, folder, moment, late):
-    """Run `work()` in a child process, and kill it by signal 9 at the rename of that number in the job's folder: just
-    before, or if `late` just after; returns whether it was killed before its end."""
+    """Run `work()` in a child process, and kill it by signal 9 at the rename of that number in the
+    job's folder: just before, or if `late` just after; returns whether it was killed before its
+    end."""
     child = os.fork()
     if child == 0:
         replace, renamed = os.replace, 0
@@ -33,7 +34,8 @@ def killed_at_a_rename(work, folder, moment, late):
 
 
 def wait_until_stopped(process):
-    """Wait for a child process that stops itself by SIGSTOP: it is alive then, and as far as it wanted to be."""
+    """Wait for a child process that stops itself by SIGSTOP: it is alive then, and as far as it
+    wanted to be."""
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status), "it ended before it stopped"
 
@@ -61,7 +63,8 @@ def command_that_stops(draws, *words):
 
 
 def keep_parts(job, segments):
-    """Leave the first so many files of records, as if the process had been killed then; each holds one record."""
+    """Leave the first so many files of records, as if the process had been killed then; each holds
+    one record."""
     index = jobs.read_index(job)
     index["segments"], index["ended"] = index["segments"][:segments], False
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))

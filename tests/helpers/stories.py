@@ -19,11 +19,13 @@ SHORT = {  # of the options that a model has
     **{"sweeps_per_step": 2, "starts": 2, "folds": 2},
 }
 OF_FITS_ALONE = {"sweeps_per_step", "starts", "folds"}
-ONE_SENTENCE = re.compile(r"thali: error: \S.*[.?]|Error: No such option: .*")  # or those of the parser of options
+# or those of the parser of options
+ONE_SENTENCE = re.compile(r"thali: error: \S.*[.?]|Error: No such option: .*")
 
 
 class Refused(Exception):
-    """A command ended with 2 and one sentence; nothing was written, and nothing was computed for long."""
+    """A command ended with 2 and one sentence; nothing was written, and nothing was computed for
+    long."""
 
 
 class Story:
@@ -45,7 +47,9 @@ class Story:
         (options,) = (spec.options_of(method) for spec in FITTED if spec.name == name)
         words += _typed(option.word for option in options)
         words += ["--method", method] if method else []
-        first = self.begin("fit", "table.csv", *words, "--report", "mail.html", "--tables", ",".join(FORMATS))
+        first = self.begin(
+            "fit", "table.csv", *words, "--report", "mail.html", "--tables", ",".join(FORMATS)
+        )
         self.check_what_follows(first)
         assert _is_page(self.folder / "mail.html")
 
@@ -59,14 +63,20 @@ class Story:
             *_typed(set(SHORT) - OF_FITS_ALONE),
             *(("--models", combination.model) if combination.model else ()),
         ]
-        words += ["--by", EVIDENCE] if combination.how == EVIDENCE else ["--leave-out", combination.how]
+        words += (
+            ["--by", EVIDENCE] if combination.how == EVIDENCE else ["--leave-out", combination.how]
+        )
         first = self.begin("compare", "table.csv", *words)
         self.check_what_follows(first)
 
     def tell_test(self, combination):
         two = pd.DataFrame([("a", "x"), ("b", "x")], columns=["option", "aspect"])
         two.to_csv(self.folder / "two.csv", index=False)
-        words = [*self.table.words, *POPULATIONS[combination.population], *OF_TEST.get(combination.model, ())]
+        words = [
+            *self.table.words,
+            *POPULATIONS[combination.population],
+            *OF_TEST.get(combination.model, ()),
+        ]
         self.begin("test", combination.model, "table.csv", *words)
         self.check_files("out")
 
@@ -78,7 +88,9 @@ class Story:
 
     def tell_design(self, combination):
         rows = [("size", "S"), ("size", "L"), ("price", "1"), ("price", "2"), ("price", "3")]
-        pd.DataFrame(rows, columns=["attribute", "level"]).to_csv(self.folder / "attributes.csv", index=False)
+        pd.DataFrame(rows, columns=["attribute", "level"]).to_csv(
+            self.folder / "attributes.csv", index=False
+        )
         words = ["attributes.csv", "--tasks", 3, "--alternatives", 2, "--seed", 1]
         words = ["tea", "milk", "beer"] if combination.model == "pairs" else words
         words += ["--none"] if combination.model.endswith("none") else []

@@ -1,4 +1,5 @@
-"""Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row to `TINY`."""
+"""Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row
+to `TINY`."""
 
 from dataclasses import dataclass
 from functools import cache, partial
@@ -25,7 +26,8 @@ class Tiny(Smallest):
     has_chains : bool
         Whether the fit draws; if not it takes neither `cores` nor Ctrl-C.
     keeps_beginning : bool
-        Whether an interrupted run keeps the first draws of the unbroken one; False if it stops at another lapse.
+        Whether an interrupted run keeps the first draws of the unbroken one; False if it stops at
+        another lapse.
     pictures : tuple of str, optional
         Functions of `thali.plots` that draw it; None: those of its spec.
     """
@@ -38,14 +40,17 @@ class Tiny(Smallest):
 
 _OF_GROUPS = ("group_weights", "n_features", "trace")
 
-_SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is special behind a comma
+# by the name of the spec, with what is special behind a comma
+_SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce": {},
     "bradley-terry-luce, mcmc": {},
     "bradley-terry-luce, maximum likelihood": {
         "has_chains": False,
         "pictures": ("ranks", "predictions"),
     },
-    "bradley-terry-luce, individuals": {"pictures": ("ranks", "predictions", "individuals", "trace")},
+    "bradley-terry-luce, individuals": {
+        "pictures": ("ranks", "predictions", "individuals", "trace")
+    },
     "bradley-terry-luce, best and worst individuals": {
         "pictures": ("ranks", "scores", "predictions", "individuals", "reach", "trace")
     },
@@ -89,8 +94,16 @@ _PEOPLE = Smallest(
 def _aged_judges():
     """A list of what people whose age is known say of four objects."""
     rng = np.random.default_rng(5)
-    rows = [(f"p{k}", 20 + 10 * k, a, b, rng.random()) for k in range(4) for a, b in combinations("abcd", 2)]
-    return (th.Similarities.from_frame(pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"])),)
+    rows = [
+        (f"p{k}", 20 + 10 * k, a, b, rng.random())
+        for k in range(4)
+        for a, b in combinations("abcd", 2)
+    ]
+    return (
+        th.Similarities.from_frame(
+            pd.DataFrame(rows, columns=["judge", "age", "first", "second", "similarity"])
+        ),
+    )
 
 
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
@@ -150,5 +163,9 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
 
 def of_models(names, is_shared=False):
     """A check of each of these models; of code that all share, by default of one of each wing."""
-    marks = {name: pytest.mark.long for name in (set(names) - {*ONE_OF_EACH} if is_shared else RARE)}
-    return pytest.mark.parametrize("name", [pytest.param(name, marks=marks.get(name, ())) for name in names])
+    marks = {
+        name: pytest.mark.long for name in (set(names) - {*ONE_OF_EACH} if is_shared else RARE)
+    }
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=marks.get(name, ())) for name in names]
+    )

@@ -22,13 +22,19 @@ def random_linkage(n, label="option {}"):
 
 def caterpillar(n):
     """As text, (((x0, x1), x2), ...), and as a linkage."""
-    text = "(" * (n - 1) + "x0:1" + "".join(f",x{k}:{k}){f'c{k}:1' if k < n - 1 else ''}" for k in range(1, n)) + ";"
+    text = (
+        "(" * (n - 1)
+        + "x0:1"
+        + "".join(f",x{k}:{k}){f'c{k}:1' if k < n - 1 else ''}" for k in range(1, n))
+        + ";"
+    )
     rows = [[n + k - 2 if k > 1 else 0, k, k, k + 1] for k in range(1, n)]
     return text, np.array(rows, float)
 
 
 def random_tree(rng, n):
-    """Newick text of a random tree with zero edges and single children; its labels, forks and length unscaled."""
+    """Newick text of a random tree with zero edges and single children; its labels, forks and
+    length unscaled."""
     labels = [f"{'ab'[k % 2]} '{k}(" if k % 3 else f"o_{k}" for k in range(n)]
     fork, scale, total = np.zeros((n, n)), float(np.exp(rng.normal(scale=5))), 0.0
 
@@ -38,7 +44,9 @@ def random_tree(rng, n):
         return f":{(below - above) * scale!r}"
 
     def subtree(leaves, above):
-        depth = 1.0 if len(leaves) == 1 else above if rng.random() < 0.2 else rng.uniform(above, 1.0)
+        depth = (
+            1.0 if len(leaves) == 1 else above if rng.random() < 0.2 else rng.uniform(above, 1.0)
+        )
         if len(leaves) == 1:
             text = "'" + labels[leaves[0]].replace("'", "''") + "'"
         else:

@@ -14,7 +14,13 @@ from thali.priors import IndianBuffet
 LINKS = ("exp", "ratio")
 LAPSE = 0.03
 MIXED = th.Triplets.from_sets(  # sets of two, three and six pairs, some answered several times
-    [["a", "b", "c"], ["a", "b", "c"], ["a", "b", "c", "d"], [("a", "b"), ("c", "d")], [("a", "d"), ("a", "c")]],
+    [
+        ["a", "b", "c"],
+        ["a", "b", "c"],
+        ["a", "b", "c", "d"],
+        [("a", "b"), ("c", "d")],
+        [("a", "d"), ("a", "c")],
+    ],
     [("a", "b"), ("b", "c"), ("b", "d"), ("c", "d"), ("a", "d")],
     labels=["a", "b", "c", "d"],
     counts=[2, 1, 3, 1, 2],

@@ -1,4 +1,5 @@
-"""Runs that a test watches, stops or cuts short: slices of chains, snapshots of jobs, fits of comparisons, clocks.
+"""Runs that a test watches, stops or cuts short: slices of chains, snapshots of jobs, fits of
+comparisons, clocks.
 
 `patch` is the `monkeypatch` of the test, or one of its contexts.
 """
@@ -187,7 +188,8 @@ def run_fits_by(patch, run):
 
 
 def find_evidence_by(patch, find):
-    """`find(model, data, how)` in place of what finds the evidence of a model of latent features; that is returned."""
+    """`find(model, data, how)` in place of what finds the evidence of a model of latent features;
+    that is returned."""
     return replace(patch, "the evidence of a model", lambda *given: find(*given))
 
 

@@ -9,7 +9,8 @@ from helpers.limits import lower_in
 
 
 def differing(monkeypatch):
-    """A context in which chains agree, but for the quantity of a place, counted from the end where negative."""
+    """A context in which chains agree, but for the quantity of a place, counted from the end where
+    negative."""
     lower_in(chains, monkeypatch, R_HAT=1e6, ESS=0.0, TUNE=10, BLOCK=20)
     run, drawn = chains.run, {}
 

@@ -1,4 +1,5 @@
-"""ArviZ as pip installs it, on each Python at hand, in an environment of its own: its functions work on every model."""
+"""ArviZ as pip installs it, on each Python at hand, in an environment of its own: its functions
+work on every model."""
 
 import json
 import os
@@ -11,7 +12,8 @@ from helpers.places import PROJECT
 
 pytestmark = pytest.mark.long
 
-# What needs densities that the draws of a model do not give, or one replicate a log likelihood: a triplet has three.
+# What needs densities that the draws of a model do not give, or one replicate a log likelihood: a
+# triplet has three.
 WITHOUT = {
     "product-classes": {"loo", "plot_loo_pit", "psense_summary"},
     "additive-clustering, triplets": {"plot_loo_pit"},
@@ -27,7 +29,9 @@ def interpreter(version):
     if sys.version_info[:2] == tuple(map(int, version.split("."))):
         return sys.executable
     found = shutil.which(f"python{version}")
-    asked = found and subprocess.run([found, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
+    asked = found and subprocess.run(
+        [found, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True
+    )
     return asked.stdout.strip() if asked and asked.returncode == 0 else None
 
 
@@ -38,7 +42,9 @@ def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
         pytest.skip(f"there is no Python {version}")
     subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", PROJECT, "arviz", "pytest"], check=True)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", PROJECT, "arviz", "pytest"], check=True
+    )
     command = [python, "-m", "helpers.arviz_functions"]
     environment = os.environ | {"PYTHONPATH": str(PROJECT / "tests")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

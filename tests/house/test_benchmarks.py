@@ -27,13 +27,16 @@ def benchmark(monkeypatch):
         pytest.param(
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
-        pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),  # compiles the samplers of all models
-        pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
+        # compiles the samplers of all models
+        pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),
+        # compiles four samplers
+        pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),
         ("amounts", "hierarchical logit, posterior means"),
         ("attention", "willingness to pay: truth"),
         ("battles", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
-        pytest.param("evidence", "called not usable", marks=pytest.mark.long),  # compiles four samplers
+        # compiles four samplers
+        pytest.param("evidence", "called not usable", marks=pytest.mark.long),
         ("class_chains", "chains for .03"),
         ("defaults", "forecast, least"),
         ("forecast", "ratio"),
@@ -61,8 +64,10 @@ def benchmark(monkeypatch):
         pytest.param("speeds", "classifier", marks=pytest.mark.long),  # in processes of its own
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),
-        pytest.param("worths_of_people", "three-directions", marks=pytest.mark.long),  # compiles a sampler
-        pytest.param("questionnaires", "lost, doubled or changed", marks=pytest.mark.long),  # a browser
+        # compiles a sampler
+        pytest.param("worths_of_people", "three-directions", marks=pytest.mark.long),
+        # a browser
+        pytest.param("questionnaires", "lost, doubled or changed", marks=pytest.mark.long),
         pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
     ],
 )
@@ -101,11 +106,14 @@ def test_plain_arithmetic_gives_the_same_draws(benchmark):
     found = []
     for likelihood in (th.likelihoods.Elimination(), effective_draws.PlainElimination()):
         with effective_draws.compiled_alike():
-            posterior, _ = effective_draws.run(th.priors.IndianBuffet(), likelihood, data, "paper", 150, 10, 1, 1, 1)
+            posterior, _ = effective_draws.run(
+                th.priors.IndianBuffet(), likelihood, data, "paper", 150, 10, 1, 1, 1
+            )
         found.append(posterior)
     fast, plain = found
     assert np.array_equal(fast["n_features"], plain["n_features"])
-    # Fewer sweeps than the caches are kept for: each change adds a rounding error of its size at most.
+    # Fewer sweeps than the caches are kept for: each change adds a rounding error of its size at
+    # most.
     np.testing.assert_allclose(fast["log_likelihood"], plain["log_likelihood"], rtol=1e-9)
 
 
@@ -134,5 +142,6 @@ def test_visits_written_plainly_do_the_same_and_take_more_than_twice_as_long(ben
     for u in np.geomspace(0.02, 49.0, 200):
         target.delta[:] = 1.0 / (1.0 + u)
         state, work = sweep(rng, problem, target, state, work, 1)
-    spent, _, _ = plain_visits.seconds(rng, problem, target, state, 20, repeats=3)  # and all ends are alike
+    # and all ends are alike
+    spent, _, _ = plain_visits.seconds(rng, problem, target, state, 20, repeats=3)
     assert spent["plain"] > 2.0 * spent["library"]

@@ -16,8 +16,13 @@ def command_line(monkeypatch):
 
 
 def lines(text):
-    """How many lines of 120 characters a text takes, where links and the ends of blocks of code are not seen."""
-    seen = [line for line in re.sub(r"\]\([^)]*\)", "]", text).splitlines() if not line.startswith("```")]
+    """How many lines of 120 characters a text takes, where links and the ends of blocks of code are
+    not seen."""
+    seen = [
+        line
+        for line in re.sub(r"\]\([^)]*\)", "]", text).splitlines()
+        if not line.startswith("```")
+    ]
     return sum(max(1, -(-len(line) // 120)) for line in seen)
 
 
@@ -25,7 +30,11 @@ def test_every_option_stands_on_the_page_of_the_command_line(command_line):
     page = (PROJECT / "docs" / "api" / "command_line.md").read_text("utf-8")
     assert "```{command-line}\n```" in page
     sections = dict(
-        re.findall(r"^## (thali [^\n]+)\n(.*?)(?=^## |\Z)", command_line.listing(), re.MULTILINE | re.DOTALL)
+        re.findall(
+            r"^## (thali [^\n]+)\n(.*?)(?=^## |\Z)",
+            command_line.listing(),
+            re.MULTILINE | re.DOTALL,
+        )
     )
     assert {"thali fit", "thali field make", "thali cache build"} <= sections.keys()
     for typed, command in command_line.commands():
@@ -33,7 +42,9 @@ def test_every_option_stands_on_the_page_of_the_command_line(command_line):
             for name in [*parameter.opts, *parameter.secondary_opts]:
                 if name.startswith("--") and name != "--help":
                     (said,) = re.findall(
-                        rf"^`--.*`{name}`.*\n: (.*)$|^`{name}`.*\n: (.*)$", sections[typed], re.MULTILINE
+                        rf"^`--.*`{name}`.*\n: (.*)$|^`{name}`.*\n: (.*)$",
+                        sections[typed],
+                        re.MULTILINE,
                     )
                     assert len("".join(said)) > 10, (typed, name)
 
@@ -46,7 +57,9 @@ def test_help_shows_every_sign(command_line):
 def test_the_changelog_begins_with_two_screens_at_most():
     text = (PROJECT / "CHANGELOG.md").read_text("utf-8")
     (short,) = re.findall(r"^### In short\n(.*?)^### Added\n", text, re.MULTILINE | re.DOTALL)
-    assert lines(short) <= 2 * SCREEN and "<!-- in short -->\n" in short and "<!-- end -->\n" in short
+    assert (
+        lines(short) <= 2 * SCREEN and "<!-- in short -->\n" in short and "<!-- end -->\n" in short
+    )
 
 
 def test_the_readme_has_a_screen_and_a_half_at_most():

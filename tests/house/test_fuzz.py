@@ -1,4 +1,5 @@
-"""Broken files and odd command lines with fixed seeds: no traceback, nothing that hangs, no file left behind."""
+"""Broken files and odd command lines with fixed seeds: no traceback, nothing that hangs, no file
+left behind."""
 
 import io
 import signal
@@ -39,17 +40,19 @@ TEXTS = {
     "ranked": "subject,item,rank\n1,A,1\n1,B,2\n2,B,1\n2,A,2\n2,C,3\n",
     "best and worst": "item1,item2,item3,best,worst\nA,B,C,A,C\nB,C,D,C,B\nA,C,D,D,A\n",
     "best-worst rows": "task,item,best,worst\n1,A,0,1\n1,B,1,0\n1,C,0,0\n2,A,1,0\n2,C,0,1\n",
-    "wide experiment": "id,price_1,price_2,size_1,size_2,choice\n1,2,3,S,L,1\n1,3,2,S,S,2\n2,2,2,L,S,1\n",
+    "wide"
+    " experiment": "id,price_1,price_2,size_1,size_2,choice\n1,2,3,S,L,1\n1,3,2,S,S,2\n2,2,2,L,S,1\n",
     "ratings": "first,second,rater,similarity\nA,B,1,0.8\nA,C,1,0.3\nB,C,2,0.45\nA,B,2,0.7\n",
     "odd one out": "object1,object2,object3,odd\nA,B,C,C\nB,C,D,B\nA,B,D,3\n",
     "anchors": "anchor,near,far,subject\nA,B,C,1\nB,C,A,1\nC,A,D,2\n",
     "most alike": "object1,object2,object3,object4,chosen1,chosen2\nA,B,C,D,A,B\nB,C,D,A,C,D\n",
     "distances": "i,j,distance\nA,B,1.5\nA,C,2\nB,C,.7\n",
     "confusions": ",A,B,C\nA,38,4,8\nB,7,30,13\nC,5,12,33\n",
-    "offered": ",id,task,alt,fee,av,choice,weight\n0,1,1,a,1,1,1,1\n1,1,1,b,2,1,0,1\n2,1,1,c,1,0,0,1\n3,2,1,a,3,1,0,2\n"
-    "4,2,1,b,1,1,1,2\n",
+    "offered": ",id,task,alt,fee,av,choice,weight\n0,1,1,a,1,1,1,1\n1,1,1,b,2,1,0,1\n2,1,1,c,1,0,0,1\n"
+    "3,2,1,a,3,1,0,2\n4,2,1,b,1,1,1,2\n",
     "scores": "item,A,B\nq1,.1,.25\nq2,.3,.4\nq3,.5,.75\n",
-    "covariates": "home,away,home_goals,away_goals,home_rest,away_rest\nA,B,2,1,3,7\nB,C,0,0,4,4\nC,A,1,3,7,3\n",
+    "covariates": "home,away,home_goals,away_goals,home_rest,away_rest\nA,B,2,1,3,7\nB,C,0,0,4,4\n"
+    "C,A,1,3,7,3\n",
 }
 ODD = [
     "",
@@ -89,18 +92,29 @@ ODD += [
     "[[",
 ]
 TREE = "((A:0.1,B:0.1)ab:0.9,C:1);"
-WANTED = ((), (kinds.PAIRS,), (kinds.PAIRS, kinds.CHOICES), (kinds.SIMILARITIES,), (kinds.PAIRS, kinds.SIMILARITIES))
+WANTED = (
+    (),
+    (kinds.PAIRS,),
+    (kinds.PAIRS, kinds.CHOICES),
+    (kinds.SIMILARITIES,),
+    (kinds.PAIRS, kinds.SIMILARITIES),
+)
 READERS = [read_table, *(lambda source, wanted=wanted: read(source, *wanted) for wanted in WANTED)]
 FURTHER = (kinds.EXPERIMENTS, kinds.TRIPLETS, kinds.BEST_WORST)
 READERS += [lambda source, kind=kind: read(source, kind) for kind in FURTHER]
 READERS += [lambda source: read(source, kinds.CLASSES, target="kind")]
-READERS += [lambda source, how=how: read(source, dissimilarities=how) for how in ("linear", "exponential")]
+READERS += [
+    lambda source, how=how: read(source, dissimilarities=how) for how in ("linear", "exponential")
+]
 READERS += [
     thali.read,
     lambda source: thali.read(source, without="A"),
     lambda source: thali.read(source, respondent="n"),
 ]
-READERS += [lambda source: thali.read(read_table(source)), lambda source: thali.read(source, attributes=["fee"])]
+READERS += [
+    lambda source: thali.read(read_table(source)),
+    lambda source: thali.read(source, attributes=["fee"]),
+]
 
 
 class Hanging(BaseException):
@@ -159,7 +173,18 @@ def frame_of(rng) -> pd.DataFrame:
     separator = ";" if name == "list" else ","
     frame = pd.read_csv(io.StringIO(TEXTS[name]), sep=separator).astype(object)
     for _ in range(rng.integers(0, 3)):
-        values = [*ODD, None, ["a"], {"a": 1}, 2**60, 1.5, True, pd.Timestamp("2020-01-01"), b"\xff", np.nan]
+        values = [
+            *ODD,
+            None,
+            ["a"],
+            {"a": 1},
+            2**60,
+            1.5,
+            True,
+            pd.Timestamp("2020-01-01"),
+            b"\xff",
+            np.nan,
+        ]
         column = int(rng.integers(frame.shape[1]))
         value = values[int(rng.integers(len(values)))]
         if rng.random() < 0.5:
@@ -200,7 +225,24 @@ def mutated_newick(rng) -> tuple[str, bytes]:
     for _ in range(rng.integers(1, 5)):
         k = int(rng.integers(len(text)))
         text[k] = str(
-            rng.choice(["(", ")", ",", ":", ";", "[", "'", "", "A", "1e400", "-1", "\x00", "x" * 3000, "(" * 2000])
+            rng.choice(
+                [
+                    "(",
+                    ")",
+                    ",",
+                    ":",
+                    ";",
+                    "[",
+                    "'",
+                    "",
+                    "A",
+                    "1e400",
+                    "-1",
+                    "\x00",
+                    "x" * 3000,
+                    "(" * 2000,
+                ]
+            )
         )
     return "Newick", damaged("".join(text).encode(), rng, 0.3)
 
@@ -248,7 +290,10 @@ def read_broken_files(tries: int) -> None:
         kind, content = makers[seed % len(makers)](rng)
         if kind == "Newick":
             attempt(
-                lambda text=content: thali.Tree.from_newick(text.decode("utf-8", "replace")), counts, kind, messages
+                lambda text=content: thali.Tree.from_newick(text.decode("utf-8", "replace")),
+                counts,
+                kind,
+                messages,
             )
         else:
             reader = READERS[int(rng.integers(len(READERS)))]
@@ -268,7 +313,8 @@ OPTIONS = [option.split() for line in OPTIONS.strip().splitlines() for option in
 
 
 def run_odd_commands(tries: int, folder, command_line) -> None:
-    """Command lines that read a broken file and never draw: by maximum likelihood, or refused before."""
+    """Command lines that read a broken file and never draw: by maximum likelihood, or refused
+    before."""
     counts, messages, runner = Counter(), [], CliRunner()
     for seed in range(tries):
         rng = np.random.default_rng([17, seed])
@@ -279,12 +325,20 @@ def run_odd_commands(tries: int, folder, command_line) -> None:
         if rng.random() < 0.8:
             words = ["fit", "data", *OPTIONS[0], *sum(chosen, [])]
         else:
-            words = ["test", str(rng.choice(["transitivity", "circular", "agreement", "?"])), "data"]
+            words = [
+                "test",
+                str(rng.choice(["transitivity", "circular", "agreement", "?"])),
+                "data",
+            ]
 
         def command(words=words):
             result = runner.invoke(command_line, words)
-            if result.exit_code not in (0, 2) or (result.exception and not isinstance(result.exception, SystemExit)):
-                raise AssertionError(f"{words}: {result.exit_code} {result.output[-300:]}") from result.exception
+            if result.exit_code not in (0, 2) or (
+                result.exception and not isinstance(result.exception, SystemExit)
+            ):
+                raise AssertionError(
+                    f"{words}: {result.exit_code} {result.output[-300:]}"
+                ) from result.exception
 
         attempt(command, counts, f"thali {words[0]}", messages)
         left = {each.name for each in folder.iterdir()} - {"data", "tree"}

@@ -19,7 +19,9 @@ def test_every_entry_of_a_golden_file_has_its_test(path):
 
 
 def raised():
-    raise ArgumentError(Argument("lapse"), " must be above 0; got -1. Set ", Setting("lapse", 0.01), ".")
+    raise ArgumentError(
+        Argument("lapse"), " must be above 0; got -1. Set ", Setting("lapse", 0.01), "."
+    )
 
 
 def test_a_sentence_that_is_kept_passes():
@@ -42,7 +44,9 @@ def test_words_that_are_not_kept_fail():
 
 def test_facts_are_found_in_parts_of_parts():
     message = Message("rescale it", Message(", or set ", Setting("standardize", True)))
-    assert sentences.holds(message, Setting("standardize", True)) and not sentences.holds(message, Argument("x"))
+    assert sentences.holds(message, Setting("standardize", True)) and not sentences.holds(
+        message, Argument("x")
+    )
 
 
 PRINTED = "Lapse: 0.25, fixed.\n<p>It is about 3 (89 % interval 1 to 7). Two of 4 agree.</p>"

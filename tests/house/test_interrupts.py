@@ -66,7 +66,9 @@ class Silent:
     def update(self, done): ...
 
 
-@pytest.mark.parametrize("moments", [(0.05,), (0.3,), (0.05, 0.1, 0.15), tuple(np.arange(1, 100) / 500)])
+@pytest.mark.parametrize(
+    "moments", [(0.05,), (0.3,), (0.05, 0.1, 0.15), tuple(np.arange(1, 100) / 500)]
+)
 def test_ctrl_c_waits_for_the_end_of_every_slice(moments):
     """Once, again while it waits, and a key that is held down."""
     chains = [Slow(0.5), Slow(), Slow()]
@@ -97,7 +99,9 @@ def test_a_handler_of_ones_own_may_let_the_run_go_on():
     chains = [Slow(), Slow()]
     for chain in chains:
         chain.total = 3
-    timer = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    timer = threading.Timer(
+        0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
+    )
     try:
         timer.start()
         run_in_threads(chains, 2, Silent())
@@ -150,7 +154,8 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("entry", ["kernel", "compiled"])
 def test_ctrl_c_while_a_compiled_call_begins_is_no_crash(entry):
-    """An exception within `ctypes.cast`, which Numba does not look at, would be a segmentation fault."""
+    """An exception within `ctypes.cast`, which Numba does not look at, would be a segmentation
+    fault."""
     words = [sys.executable, "-c", PRESSED_WHILE_A_CALL_BEGINS.format(entry=entry)]
     child = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
     assert (child.returncode, child.stdout) == (0, "stopped True\n"), child.stderr
@@ -158,17 +163,20 @@ def test_ctrl_c_while_a_compiled_call_begins_is_no_crash(entry):
 
 def test_nothing_is_held_back_in_a_thread():
     found = []
-    thread = threading.Thread(target=in_threads, args=(lambda _: found.append(signal.getsignal(signal.SIGINT)), 3, 1))
+    thread = threading.Thread(
+        target=in_threads, args=(lambda _: found.append(signal.getsignal(signal.SIGINT)), 3, 1)
+    )
     thread.start()
     thread.join()
     assert found == [signal.getsignal(signal.SIGINT)] * 3
 
 
-# every kind of model --------------------------------------------------------------------------------------
+# every kind of model ------------------------------------------------------------------------------
 
 
 class Slices:
-    """How many slices are running; those that are when Ctrl-C comes take long, so that nobody misses them."""
+    """How many slices are running; those that are when Ctrl-C comes take long, so that nobody
+    misses them."""
 
     def __init__(self, run_slice):
         self.run_slice, self.is_pressed = run_slice, threading.Event()
@@ -178,7 +186,8 @@ class Slices:
         with self.lock:
             self.begun += 1
         self.run_slice(chain)
-        if self.is_pressed.is_set() and not isinstance(chain, _Piece):  # of the draws of a fit that was stopped
+        # of the draws of a fit that was stopped
+        if self.is_pressed.is_set() and not isinstance(chain, _Piece):
             time.sleep(0.5)
         with self.lock:
             self.ended += 1
@@ -191,7 +200,8 @@ def slices(monkeypatch):
 
 
 def stopped_fit(slices, moment, kind, **how):
-    """A fit that was stopped at a moment, or earlier if it had ended by then; None if it had nothing to keep."""
+    """A fit that was stopped at a moment, or earlier if it had ended by then; None if it had
+    nothing to keep."""
     while True:
         model = None
         with contextlib.suppress(KeyboardInterrupt), pressed(moment) as keys:
@@ -204,18 +214,25 @@ def stopped_fit(slices, moment, kind, **how):
 
 
 def is_beginning(draws, whole) -> bool:
-    """Whether each chain has the first draws of one of the unbroken run; those far behind others are left out."""
-    chains = [{name: v[chain] for name, v in draws.items()} for chain in range(len(draws["log_likelihood"]))]
+    """Whether each chain has the first draws of one of the unbroken run; those far behind others
+    are left out."""
+    chains = [
+        {name: v[chain] for name, v in draws.items()}
+        for chain in range(len(draws["log_likelihood"]))
+    ]
     count = draws["log_likelihood"].shape[1]
 
     def same(a, chain):
-        return all(np.array_equal(a[name], whole[name][chain, :count], equal_nan=True) for name in a)
+        return all(
+            np.array_equal(a[name], whole[name][chain, :count], equal_nan=True) for name in a
+        )
 
     return all(any(same(a, chain) for chain in range(len(whole["log_likelihood"]))) for a in chains)
 
 
 def stop_at(kind, moments, slices, monkeypatch):
-    """Stop fits of a kind at those moments, as shares of its time; returns how many of them had drawn something."""
+    """Stop fits of a kind at those moments, as shares of its time; returns how many of them had
+    drawn something."""
     watched_runs.cut_slices(monkeypatch, 0.01)
     fitted(kind, 20)  # compiles
     begin = time.monotonic()
@@ -243,7 +260,8 @@ def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, slic
 @pytest.mark.parametrize("kind", CHAINS)
 def test_stopped_at_twenty_random_moments(kind, slices, monkeypatch):
     moments, stopped = np.random.default_rng(5), 0
-    for _ in range(4):  # on a busy machine a moment may lie before the first draw or behind the last
+    # on a busy machine a moment may lie before the first draw or behind the last
+    for _ in range(4):
         at = moments.random(20)
         if kind == "own likelihood":  # most of its time goes into compiling what the user wrote
             at = 0.8 + 0.2 * at
@@ -253,17 +271,19 @@ def test_stopped_at_twenty_random_moments(kind, slices, monkeypatch):
     assert stopped > 2
 
 
-# product classes, which go on from a job ------------------------------------------------------------------
+# product classes, which go on from a job ----------------------------------------------------------
 
 RESUMED = ["product classes", "particles"]
 
 
 def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
-    """Stop fits at those moments and resume them; returns how many had left a snapshot on the way."""
+    """Stop fits at those moments and resume them; returns how many had left a snapshot on the
+    way."""
     watched_runs.cut_slices(monkeypatch, 0.01)
     watched_runs.write_often(monkeypatch, share=0.05)
     begin = time.monotonic()
-    whole = draws_of(fitted(kind, size, cores=2))  # may have compiled, so that a longer time is measured
+    # may have compiled, so that a longer time is measured
+    whole = draws_of(fitted(kind, size, cores=2))
     lasts = time.monotonic() - begin
     begin = time.monotonic()
     fitted(kind, size, cores=1)
@@ -286,7 +306,9 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", RESUMED)
 def test_resumed_after_twenty_random_moments(kind, slices, monkeypatch, tmp_path):
-    assert resumed_after(kind, np.random.default_rng(6).random(20), slices, monkeypatch, tmp_path) > 4
+    assert (
+        resumed_after(kind, np.random.default_rng(6).random(20), slices, monkeypatch, tmp_path) > 4
+    )
 
 
 def visited(arrays, first):
@@ -328,7 +350,9 @@ def not_a_number(arrays, first):
 
 def used(arrays, first):
     """Features of the first state that somebody owns."""
-    return np.flatnonzero(arrays[f"{first}state_slots"][: arrays[f"{first}state_end_slots"][1], PERSON] >= 0)
+    return np.flatnonzero(
+        arrays[f"{first}state_slots"][: arrays[f"{first}state_end_slots"][1], PERSON] >= 0
+    )
 
 
 def write_state(job, arrays):

@@ -111,7 +111,8 @@ def test_what_is_left_in_the_process(restored, monkeypatch, tmp_path, leave, sai
 
 @pytest.fixture
 def made_up(monkeypatch, tmp_path):
-    """A module as if of thali, with a class; and folders for the project and the home of their own."""
+    """A module as if of thali, with a class; and folders for the project and the home of their
+    own."""
     module = types.ModuleType("thali.made_up")
     exec("class Kept:\n    known = {'a': 1}\nnumber, names, array = 1, ['a'], None", vars(module))
     module.array = np.zeros(2)
@@ -134,7 +135,10 @@ def made_up(monkeypatch, tmp_path):
         ("module.names.append('b')", "thali.made_up.names (other items)"),
         ("module.Kept.more = 1", "thali.made_up.Kept.more (new)"),
         ("module.Kept.known['b'] = 2", "thali.made_up.Kept.known (other items)"),
-        ("del sys.modules['thali.made_up']", "thali.made_up (another module has its name, or none)"),
+        (
+            "del sys.modules['thali.made_up']",
+            "thali.made_up (another module has its name, or none)",
+        ),
     ],
 )
 def test_what_is_left_on_modules_and_classes(made_up, statement, said):
@@ -174,4 +178,6 @@ def test_caches_and_what_a_person_writes_are_nothing_left(made_up, tmp_path):
 
 def test_the_folder_of_temporary_files_is_that_of_the_tests(tmp_path):
     folder = Path(tempfile.gettempdir())
-    assert folder.name.startswith("thali-") and os.environ["TMPDIR"] == str(folder) not in str(tmp_path)
+    assert folder.name.startswith("thali-") and os.environ["TMPDIR"] == str(folder) not in str(
+        tmp_path
+    )

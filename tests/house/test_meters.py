@@ -14,7 +14,8 @@ PACKAGING = PROJECT / "packaging"
 
 @pytest.fixture(autouse=True, scope="module")
 def _parsed_once():
-    """Trees of syntax are millions of objects: made once, and not looked through again and again as they grow."""
+    """Trees of syntax are millions of objects: made once, and not looked through again and again as
+    they grow."""
     parse = cache(ast.parse)
     gc.disable()
     with pytest.MonkeyPatch.context() as patch:
@@ -27,8 +28,15 @@ def _parsed_once():
 def test_no_figure_is_above_its_limit():
     limits = json.loads((PACKAGING / "meters.json").read_text())
     figures = runpy.run_path(str(PACKAGING / "meters.py"))["measure"]()
-    above = {name: f"{figure:,} of {limits[name]:,}" for name, figure in figures.items() if figure > limits[name]}
-    assert not above, f"{above}: take out as much as came in, or raise the limit in packaging/meters.json and say why."
+    above = {
+        name: f"{figure:,} of {limits[name]:,}"
+        for name, figure in figures.items()
+        if figure > limits[name]
+    }
+    assert not above, (
+        f"{above}: take out as much as came in, or raise the limit in packaging/meters.json and"
+        " say why."
+    )
 
 
 @pytest.mark.fit
@@ -42,6 +50,12 @@ def test_private_functions_have_a_docstring_of_one_line():
     found = []
     for path in sorted((PROJECT / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and not node.name.startswith("__"):
-                found += [f"{path.name}: {node.name}"] if "\n" in (ast.get_docstring(node) or "") else []
+            if (
+                isinstance(node, ast.FunctionDef)
+                and node.name.startswith("_")
+                and not node.name.startswith("__")
+            ):
+                found += (
+                    [f"{path.name}: {node.name}"] if "\n" in (ast.get_docstring(node) or "") else []
+                )
     assert not found

@@ -18,16 +18,30 @@ import thali
 from thali.errors import ThaliWarning
 
 PACKAGE = Path(thali.__file__).parent
-HEAVY = ["numba", "scipy", "sklearn", "xarray", "arviz_base", "arviz_stats", "matplotlib", "pandas", "rich"]
+HEAVY = [
+    "numba",
+    "scipy",
+    "sklearn",
+    "xarray",
+    "arviz_base",
+    "arviz_stats",
+    "matplotlib",
+    "pandas",
+    "rich",
+]
 
 
 def python(code):
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
-@pytest.mark.parametrize("statement", ["import thali", "import thali._surfaces.cli", "import thali.errors"])
+@pytest.mark.parametrize(
+    "statement", ["import thali", "import thali._surfaces.cli", "import thali.errors"]
+)
 def test_importing_loads_nothing_heavy(statement):
     loaded = python(f"import sys; {statement}; print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
@@ -35,48 +49,64 @@ def test_importing_loads_nothing_heavy(statement):
 
 # What no fit loads, as it takes longer than the fit.
 NEVER = "arviz_base arviz_stats click h5netcdf h5py jinja2 matplotlib netCDF4 sklearn typer".split()
-NEVER += [f"scipy.{part}" for part in ("fft", "interpolate", "optimize", "signal", "sparse", "spatial", "stats")]
+NEVER += [
+    f"scipy.{part}"
+    for part in ("fft", "interpolate", "optimize", "signal", "sparse", "spatial", "stats")
+]
 SHORT = "draws=8, tune=4, thin=1, chains=2, cores=1, random_seed=1, progressbar=False"
 SHORT_FITS = {
     "pairs": f"th.EliminationByAspects().fit(th.datasets.celebrities(), {SHORT})",
     "pairs of many options": "th.EliminationByAspects('unique').fit("
-    f"th.PairedComparisons(np.eye(61, k=1) + np.eye(61, k=-1)), {SHORT})",  # ranks are rows of the summary
-    "maximum likelihood": "th.EliminationByAspects('unique', method='maximum-likelihood', lapse=0.0).fit("
-    "th.datasets.celebrities())",
+    # ranks are rows of the summary
+    f"th.PairedComparisons(np.eye(61, k=1) + np.eye(61, k=-1)), {SHORT})",
+    "maximum likelihood": "th.EliminationByAspects('unique', method='maximum-likelihood',"
+    " lapse=0.0).fit(th.datasets.celebrities())",
     "similarities": f"th.AdditiveClustering().fit(th.datasets.numbers(), {SHORT})",
     "rows": "th.PlackettLuceRegression(draws=8, tune=4, chains=2, random_state=1).fit("
     "np.eye(6)[:, :3] + 0.1, ['a', 'b'] * 3, progressbar=False)",
-    "independent draws": "th.BradleyTerryLuce().fit("
-    "th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]]), draws=8, chains=2, random_seed=1, progressbar=False)",
+    "independent draws": "th.BradleyTerryLuce().fit(th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1,"
+    " 2, 0]]), draws=8, chains=2, random_seed=1, progressbar=False)",
 }
 
 
 @pytest.mark.fit
 def test_a_fit_loads_only_what_it_needs():
-    """Without Dask, which xarray loads where it is installed, and with the samplers as Python, without the compiler.
+    """Without Dask, which xarray loads where it is installed, and with the samplers as Python,
+    without the compiler.
 
     One process makes all of the fits, one after the other, and says after each what is loaded.
     """
     code = "import os, sys; os.environ['NUMBA_DISABLE_JIT'] = '1'; sys.modules['dask'] = None\n"
     code += "import numpy as np, thali as th, warnings; warnings.simplefilter('ignore')\n"
-    said = python(code + "".join(f"{fit}; print(*sys.modules)\n" for fit in SHORT_FITS.values())).splitlines()
+    said = python(
+        code + "".join(f"{fit}; print(*sys.modules)\n" for fit in SHORT_FITS.values())
+    ).splitlines()
     for name, loaded in zip(SHORT_FITS, map(str.split, said), strict=True):
         assert "thali._model.base" in loaded
-        needed = {"scipy.sparse"} if name == "independent draws" else set()  # of comparisons with judges
+        # of comparisons with judges
+        needed = {"scipy.sparse"} if name == "independent draws" else set()
         assert not (set(NEVER) - needed) & set(loaded), name
 
 
 def test_importing_takes_a_tenth_of_a_second_at_most():
-    # CPU time, one of several: the budget is that of the package, not of a busy machine. Measured: a thousandth.
-    code = "import numpy, time; began = time.process_time(); import thali; print(time.process_time() - began)"
+    # CPU time, one of several: the budget is that of the package, not of a busy machine. Measured:
+    # a thousandth.
+    code = (
+        "import numpy, time; began = time.process_time(); import thali;"
+        " print(time.process_time() - began)"
+    )
     assert any(float(python(code)) <= 0.1 for _ in range(5))
 
 
 def test_help_takes_half_a_second_at_most():
-    """By the time of an import of NumPy in the same process, a tenth of a second; about as much was measured."""
+    """By the time of an import of NumPy in the same process, a tenth of a second; about as much was
+    measured."""
 
     def share():
-        code = "import sys, time; began = time.process_time(); import numpy; ours = time.process_time()\n"
+        code = (
+            "import sys, time; began = time.process_time(); import numpy; ours ="
+            " time.process_time()\n"
+        )
         code += "sys.argv = ['thali', '--help']\n"
         code += "from thali._surfaces.cli import main\ntry: main()\nexcept SystemExit: pass\n"
         printed = python(code + "print((time.process_time() - ours) / (ours - began))").splitlines()
@@ -87,7 +117,8 @@ def test_help_takes_half_a_second_at_most():
 
 
 def test_the_command_line_leaves_its_memory_to_the_system():
-    code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # runs last
+    # runs last
+    code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"
     code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali._surfaces.cli import main\nmain()"
     assert python(code).splitlines()[-1] == "True"
 
@@ -99,7 +130,8 @@ def test_every_public_name_loads():
     with pytest.raises(AttributeError, match="no_such_name"):
         thali.no_such_name  # noqa: B018
     with pytest.raises(
-        AttributeError, match=r"No thali attribute 'EliminationByAspect'\. Did .* 'EliminationByAspects'"
+        AttributeError,
+        match=r"No thali attribute 'EliminationByAspect'\. Did .* 'EliminationByAspects'",
     ):
         thali.EliminationByAspect  # noqa: B018
 
@@ -139,8 +171,14 @@ def readme():
 
 
 def test_the_readme_installs_and_runs_in_two_lines():
-    assert "\npython3 -m venv .venv && .venv/bin/pip install . && .venv/bin/thali fit celebrities\n" in readme()
-    assert "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n" in readme()
+    assert (
+        "\npython3 -m venv .venv && .venv/bin/pip install . && .venv/bin/thali fit celebrities\n"
+        in readme()
+    )
+    assert (
+        "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n"
+        in readme()
+    )
 
 
 WITH_FEATURES = thali.EliminationByAspects, thali.AdditiveClustering, thali.LatentFeatureModel

@@ -1,4 +1,5 @@
-"""What is built holds what it should, and nothing else; the files about the project agree with it."""
+"""What is built holds what it should, and nothing else; the files about the project agree with
+it."""
 
 import inspect
 import os
@@ -39,7 +40,9 @@ def test_what_is_installed_is_complete():
 @pytest.mark.skipif(find_spec("hatchling") is None, reason="needs hatchling")
 def test_the_source_archive_holds_sources_alone(tmp_path):
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)], cwd=PROJECT, check=True
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],
+        cwd=PROJECT,
+        check=True,
     )
     (archive,) = tmp_path.iterdir()
     with tarfile.open(archive) as opened:
@@ -55,7 +58,8 @@ def test_the_source_archive_holds_sources_alone(tmp_path):
     assert archive.stat().st_size < 4_000_000
 
 
-VERSIONED = {  # where the number of `thali.__version__` stands once more, as these files cannot ask for it
+# where the number of `thali.__version__` stands once more, as these files cannot ask for it
+VERSIONED = {
     "CITATION.cff": "\nversion: {}\n",
     "CHANGELOG.md": "\n## [{}] - ",
     "packaging/conda/recipe.yaml": '\n  version: "{}"\n',
@@ -88,16 +92,20 @@ def test_the_recipe_needs_what_the_package_needs():
 def test_the_recipe_is_understood_by_its_builder():
     from rattler_build import Stage0Recipe, VariantConfig
 
-    (made,) = Stage0Recipe.from_file(PROJECT / "packaging" / "conda" / "recipe.yaml").render(VariantConfig())
+    (made,) = Stage0Recipe.from_file(PROJECT / "packaging" / "conda" / "recipe.yaml").render(
+        VariantConfig()
+    )
     assert "package='thali'" in repr(made) and f"version='{thali.__version__}'" in repr(made)
 
 
-# Versions below these are known to be vulnerable where thali uses them, or are reported by scanners.
+# Versions below these are known to be vulnerable where thali uses them, or are reported by
+# scanners.
 MENDED = {
     "jinja2": "3.1.6",  # CVE-2025-27516 and four before: ways out of the sandbox
     "pillow": "12.3",  # CVE-2026-54060 and others: pictures of a questionnaire are opened
     "pyarrow": "23.0.1",  # CVE-2026-25087: files of Arrow IPC, which thali does not read
-    "starlette": "1.3.1",  # CVE-2025-62727, CVE-2026-48710, CVE-2026-54283: headers and forms of the app
+    # CVE-2025-62727, CVE-2026-48710, CVE-2026-54283: headers and forms of the app
+    "starlette": "1.3.1",
     "h11": "0.16",  # CVE-2025-43859: lengths of requests
     "scikit-learn": "1.5",  # CVE-2024-5206
 }
@@ -121,12 +129,16 @@ def test_two_builds_are_the_same_to_the_byte(tmp_path):
     found = []
     for number in (1, 2):
         folder = tmp_path / f"thali-{number}"
-        ignored = shutil.ignore_patterns(".*", "__pycache__", "_build", "kernels", "generated", "pictures", "dist")
+        ignored = shutil.ignore_patterns(
+            ".*", "__pycache__", "_build", "kernels", "generated", "pictures", "dist"
+        )
         shutil.copytree(PROJECT, folder, ignore=ignored)
         shutil.copy(PROJECT / ".gitignore", folder)
         for file in folder.rglob("*"):
             os.utime(file, (1e9 * number, 1e9 * number))
-        subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", "dist"], cwd=folder, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-d", "dist"], cwd=folder, check=True
+        )
         found.append({file.name: file.read_bytes() for file in (folder / "dist").iterdir()})
     assert len(found[0]) == 2 and found[0] == found[1]
 
@@ -134,12 +146,18 @@ def test_two_builds_are_the_same_to_the_byte(tmp_path):
 def test_the_commands_of_the_paper_exist():
     """Each row of figures names a command of thali, and a file that this command writes."""
     text = (PROJECT / "paper" / "paper.md").read_text("utf-8")
-    rows = re.findall(r"`(thali fit|python -m papers) ([\w-]+)[^`]*--out results` \| `results/([\w-]+)\.\w+`", text)
+    rows = re.findall(
+        r"`(thali fit|python -m papers) ([\w-]+)[^`]*--out results` \| `results/([\w-]+)\.\w+`",
+        text,
+    )
     assert len(rows) == text.count("`thali fit ") + text.count("`python -m papers ") >= 4
     for command, name, file in rows:
         if command == "thali fit":
             assert name in {record.name for record in thali.datasets.catalogue()}
-            assert file in next(spec for spec in SPECS if spec.name == "elimination-by-aspects").pictures
+            assert (
+                file
+                in next(spec for spec in SPECS if spec.name == "elimination-by-aspects").pictures
+            )
         else:
             source = inspect.getsource(inspect.getmodule(find(name).function))
             picture = file.removeprefix(f"{name}-")

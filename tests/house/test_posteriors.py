@@ -1,4 +1,5 @@
-"""The reference posteriors: files that belong together, chains that agree, and answers that other samplers find."""
+"""The reference posteriors: files that belong together, chains that agree, and answers that other
+samplers find."""
 
 import json
 import re
@@ -31,7 +32,10 @@ def test_every_pair_has_its_files_and_they_belong_together(program):
     for name, pair in pairs.items():
         posterior = json_of(f"posteriors/{name}.json")
         assert (posterior["data_name"], posterior["model_name"]) == (pair.data, pair.model)
-        assert json_of(f"data/info/{pair.data}.info.json")["data_file"] == f"data/data/{pair.data}.json"
+        assert (
+            json_of(f"data/info/{pair.data}.info.json")["data_file"]
+            == f"data/data/{pair.data}.json"
+        )
         model = json_of(f"models/info/{pair.model}.info.json")
         program_file = model["model_implementations"]["thali"]["model_code"]
         assert (FOLDER / program_file).is_file() and model["description"]
@@ -53,7 +57,9 @@ def test_no_file_is_of_no_pair(program):
     }
     for folder, names in kept.items():
         assert {path.stem for path in (FOLDER / folder).glob("*.json")} == names
-    assert {path.stem for path in (FOLDER / "models/thali").glob("*.py")} == {pair.model for pair in pairs.values()}
+    assert {path.stem for path in (FOLDER / "models/thali").glob("*.py")} == {
+        pair.model for pair in pairs.values()
+    }
 
 
 def test_every_reference_has_ten_chains_that_agree(program):
@@ -64,15 +70,24 @@ def test_every_reference_has_ten_chains_that_agree(program):
         assert len(set(names)) == len(names) > 0
         assert diagnostics["diagnostic_information"]["names"] == names
         columns = set(found) - {"names"}
-        assert columns == {"mean", "mcse_mean", "sd", "mcse_sd"} | {f"quantile_{level:g}" for level in make.QUANTILES}
+        assert columns == {"mean", "mcse_mean", "sd", "mcse_sd"} | {
+            f"quantile_{level:g}" for level in make.QUANTILES
+        }
         for values in [*(found[column] for column in columns), diagnostics["r_hat"]]:
             assert len(values) == len(names) and np.isfinite(values).all(), name
         assert diagnostics["nchains"] >= 10 and all(info["checks_made"].values()), name
-        assert max(diagnostics["r_hat"]) <= 1.01 and min(diagnostics["effective_sample_size_bulk"]) >= 1000, name
-        assert (np.diff([found[f"quantile_{level:g}"] for level in make.QUANTILES], axis=0) >= 0).all()
+        assert (
+            max(diagnostics["r_hat"]) <= 1.01
+            and min(diagnostics["effective_sample_size_bulk"]) >= 1000
+        ), name
+        assert (
+            np.diff([found[f"quantile_{level:g}"] for level in make.QUANTILES], axis=0) >= 0
+        ).all()
         posterior = json_of(f"posteriors/{name}.json")
         assert sum(posterior["dimensions"].values()) == len(names)
-        assert posterior["functionals"] == {key: functionals.MEANINGS[key] for key in posterior["dimensions"]}
+        assert posterior["functionals"] == {
+            key: functionals.MEANINGS[key] for key in posterior["dimensions"]
+        }
 
 
 def test_the_data_are_those_that_the_program_makes(program):
@@ -81,7 +96,8 @@ def test_the_data_are_those_that_the_program_makes(program):
 
 
 def test_a_client_of_posteriordb_finds_the_data():
-    """It opens an archive with one file beside the name that the information has, and reads JSON."""
+    """It opens an archive with one file beside the name that the information has, and reads
+    JSON."""
     for path in sorted((FOLDER / "data" / "info").glob("*.info.json")):
         data_file = json.loads(path.read_text("utf-8"))["data_file"]
         with zipfile.ZipFile(FOLDER / f"{data_file}.zip") as archive:
@@ -91,7 +107,12 @@ def test_a_client_of_posteriordb_finds_the_data():
 
 def test_the_collection_is_small():
     assert (
-        sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc") < 3_000_000
+        sum(
+            path.stat().st_size
+            for path in FOLDER.rglob("*")
+            if path.is_file() and path.suffix != ".pyc"
+        )
+        < 3_000_000
     )
 
 
@@ -113,7 +134,8 @@ EXACT = [
 def test_the_reference_is_the_exact_value(program, name, functional, exact):
     found = program("make").reference(name)
     place = found["names"].index(functional)
-    assert abs(found["mean"][place] - exact) < 4 * found["mcse_mean"][place] + 5e-5  # rounding of the exact value
+    # rounding of the exact value
+    assert abs(found["mean"][place] - exact) < 4 * found["mcse_mean"][place] + 5e-5
 
 
 @pytest.mark.long
@@ -122,11 +144,14 @@ def test_the_sampler_of_the_readme_agrees(monkeypatch, capsys):
     """It has no line in common with those of thali."""
     monkeypatch.chdir(PROJECT)
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert f"```{{code-cell}}\n{code}```" in (PROJECT / "docs/how_to/reference_posteriors.md").read_text("utf-8")
+    assert f"```{{code-cell}}\n{code}```" in (
+        PROJECT / "docs/how_to/reference_posteriors.md"
+    ).read_text("utf-8")
     spoken = {}
     exec(code, spoken)
     assert len(spoken["z"]) == 6
-    assert np.abs(spoken["z"]).max() < t(89).isf(1e-5 / (2 * 6))  # errors from ninety batches, six differences
+    # errors from ninety batches, six differences
+    assert np.abs(spoken["z"]).max() < t(89).isf(1e-5 / (2 * 6))
     assert capsys.readouterr().out
 
 
@@ -139,7 +164,9 @@ def test_a_fresh_run_agrees(program, name):
 
 @pytest.mark.study
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("name", [path.stem for path in sorted((FOLDER / "posteriors").glob("*.json"))])
+@pytest.mark.parametrize(
+    "name", [path.stem for path in sorted((FOLDER / "posteriors").glob("*.json"))]
+)
 def test_a_fresh_run_of_each_agrees(program, name):
     z, limit = program("check").differences(name)
     assert max(map(abs, z.values())) < limit, z

@@ -1,4 +1,5 @@
-"""Large sparse data: cost and memory grow with the compared pairs, not with the square of the options."""
+"""Large sparse data: cost and memory grow with the compared pairs, not with the square of the
+options."""
 
 import subprocess
 import sys
@@ -56,19 +57,27 @@ def test_a_million_comparisons_of_ten_thousand_options():
 @pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["given", "ibp"])
 def test_time_of_a_sweep_is_linear_in_the_compared_pairs(kind):
-    """At a fixed number of columns: eight times the pairs take about eight times as long, not sixty-four."""
+    """At a fixed number of columns: eight times the pairs take about eight times as long, not
+    sixty-four."""
 
     def begun(n):
         rng = np.random.default_rng(n)
         data = random_comparisons(n, n, most=3, missing=1.0 - 8.0 / n)
         # alpha is chosen so that the prior expects four columns
-        prior = th.priors.Given(rng.random((n, 4)) < 0.5) if kind == "given" else th.priors.IndianBuffet()
+        prior = (
+            th.priors.Given(rng.random((n, 4)) < 0.5)
+            if kind == "given"
+            else th.priors.IndianBuffet()
+        )
         alpha = None if kind == "given" else 4.0 / np.sum(1.0 / np.arange(1, n + 1))
         settings = {"weight_prior": (1.0, 1.0), "draws": 1, "tune": 10**6, "thin": 1}
-        chain = FeatureChain(build_task(prior, th.likelihoods.Elimination(), data, alpha=alpha, **settings), rng)
+        chain = FeatureChain(
+            build_task(prior, th.likelihoods.Elimination(), data, alpha=alpha, **settings), rng
+        )
         chain.run_to(100)
         return data.n_pairs, lambda: chain.run_to(chain.sweeps + 20)
 
     (fewer, small), (more, large) = begun(200), begun(1600)
     ratio = time_ratio(large, small, tries=3, turns=3)
-    assert ratio / (more / fewer) < (2.0 if kind == "given" else 4.0)  # the columns of the buffet vary
+    # the columns of the buffet vary
+    assert ratio / (more / fewer) < (2.0 if kind == "given" else 4.0)

@@ -1,4 +1,5 @@
-"""The site: every page with code is executed, none is skipped, and every picture is in the gallery."""
+"""The site: every page with code is executed, none is skipped, and every picture is in the
+gallery."""
 
 import ast
 import re
@@ -18,7 +19,9 @@ from thali import plots
 
 DOCS = PROJECT / "docs"
 MADE = {"_build", "pictures", "generated", "jupyter_execute"}
-PAGES = [page for page in sorted(DOCS.rglob("*.md")) if not MADE & set(page.relative_to(DOCS).parts)]
+PAGES = [
+    page for page in sorted(DOCS.rglob("*.md")) if not MADE & set(page.relative_to(DOCS).parts)
+]
 EXECUTED = [page for page in PAGES if "{code-cell}" in page.read_text("utf-8")]
 
 
@@ -31,7 +34,8 @@ def test_pages_with_code_are_notebooks():
         assert page.read_text("utf-8").startswith(NOTEBOOK), page
 
 
-# Blocks of Python that no cell runs: they need what the site does not install, and other tests run their calls.
+# Blocks of Python that no cell runs: they need what the site does not install, and other tests run
+# their calls.
 UNEXECUTED = {
     "how_to/arviz.md": 1,  # ArviZ 1
     "how_to/clusters.md": 1,  # Dask
@@ -51,7 +55,9 @@ def test_no_other_python_of_a_page_is_left_unexecuted():
 def test_every_reproduction_is_printed_on_a_page():
     text = "".join(page.read_text("utf-8") for page in (DOCS / "papers").glob("*.md"))
     for entry in papers.catalogue():
-        assert f"\npython -m papers {entry.name}" in text and f"results/{entry.name}.txt" in text, entry.name
+        assert f"\npython -m papers {entry.name}" in text and f"results/{entry.name}.txt" in text, (
+            entry.name
+        )
 
 
 def test_equations_have_single_backslashes():
@@ -71,9 +77,13 @@ EXECUTION = (
 def test_nothing_is_left_out_of_execution():
     settings = {}
     for line in ast.parse((DOCS / "conf.py").read_text("utf-8")).body:
-        if isinstance(line, ast.Assign) and line.targets[0].id in EXECUTION:  # the rest needs what builds the site
+        # the rest needs what builds the site
+        if isinstance(line, ast.Assign) and line.targets[0].id in EXECUTION:
             settings[line.targets[0].id] = ast.literal_eval(line.value)
-    assert settings["nb_execution_mode"] in ("cache", "force") and settings["nb_execution_raise_on_error"]
+    assert (
+        settings["nb_execution_mode"] in ("cache", "force")
+        and settings["nb_execution_raise_on_error"]
+    )
     assert not settings.get("nb_execution_excludepatterns")
     assert settings["nb_execution_in_temp"]  # what a page writes stays out of the sources
     for pattern in settings["exclude_patterns"]:
@@ -96,13 +106,23 @@ def test_every_page_is_in_a_table_of_contents():
     listed = set()
     for page in PAGES:
         for toctree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
-            listed |= {(page.parent / name).resolve() for name in toctree.split("\n") if name and name[0] != ":"}
-    missing = {page for page in PAGES if page.with_suffix("").resolve() not in listed and page.name != "index.md"}
+            listed |= {
+                (page.parent / name).resolve()
+                for name in toctree.split("\n")
+                if name and name[0] != ":"
+            }
+    missing = {
+        page
+        for page in PAGES
+        if page.with_suffix("").resolve() not in listed and page.name != "index.md"
+    }
     assert not missing
 
 
 def test_every_picture_is_in_the_gallery():
-    assert {file.stem.removeprefix("plot_") for file in (DOCS / "gallery").glob("plot_*.py")} == set(plots.__all__)
+    assert {
+        file.stem.removeprefix("plot_") for file in (DOCS / "gallery").glob("plot_*.py")
+    } == set(plots.__all__)
 
 
 def test_every_public_name_is_in_the_reference():
@@ -123,7 +143,12 @@ def test_every_public_name_is_in_the_reference():
     missing = [name for name in thali.__all__ if name not in modules and f"   {name}\n" not in text]
     missing += [
         name
-        for name in (*plots.__all__, *thali.paired.__all__, *thali.designs.__all__, *thali.field.__all__)
+        for name in (
+            *plots.__all__,
+            *thali.paired.__all__,
+            *thali.designs.__all__,
+            *thali.field.__all__,
+        )
         if f"   {name}\n" not in text
     ]
     assert not missing
@@ -132,10 +157,23 @@ def test_every_public_name_is_in_the_reference():
 @pytest.mark.long
 @pytest.mark.skipif(find_spec("sphinx") is None, reason="needs the extra docs")
 def test_the_site_is_built_and_every_page_executed(tmp_path):
-    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-j", "auto", str(DOCS), str(tmp_path / "site")]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "-n",
+        "-q",
+        "-j",
+        "auto",
+        str(DOCS),
+        str(tmp_path / "site"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     for page in EXECUTED:
         html = (tmp_path / "site" / page.relative_to(DOCS)).with_suffix(".html").read_text("utf-8")
         cells = page.read_text("utf-8").count("```{code-cell}")
-        assert html.count('class="cell docutils container"') >= cells - html.count("tag_remove"), page
+        assert html.count('class="cell docutils container"') >= cells - html.count("tag_remove"), (
+            page
+        )

@@ -1,4 +1,5 @@
-"""What the speed rests on. These tests would notice its loss on any machine: they compare, they do not time."""
+"""What the speed rests on. These tests would notice its loss on any machine: they compare, they do
+not time."""
 
 import math
 import platform
@@ -13,7 +14,15 @@ from numba import config, njit
 import thali as th
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
-from thali._aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
+from thali._aspects.likelihoods.pair_blocks import (
+    LOGLIK,
+    LOSSES,
+    MIN_WEIGHT,
+    OTHER,
+    OWN,
+    WIDTH,
+    WINS,
+)
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._compile.jit import kernel, vectorised
@@ -52,7 +61,9 @@ def all_rows_plain(rng, model, c, b, rounds):
     return total
 
 
-@pytest.mark.skipif(config.CPU_NAME == "generic", reason="the logarithm is fast where several are taken at once")
+@pytest.mark.skipif(
+    config.CPU_NAME == "generic", reason="the logarithm is fast where several are taken at once"
+)
 @pytest.mark.parametrize("n", [9, 105])
 def test_a_likelihood_term_takes_less_than_half_of_what_it_takes_with_the_library_logarithm(n):
     model, make = build(random_comparisons(n, 1, most=50))
@@ -61,12 +72,15 @@ def test_a_likelihood_term_takes_less_than_half_of_what_it_takes_with_the_librar
     fast = all_rows(None, model, cache, state, rounds)
     assert fast == pytest.approx(all_rows_plain(None, model, cache, state, rounds), rel=1e-9)
     ratio = time_ratio(
-        lambda: all_rows(None, model, cache, state, rounds), lambda: all_rows_plain(None, model, cache, state, rounds)
+        lambda: all_rows(None, model, cache, state, rounds),
+        lambda: all_rows_plain(None, model, cache, state, rounds),
     )
     assert ratio <= 0.5
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="knows the instruction of x86-64 only")
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="knows the instruction of x86-64 only"
+)
 @pytest.mark.long
 def test_the_compiled_sweep_counts_no_references():
     data = random_comparisons(3, 1)

@@ -76,6 +76,8 @@ def test_threads_and_forked_processes(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("place", ["fork", "spawn", "forkserver", "loky", "joblib threads", "dask", "dask threads"])
+@pytest.mark.parametrize(
+    "place", ["fork", "spawn", "forkserver", "loky", "joblib threads", "dask", "dask threads"]
+)
 def test_pools_and_clusters(place, tmp_path):
     same_everywhere(tmp_path, place)

@@ -16,7 +16,14 @@ LEAST = 0.98  # what lacks is of packages without types: numba, starlette, typer
 @pytest.mark.long
 def test_what_is_exported_has_types(tmp_path):
     pytest.importorskip("pyright")
-    asked = ["--pythonpath", sys.executable, "--ignoreexternal", "--outputjson", "--verifytypes", "thali"]
+    asked = [
+        "--pythonpath",
+        sys.executable,
+        "--ignoreexternal",
+        "--outputjson",
+        "--verifytypes",
+        "thali",
+    ]
     source = str(Path(thali.__file__).parents[1])
     ran = subprocess.run(
         [sys.executable, "-m", "pyright", *asked],
@@ -27,7 +34,9 @@ def test_what_is_exported_has_types(tmp_path):
     )
     found = json.loads(ran.stdout)["typeCompleteness"]
     assert Path(found["packageRootDirectory"]).samefile(Path(source) / "thali")
-    untyped = sorted(each["name"] for each in found["symbols"] if each["isExported"] and not is_declared(each))
+    untyped = sorted(
+        each["name"] for each in found["symbols"] if each["isExported"] and not is_declared(each)
+    )
     assert found["completenessScore"] >= LEAST, "\n".join(untyped)
 
 

@@ -1,9 +1,9 @@
 """Words of thali's own, and words of code, are in no text that a user reads.
 
-A user reads the strings of the source but for docstrings (questions, sentences, headings, labels, help, errors), the
-pages and translations beside it, the names of columns, and what golden files keep of what was printed. `kappa` is a
-name in posteriors and in the formulas of methods texts, where a paper needs it, and no word for how respondents differ.
-"""
+A user reads the strings of the source but for docstrings (questions, sentences, headings, labels,
+help, errors), the pages and translations beside it, the names of columns, and what golden files
+keep of what was printed. `kappa` is a name in posteriors and in the formulas of methods texts,
+where a paper needs it, and no word for how respondents differ."""
 
 import ast
 import json
@@ -16,18 +16,27 @@ from helpers.places import PROJECT, TESTS
 SOURCE = PROJECT / "src" / "thali"
 # Words, and what is said instead.
 NEVER = {
-    r"everybody|everyone's own|\bnobody\b|\bsomebody\b": "all respondents, no respondent, a respondent",
+    r"everybody|everyone's own|\bnobody\b|\bsomebody\b": "all respondents, no respondent, a"
+    " respondent",
     r"\bwho answered": "respondent",
     r"\bkinds? of (people|judges|respondents)": "latent classes",
     r"\bkappa\b|κ": "individual differences, heterogeneity",
-    r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the utility range",
+    r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the utility"
+    " range",
     r"\btold apart|\btells? (\w+ ){0,5}apart": "distinguished, separated",
     r"\bgroups? of equals": "tier",
     r"\b(has|have) alone": "unique weight",
     r"\bverdict": "convergence",
 }
 ASPECTS = r"\baspects?\b"  # only where the model has them
-HAVE_NO_ASPECTS = ("_choice", "_classify", "_designs", "_field", "_people", "_aspects/findings/additive.py")
+HAVE_NO_ASPECTS = (
+    "_choice",
+    "_classify",
+    "_designs",
+    "_field",
+    "_people",
+    "_aspects/findings/additive.py",
+)
 HAVE_NO_ASPECTS += ("_aspects/models/additive.py", "choice.txt", "classify.txt", "field.txt")
 # Where the word is a name that users type or that files hold: file, and a part of the text.
 NAMES = {("_data/roles.py", " verdict ")}  # what users call the column of choices
@@ -44,7 +53,9 @@ def texts():
         place, source = path.relative_to(SOURCE).as_posix(), path.read_text("utf-8")
         if is_suspect(place, source):
             found += [(place, text) for text in strings(source)]
-    for path in sorted(path for path in SOURCE.rglob("*.*") if path.suffix in (".html", ".js", ".toml")):
+    for path in sorted(
+        path for path in SOURCE.rglob("*.*") if path.suffix in (".html", ".js", ".toml")
+    ):
         source = re.sub(r"(?m)(^|\s)//.*|^#.*|<!--.*?-->|{#.*?#}", "", path.read_text("utf-8"))
         lines = QUOTED.findall(source) if path.suffix == ".js" else source.splitlines()
         found += [(path.relative_to(SOURCE).as_posix(), line) for line in lines]
@@ -79,8 +90,14 @@ def strings(source):
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             silent |= {id(part) for part in node.values}
-            yield "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield "".join(
+                part.value if isinstance(part, ast.Constant) else "…" for part in node.values
+            )
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in silent
+        ):
             yield node.value
 
 
@@ -90,39 +107,62 @@ def unwanted(place, text):
 
 
 def is_name(place, text):
-    """Whether a text is no word but a name: of a parameter, of a sentence, or what users call a column."""
-    of_paper = re.fullmatch(r"[…\w]*\.?kappa(\[….*\])?", text) or re.search(r"Gamma\((kappa|κ)", text)
-    return of_paper or KEY.fullmatch(text) or any(place == where and name in text for where, name in NAMES)
+    """Whether a text is no word but a name: of a parameter, of a sentence, or what users call a
+    column."""
+    of_paper = re.fullmatch(r"[…\w]*\.?kappa(\[….*\])?", text) or re.search(
+        r"Gamma\((kappa|κ)", text
+    )
+    return (
+        of_paper
+        or KEY.fullmatch(text)
+        or any(place == where and name in text for where, name in NAMES)
+    )
 
 
 def test_no_text_has_a_word_that_users_do_not_know():
-    found = [(place, text) for place, text in texts() if unwanted(place, text) and not is_name(place, text)]
+    found = [
+        (place, text)
+        for place, text in texts()
+        if unwanted(place, text) and not is_name(place, text)
+    ]
     assert found == []
 
 
 def test_printed_numbers_have_a_zero_before_the_point_and_a_blank_before_per_cent():
     odd = re.compile(r"(?<![\w.)\]#/])\.\d|[\d#]%")
-    assert [(place, text) for place, text in texts() if place.endswith(".txt") and odd.search(text)] == []
-    assert odd.search("probability .5") and odd.search("89% interval") and not odd.search("0.5 to 0.6 (89 %)")
+    assert [
+        (place, text) for place, text in texts() if place.endswith(".txt") and odd.search(text)
+    ] == []
+    assert (
+        odd.search("probability .5")
+        and odd.search("89% interval")
+        and not odd.search("0.5 to 0.6 (89 %)")
+    )
 
 
 def test_a_word_is_found_wherever_users_read_it():
     source = 'class A:\n    """everybody"""\n\n    x = f"{1} of everybody"\n'
     assert list(strings(source)) == ["… of everybody"] and unwanted("a.py", "… of everybody")
     assert not unwanted("_aspects/a.py", "an aspect") and unwanted("_choice/a.py", "an aspect")
-    assert {"columns", "aspects.txt", "_field/page/questionnaire.js"} <= {place for place, _ in texts()}
+    assert {"columns", "aspects.txt", "_field/page/questionnaire.js"} <= {
+        place for place, _ in texts()
+    }
 
 
-# columns ------------------------------------------------------------------------------------------------------
+# columns ------------------------------------------------------------------------------------------
 
 
-LABELLED = r"chain \d|class \d|segment \d|p_\d|p\d|\d|P\(.*\)|\w+: \w+|\w+\[\w+\]"  # of each of several
-FREE = {"similarity", "option_similarity", "same_class", "individual_attention"}  # squares, and columns of attributes
+# of each of several
+LABELLED = r"chain \d|class \d|segment \d|p_\d|p\d|\d|P\(.*\)|\w+: \w+|\w+\[\w+\]"
+# squares, and columns of attributes
+FREE = {"similarity", "option_similarity", "same_class", "individual_attention"}
 
 
 def meanings():
     """The columns that the page of findings describes, as often as it does."""
-    page = (PROJECT / "docs" / "how_to" / "findings.md").read_text("utf-8").partition("## Columns")[2]
+    page = (
+        (PROJECT / "docs" / "how_to" / "findings.md").read_text("utf-8").partition("## Columns")[2]
+    )
     rows = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
     return [name for names in rows for name in re.findall(r"\w+", names)]
 

@@ -1,4 +1,5 @@
-"""Tasks of a batch: what a job holds is not run again, what failed is, and Ctrl-C costs only what runs."""
+"""Tasks of a batch: what a job holds is not run again, what failed is, and Ctrl-C costs only what
+runs."""
 
 import pytest
 
@@ -68,7 +69,9 @@ def test_tasks_may_finish_in_any_order_and_elsewhere():
 def test_a_record_is_made_of_what_a_task_gave():
     batch = batch_of(
         lambda task: ValueError("odd") if task % 2 else {"x": task},
-        record=lambda task, given: {"error": f"{task}: {given}"} if isinstance(given, ValueError) else given,
+        record=lambda task, given: (
+            {"error": f"{task}: {given}"} if isinstance(given, ValueError) else given
+        ),
     )
     assert not batch.finish(Stop(), lambda record: 0.0)
     assert batch.records["3"] == {"error": "3: odd"} and batch.records["4"] == {"x": 4}
@@ -91,9 +94,9 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_batch_goes_on(tmp_path):
 
 def test_what_failed_is_run_again(tmp_path):
     with job(tmp_path / "job") as folder:
-        batch_of(lambda task: {"error": "no memory"} if task == 2 else squared(task), folder).finish(
-            Stop(), lambda record: 0.0
-        )
+        batch_of(
+            lambda task: {"error": "no memory"} if task == 2 else squared(task), folder
+        ).finish(Stop(), lambda record: 0.0)
     with job(tmp_path / "job") as folder:
         batch = batch_of(lambda task: {"x": -task}, folder)
         assert not is_whole(batch.records["2"])

@@ -16,7 +16,9 @@ def test_as_the_dense_matrix(periods, n, further):
     dense, factor = matrix.dense(), BorderedFactor(matrix)
     right = rng.normal(size=(len(dense), 2))
     np.testing.assert_allclose(factor.solve(right), np.linalg.solve(dense, right), atol=1e-13)
-    np.testing.assert_allclose(factor.solve(right[:, 0]), np.linalg.solve(dense, right[:, 0]), atol=1e-13)
+    np.testing.assert_allclose(
+        factor.solve(right[:, 0]), np.linalg.solve(dense, right[:, 0]), atol=1e-13
+    )
     assert factor.log_determinant == pytest.approx(np.linalg.slogdet(dense)[1], rel=1e-12)
     root = factor.draw(np.eye(len(dense)))
     np.testing.assert_allclose(root @ root.T, np.linalg.inv(dense), atol=1e-13)

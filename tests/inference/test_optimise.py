@@ -16,7 +16,9 @@ Y = (X[:, 0] + RNG.logistic(size=60) > 0).astype(float)
 def bend(x):
     """A ridge that turns (Rosenbrock's function), whose curvature is negative in places."""
     a, b = 1.0 - x[0], x[1] - x[0] ** 2
-    hessian = np.array([[2.0 + 120.0 * x[0] ** 2 - 40.0 * x[1], -40.0 * x[0]], [-40.0 * x[0], 20.0]])
+    hessian = np.array(
+        [[2.0 + 120.0 * x[0] ** 2 - 40.0 * x[1], -40.0 * x[0]], [-40.0 * x[0], 20.0]]
+    )
     return -(a**2) - 10.0 * b**2, np.array([2.0 * a + 40.0 * x[0] * b, -20.0 * b]), hessian
 
 
@@ -96,7 +98,8 @@ def test_every_loop_finds_the_maximum_of_every_target(name, way):
     best = minimize(lambda x: -function(x)[0], start, jac=lambda x: -function(x)[1], tol=1e-12)
     assert converged and 0 < steps < 60
     np.testing.assert_allclose(point.where, best.x, atol=1e-6)
-    assert np.abs(point.gradient).max() < 1e-8  # the last step doubles the digits of a gain of 1e-12
+    # the last step doubles the digits of a gain of 1e-12
+    assert np.abs(point.gradient).max() < 1e-8
 
 
 @pytest.mark.parametrize("way", ["damped", "gradient"])
@@ -121,7 +124,10 @@ def test_rounding_of_the_value_does_not_keep_the_gradient_from_a_maximum():
 
 def test_a_loop_of_few_steps_says_that_it_has_not_converged():
     target = Plain(bend)
-    assert newton(target, target.look(np.array([-1.2, 1.0])), 1e-12, damping=1e-3, most=3)[1:] == (3, False)
+    assert newton(target, target.look(np.array([-1.2, 1.0])), 1e-12, damping=1e-3, most=3)[1:] == (
+        3,
+        False,
+    )
 
 
 def test_the_last_step_is_taken_or_not():
@@ -156,13 +162,16 @@ def test_where_no_step_rises_nothing_has_converged(damping):
 
 
 def test_gains_that_rounding_hides_are_no_reason_to_stay():
-    """A constant of 1e9 leaves seven digits after the point: steps that promise less are taken unseen."""
+    """A constant of 1e9 leaves seven digits after the point: steps that promise less are taken
+    unseen."""
     target = Concave(lambda x: (1e9 + logit(x)[0], *logit(x)[1:]), rounding=1e-4)
     point, _, converged = newton(target, target.look(np.zeros(4)), 1e-12, last=True)
     assert converged and np.abs(point.gradient).max() < 1e-8
 
 
 def test_squarem_finds_a_fixed_point_in_few_passes():
-    found = squarem(lambda x: (0.9 * x + 0.1, -float((x[0] - 1.0) ** 2)), np.array([5.0]), 100, 1e-12)
+    found = squarem(
+        lambda x: (0.9 * x + 0.1, -float((x[0] - 1.0) ** 2)), np.array([5.0]), 100, 1e-12
+    )
     assert found.theta[0] == pytest.approx(1.0, abs=1e-6)
     assert found.converged and found.n_passes < 10

@@ -101,7 +101,11 @@ def test_it_opens_with_what_was_said_before(patient, capsys):
         bar.update(4)
         bar._open()
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "sampling ..." and lines[1].startswith("sampling: 4 of 10 steps in ") and len(lines) == 2
+    assert (
+        lines[0] == "sampling ..."
+        and lines[1].startswith("sampling: 4 of 10 steps in ")
+        and len(lines) == 2
+    )
 
 
 def test_a_timer_that_is_late_opens_nothing(patient, capsys):

@@ -1,4 +1,5 @@
-"""Truncated and tilted draws: their distribution, how often they are refused, and what the far tails do."""
+"""Truncated and tilted draws: their distribution, how often they are refused, and what the far
+tails do."""
 
 import math
 
@@ -8,19 +9,28 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr, ndtri
 
 from thali._compile.jit import kernel
-from thali._inference.numerics.truncated import SMALLEST, _from_normal, from_gamma, positive_normal, tilted_weight
+from thali._inference.numerics.truncated import (
+    SMALLEST,
+    _from_normal,
+    from_gamma,
+    positive_normal,
+    tilted_weight,
+)
 from thali.priors import Given
 
 N = 1_000_000
 SHAPES = [1.0, 1.5, 2.0, 5.0]
 Z = [-30.0, -10.0, -3.0, -1.0, -0.6, -0.4, -0.001, 0.0, 0.2, 1.0, 5.0, 10.0]
-PLAIN = Given(np.zeros((1, 0))).compiled(1)  # a model class of the library: compiled as the samplers are
+# a model class of the library: compiled as the samplers are
+PLAIN = Given(np.zeros((1, 0))).compiled(1)
 RATE, CURVATURE = 10.0, 3.0 / 0.07**2  # three pairs, sigma .07
 
-# The tests below compare fewer than 400 figures; all together they fail a right sampler for 1 in 10⁵ seeds.
+# The tests below compare fewer than 400 figures; all together they fail a right sampler for 1 in
+# 10⁵ seeds.
 FALSE_ALARM = 1e-5 / 400
 ERRORS = -ndtri(FALSE_ALARM / 2.0)  # so many standard errors
-KOLMOGOROV = math.sqrt(math.log(2.0 / FALSE_ALARM) / (2.0 * N))  # Dvoretzky, Kiefer & Wolfowitz; Massart's constant
+# Dvoretzky, Kiefer & Wolfowitz; Massart's constant
+KOLMOGOROV = math.sqrt(math.log(2.0 / FALSE_ALARM) / (2.0 * N))
 
 
 @kernel
@@ -48,10 +58,11 @@ def positive(mean, sd, n=N, seed=0):
 
 
 def quadrature(shape, z):
-    """Edges, distribution function at them and four central moments of the density u^(shape-1) exp(zu - u²/2).
+    """Edges, distribution function at them and four central moments of the density u^(shape-1)
+    exp(zu - u²/2).
 
-    Five Gauss-Legendre nodes in each of 4000 panels of √u, in which the density is smooth for these shapes.
-    """
+    Five Gauss-Legendre nodes in each of 4000 panels of √u, in which the density is smooth for these
+    shapes."""
     mode = 0.5 * (z + math.sqrt(z * z + 4.0 * (shape - 1.0)))
     top = mode + 12.0 if z > -2.0 else 60.0 * shape / -z
     edges = np.linspace(0.0, math.sqrt(top), 4001)
@@ -68,10 +79,13 @@ def quadrature(shape, z):
 
 
 def check(draws, shape, z):
-    """Mean, variance and distribution function of draws in units of the Normal's standard deviation."""
+    """Mean, variance and distribution function of draws in units of the Normal's standard
+    deviation."""
     edges, cdf, mean, variance, fourth = quadrature(shape, z)
     assert abs(draws.mean() - mean) <= ERRORS * math.sqrt(variance / N)
-    assert abs(np.mean((draws - mean) ** 2) - variance) <= ERRORS * math.sqrt((fourth - variance**2) / N)
+    assert abs(np.mean((draws - mean) ** 2) - variance) <= ERRORS * math.sqrt(
+        (fourth - variance**2) / N
+    )
     found = np.searchsorted(np.sort(draws), edges, side="right") / N
     assert np.abs(found - cdf).max() <= KOLMOGOROV
 
@@ -84,7 +98,9 @@ def test_the_truncated_normal_has_its_distribution(z):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("z", [pytest.param(z, marks=[pytest.mark.long] * (k % 2)) for k, z in enumerate(Z)])
+@pytest.mark.parametrize(
+    "z", [pytest.param(z, marks=[pytest.mark.long] * (k % 2)) for k, z in enumerate(Z)]
+)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_tilted_weight_has_its_distribution(shape, z):
     sd = 1.0 / math.sqrt(CURVATURE)

@@ -1,4 +1,5 @@
-"""Arguments that a model or its fit does not have: where they belong, and the rule for what every fit takes."""
+"""Arguments that a model or its fit does not have: where they belong, and the rule for what every
+fit takes."""
 
 import inspect
 
@@ -15,9 +16,13 @@ MODELS = [spec.load() for spec in SPECS]
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_every_fit_takes_a_seed_and_a_progress_bar(model):
-    of_fit, made = inspect.signature(model.fit).parameters, inspect.signature(model.__init__).parameters
+    of_fit, made = (
+        inspect.signature(model.fit).parameters,
+        inspect.signature(model.__init__).parameters,
+    )
     assert "progressbar" in of_fit
-    assert "random_state" in made if "draws" in made else "random_seed" in of_fit  # of a classifier as in scikit-learn
+    # of a classifier as in scikit-learn
+    assert "random_state" in made if "draws" in made else "random_seed" in of_fit
     assert not set(of_fit) & set(made) - {"self"}  # no argument has two places
 
 
@@ -28,7 +33,9 @@ def test_every_fit_describes_the_common_arguments_alike(name):
 
 
 def test_what_a_model_describes_otherwise_is_an_argument_of_it():
-    assert set(OWN) <= {(name, argument) for name, place in places().items() for argument in arguments(place)}
+    assert set(OWN) <= {
+        (name, argument) for name, place in places().items() for argument in arguments(place)
+    }
     assert set(COMMON) == {argument for place in places().values() for argument in arguments(place)}
 
 

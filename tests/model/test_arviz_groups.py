@@ -1,4 +1,5 @@
-"""What ArviZ looks for in the tree of every model that draws: groups, dimensions, and data that the draws predict."""
+"""What ArviZ looks for in the tree of every model that draws: groups, dimensions, and data that the
+draws predict."""
 
 from typing import Any
 
@@ -21,7 +22,8 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 # of groups and of kinds of people, and of people themselves, there are no prior densities
 _SEVERAL = "groups", "kinds", "random people", "individuals", "columns of judges"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
-WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
+# its draws lack the passing part of the values
+WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]
 _OF_WORTHS = "bradley-terry-luce, individuals", "bradley-terry-luce, best and worst individuals"
 _FITTED = {}
 
@@ -51,14 +53,19 @@ def test_densities_of_the_draws(name):
         "draw",
         *(("set",) if of_data in (("place",), ("answer",)) else of_data),
     )  # of answers to a set
-    np.testing.assert_allclose(terms.sum(terms.dims[2:]), posterior["log_likelihood"], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        terms.sum(terms.dims[2:]), posterior["log_likelihood"], rtol=1e-8, atol=1e-8
+    )
     log_prior, lp = tree["log_prior"].dataset, tree["sample_stats"].dataset["lp"]
     assert set(log_prior.data_vars) <= set(all_drawn(tree).data_vars)
-    np.testing.assert_allclose(lp, posterior["log_likelihood"] + sum(log_prior.values()), rtol=1e-12)
+    np.testing.assert_allclose(
+        lp, posterior["log_likelihood"] + sum(log_prior.values()), rtol=1e-12
+    )
     assert "cannot be compared" in lp.attrs["description"]
 
 
-@of_models([name for name in WITH_DENSITIES if "triplets" not in name])  # of 400 draws of four sets they are missing
+# of 400 draws of four sets they are missing
+@of_models([name for name in WITH_DENSITIES if "triplets" not in name])
 def test_the_statistics_of_arviz(name):
     tree = fitted(name).posterior_
     (variable,) = tree["log_likelihood"].data_vars
@@ -77,7 +84,12 @@ def test_arviz_summarises_a_fit_and_its_file(name, tmp_path):
         stored = opened.load()
     for tree in (model.posterior_, stored):
         groups = tree.children.values()
-        assert not [name for group in groups for name, values in group.data_vars.items() if values.dtype == bool]
+        assert not [
+            name
+            for group in groups
+            for name, values in group.data_vars.items()
+            if values.dtype == bool
+        ]
     pytest.importorskip("xarray_einstats", reason="ArviZ's summary needs arviz-stats[xarray]")
     tables = [arviz_stats.summary(tree) for tree in (model.posterior_, stored)]
     assert len(tables[0]) and tables[0].index.tolist() == tables[1].index.tolist()
@@ -95,7 +107,10 @@ def test_posterior_predictive_adds_a_group(name):
     assert set(drawn.data_vars) == set(observed.data_vars)
     sizes = [tree["posterior"].sizes[dim] for dim in ("chain", "draw")]
     for variable, values in observed.items():
-        assert drawn[variable].dims == ("chain", "draw", *values.dims) and drawn[variable].dtype == values.dtype
+        assert (
+            drawn[variable].dims == ("chain", "draw", *values.dims)
+            and drawn[variable].dtype == values.dtype
+        )
         assert [*drawn[variable].shape[:2]] == sizes
     xr.testing.assert_identical(drawn.load(), again["posterior_predictive"].dataset.load())
     other = model.posterior_predictive(*design, random_seed=6)["posterior_predictive"].dataset
@@ -109,12 +124,15 @@ def test_sample_prior_has_the_variables_of_the_posterior(name):
     fit = fitted(name).posterior_
     assert set(tree["prior_predictive"].data_vars) == set(fit["observed_data"].data_vars)
     assert set(tree["prior"].data_vars) == set(fit["posterior"].data_vars)
-    xr.testing.assert_identical(tree["observed_data"].to_dataset(), fit["observed_data"].to_dataset())
+    xr.testing.assert_identical(
+        tree["observed_data"].to_dataset(), fit["observed_data"].to_dataset()
+    )
 
 
 @of_models(["product-classes", "hierarchical-logit", "plackett-luce", "sparse-logit"])
 def test_predicted_data_are_as_frequent_as_predicted_probabilities(name):
-    """Of each alternative or class within 5 standard errors; draws of a chain are correlated, hence the effective n."""
+    """Of each alternative or class within 5 standard errors; draws of a chain are correlated, hence
+    the effective n."""
     model, design = fitted(name), TINY[name].data()
     group = model.posterior_predictive(*design, random_seed=7)["posterior_predictive"].dataset
     drawn = next(iter(group.values())).values
@@ -227,7 +245,8 @@ def test_a_likelihood_of_ones_own_has_a_term_for_each_observation(uncompiled):
         tree = fitted(by_option).posterior_
         assert tree["log_likelihood"]["observations"].shape == (2, 20, 3)
         np.testing.assert_allclose(
-            tree["log_likelihood"]["observations"].sum("observation_0"), tree["posterior"]["log_likelihood"]
+            tree["log_likelihood"]["observations"].sum("observation_0"),
+            tree["posterior"]["log_likelihood"],
         )
         assert "log_likelihood" not in fitted(None).posterior_.children
         with refused(ArgumentError, "log_likelihood", "2 terms"):

@@ -1,4 +1,5 @@
-"""A run of unknown length keeps within a number of sweeps that follows from its data, and long runs are announced."""
+"""A run of unknown length keeps within a number of sweeps that follows from its data, and long runs
+are announced."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,8 @@ def run(draws=None, tune=1000, thin=None):
 
 
 @pytest.mark.parametrize(
-    ("asked", "sweeps", "wanted"),  # sweeps of a chain that the budget holds; thin, tune, first draws, most draws
+    # sweeps of a chain that the budget holds; thin, tune, first draws, most draws
+    ("asked", "sweeps", "wanted"),
     [
         (run(), 10**9, (25, 1000, 1000, MAX_DRAWS)),
         (run(), 100_000, (25, 1000, 1000, 3000)),
@@ -42,7 +44,12 @@ def run(draws=None, tune=1000, thin=None):
 def test_what_takes_too_long_is_cut(asked, sweeps, wanted):
     found = bounded(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
     assert (found.thin, found.run.tune, found.first_draws, found.most) == wanted
-    assert found.asked == {"draws": asked.draws, "tune": asked.tune, "chains": 4, "thin": asked.thin}
+    assert found.asked == {
+        "draws": asked.draws,
+        "tune": asked.tune,
+        "chains": 4,
+        "thin": asked.thin,
+    }
     if asked.draws is None and sweeps > 1_000 and asked.tune == 1000:
         assert (found.run.tune + found.most) * found.thin <= sweeps or found.most == MAX_DRAWS
 
@@ -59,12 +66,15 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
     assert tree["posterior"].sizes["draw"] == 358
     assert (tree.attrs["thin"], tree.attrs["tuning_steps"]) == (1, 142)
     again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **usual)
-    np.testing.assert_array_equal(again.posterior_["posterior"]["log_likelihood"], tree["posterior"]["log_likelihood"])
+    np.testing.assert_array_equal(
+        again.posterior_["posterior"]["log_likelihood"], tree["posterior"]["log_likelihood"]
+    )
     with pytest.warns(th.errors.ConvergenceWarning):
         longer = short.continue_fit(42, progressbar=False)
         whole = th.EliminationByAspects("unique").fit(data, 400, **usual | {"tune": 142, "thin": 1})
     np.testing.assert_array_equal(
-        longer.posterior_["posterior"]["log_likelihood"], whole.posterior_["posterior"]["log_likelihood"]
+        longer.posterior_["posterior"]["log_likelihood"],
+        whole.posterior_["posterior"]["log_likelihood"],
     )
 
 
@@ -97,10 +107,17 @@ def test_a_long_fit_says_what_is_quicker(monkeypatch):
 
 
 @pytest.mark.fit
-def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(monkeypatch, uncompiled):
+def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(
+    monkeypatch, uncompiled
+):
     for limit in ("EARLY", "LONG"):
         monkeypatch.setattr(progress, limit, 0.0)
-    rows = {"respondent": list("pppqqq"), "first": list("aabaab"), "second": list("bccbcc"), "chosen": list("aacbcb")}
+    rows = {
+        "respondent": list("pppqqq"),
+        "first": list("aabaab"),
+        "second": list("bccbcc"),
+        "chosen": list("aacbcb"),
+    }
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows), respondent="respondent")
     model = th.EliminationByAspects(people=th.people.Individuals())
     with warned(LongRunWarning, "people='adjusted'"):
@@ -116,7 +133,9 @@ def test_times_in_words():
 @pytest.mark.unit
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_long_run_of_any_kind_says_what_is_quicker(clock, enabled, recwarn):
-    with Progress(enabled, "leaving out", 100, "fits", says("This comparison", "fewer draws")) as shown:
+    with Progress(
+        enabled, "leaving out", 100, "fits", says("This comparison", "fewer draws")
+    ) as shown:
         for done in range(12):
             clock[0] = float(done)
             shown.update(done)

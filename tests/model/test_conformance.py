@@ -1,4 +1,5 @@
-"""What holds of every model of thali, whatever it is a model of: one table of models, one of checks."""
+"""What holds of every model of thali, whatever it is a model of: one table of models, one of
+checks."""
 
 import os
 import pickle
@@ -48,12 +49,13 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
-    "random people": "4 respondents (p0: 4 comparisons, p1: 3 comparisons, p2: 3 comparisons, p3: 3 comparisons), "
-    "3 options",
+    "random people": "4 respondents (p0: 4 comparisons, p1: 3 comparisons, p2: 3 comparisons, p3: 3"
+    " comparisons), 3 options",
     "individuals": "3 options, 3 pairs, 13 comparisons, 4 respondents",
-    "best and worst individuals": "4 options, 1 set of 4 options, 6 best-worst choices, 3 respondents",
-    "columns of judges": "4 respondents (p0: 6 similarities, p1: 6 similarities, p2: 6 similarities, "
-    "p3: 6 similarities), 4 objects",
+    "best and worst individuals": "4 options, 1 set of 4 options, 6 best-worst choices, 3"
+    " respondents",
+    "columns of judges": "4 respondents (p0: 6 similarities, p1: 6 similarities, p2: 6"
+    " similarities, p3: 6 similarities), 4 objects",
 }
 _KINDS = {  # by the end of a row's name
     "triplets": TRIPLETS,
@@ -73,11 +75,15 @@ _KINDS = {  # by the end of a row's name
 def draws_of(model):
     """Every variable of the posterior that has draws."""
     posterior = model.posterior_["posterior"].dataset
-    return {name: values.values for name, values in posterior.data_vars.items() if "draw" in values.dims}
+    return {
+        name: values.values for name, values in posterior.data_vars.items() if "draw" in values.dims
+    }
 
 
 def same(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=a[k].dtype.kind == "f") for k in a)
+    return a.keys() == b.keys() and all(
+        np.array_equal(a[k], b[k], equal_nan=a[k].dtype.kind == "f") for k in a
+    )
 
 
 def test_every_model_has_a_row():
@@ -153,7 +159,10 @@ def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkey
     TINY[name].ask(model)
     model.save(tmp_path / "model.nc")
     compiled = []
-    compile_by(monkeypatch, lambda compile_it, self, types: compiled.append(self) or compile_it(self, types))
+    compile_by(
+        monkeypatch,
+        lambda compile_it, self, types: compiled.append(self) or compile_it(self, types),
+    )
     again = th.load(tmp_path / "model.nc")
     TINY[name].ask(again)
     again.continue_fit(1, progressbar=False)
@@ -172,7 +181,13 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
 
 @pytest.mark.first(1)
 @of_models(
-    [n for n in NAMES if hasattr(m := TINY[n].model(), "tempering") and m._engine.has_evidence and "kinds" not in n]
+    [
+        n
+        for n in NAMES
+        if hasattr(m := TINY[n].model(), "tempering")
+        and m._engine.has_evidence
+        and "kinds" not in n
+    ]
 )  # not yet
 def test_log_evidence(name, tmp_path):
     how = {"draws": 10, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -208,7 +223,8 @@ def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
 
 @of_models(DRAWN, is_shared=True)
 def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
-    """Ctrl-C comes when four fifths of the sweeps are done; whatever runs then takes its time to end."""
+    """Ctrl-C comes when four fifths of the sweeps are done; whatever runs then takes its time to
+    end."""
     run_slice, lock = Sliced.run_slice, threading.Lock()
     sliced, pressed = [0], [None]
 
@@ -261,13 +277,19 @@ def test_arguments_are_kept_as_scikit_learn_keeps_them(name):
 @of_models(NAMES)
 def test_the_repr_makes_the_model_again(name):
     model = TINY[name].model()
-    names = {name: getattr(home, name) for home in (th, th.priors, th.likelihoods, th.people) for name in dir(home)}
+    names = {
+        name: getattr(home, name)
+        for home in (th, th.priors, th.likelihoods, th.people)
+        for name in dir(home)
+    }
     assert repr(eval(repr(model), names)) == repr(model)
 
 
 @of_models([name for name in NAMES if not TINY[name].has_chains])
 def test_estimates_are_compared_by_what_they_predict(name):
-    table = th.compare({"it": TINY[name].model()}, *TINY[name].data(), random_seed=1, cores=1, progressbar=False)
+    table = th.compare(
+        {"it": TINY[name].model()}, *TINY[name].data(), random_seed=1, cores=1, progressbar=False
+    )
     assert list(table.index)[:2] == ["BASE", "it"] and np.isfinite(table.loc["it"].iloc[0])
 
 
@@ -293,26 +315,44 @@ def levels_of(name):
 def test_models_of_choice_experiments_answer_alike(name):
     model = fitted(name)
     levels = levels_of(name)
-    market = pd.DataFrame({"product": ["A", "B"], **{key: [own[0], own[-1]] for key, own in levels.items()}})
-    table = model.market_shares(market, change={"price": levels["price"][0]}, people=["p0", "p2"], ci=0.5)
-    assert table["share"].sum() == pytest.approx(1.0) and (table["share_low"] <= table["share_high"]).all()
+    market = pd.DataFrame(
+        {"product": ["A", "B"], **{key: [own[0], own[-1]] for key, own in levels.items()}}
+    )
+    table = model.market_shares(
+        market, change={"price": levels["price"][0]}, people=["p0", "p2"], ci=0.5
+    )
+    assert (
+        table["share"].sum() == pytest.approx(1.0)
+        and (table["share_low"] <= table["share_high"]).all()
+    )
     assert model.market_shares(market, people="new")["share"].sum() == pytest.approx(1.0)
     assert len(model.demand("price", "A", levels["price"], market)) == len(levels["price"])
     importance = model.attribute_importance()
-    assert importance["importance"].between(0, 1).all() and importance["range_share"].sum() == pytest.approx(1.0)
+    assert importance["importance"].between(0, 1).all() and importance[
+        "range_share"
+    ].sum() == pytest.approx(1.0)
     assert model.level_effects(ci=0.95)[["low", "effect", "high"]].stack().between(0, 1).all()
     assert set(model.willingness_to_pay("price")["attribute"]) == {"brand", "zoom"}
-    best = model.best_products({key: list(own) for key, own in levels.items()}, market.head(1), top=2)
+    best = model.best_products(
+        {key: list(own) for key, own in levels.items()}, market.head(1), top=2
+    )
     assert best["line"].tolist() == [1, 2] and list(best)[1 : 1 + len(levels)] == list(levels)
     assert model.findings()["market"].widget
 
 
-@of_models([name for name in NAMES if SPEC_OF[name].data == (EXPERIMENTS,) and "multinomial" not in name])
+@of_models(
+    [name for name in NAMES if SPEC_OF[name].data == (EXPERIMENTS,) and "multinomial" not in name]
+)
 def test_models_that_know_their_respondents_group_them_alike(name):
     model = fitted(name)
     found = model.segments()
-    assert len(found) == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]
-    assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["respondents"].sum() == 6
+    assert (
+        len(found)
+        == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]
+    )
+    assert (
+        found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["respondents"].sum() == 6
+    )
     assert list(found.assignment.index) == [f"p{person}" for person in range(6)]
     assert len(found.profiles) == len(found) * sum(map(len, levels_of(name).values()))
     by_attribute = found.profiles.groupby(["segment", "attribute"])["preferred"].mean()

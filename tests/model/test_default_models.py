@@ -21,7 +21,8 @@ def experiment(people, tasks):
 
 
 def sets(size, people=1, times=1):
-    """Choices out of all sets of so many of six options, which several respondents answered a few times."""
+    """Choices out of all sets of so many of six options, which several respondents answered a few
+    times."""
     rows = [
         (who, k, x, int(x == members[who % size]))
         for who in range(people)
@@ -29,7 +30,8 @@ def sets(size, people=1, times=1):
         for x in members
     ]
     return th.Choices(
-        pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen"]), respondent="respondent"
+        pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen"]),
+        respondent="respondent",
     )
 
 
@@ -59,8 +61,16 @@ def rankings():
 similarities = th.Similarities(np.eye(3) + 0.5, labels=list("abc"))
 triplets = th.Triplets([(0, 1, 2), (1, 0, 2)])
 TABLE = {
-    "the median respondent answered four tasks": (lambda: experiment(3, 4), "hierarchical-logit", {}),
-    "the median respondent answered three tasks": (lambda: experiment(3, 3), "multinomial-logit", {}),
+    "the median respondent answered four tasks": (
+        lambda: experiment(3, 4),
+        "hierarchical-logit",
+        {},
+    ),
+    "the median respondent answered three tasks": (
+        lambda: experiment(3, 3),
+        "multinomial-logit",
+        {},
+    ),
     "one respondent answered many tasks": (lambda: experiment(1, 12), "multinomial-logit", {}),
     "MaxDiff of sets of four": (lambda: best_worst(4), "BTL", {}),
     "MaxDiff of sets of three": (lambda: best_worst(3), "BTL", {}),
@@ -68,7 +78,11 @@ TABLE = {
     "MaxDiff of sets of seven": (lambda: best_worst(7), "BTL", {}),
     "rankings": (rankings, "BTL", {}),
     "choices from sets of four": (lambda: sets(4), "BTL", {}),
-    "choices from sets of four by known respondents": (lambda: sets(4, people=2), "BTL", INDIVIDUALS),
+    "choices from sets of four by known respondents": (
+        lambda: sets(4, people=2),
+        "BTL",
+        INDIVIDUALS,
+    ),
     "choices from sets of three": (lambda: sets(3, people=2), "elimination-by-aspects", {}),
     "pairs of 40 options": (lambda: pairs(40), "elimination-by-aspects", {}),
     "pairs of 41 options": (lambda: pairs(41), "BTL", {}),
@@ -117,14 +131,21 @@ def test_an_option_chooses_the_model_that_has_it(make, words, model, settings):
 @pytest.mark.unit
 def test_choices_of_groups_have_the_model_of_all_their_sets():
     default = default_model(GroupedData({"women": sets(3), "men": sets(4)}), ["group"])
-    assert (default.offer.name, default.settings) == ("elimination-by-aspects", {"aspects": "unique"})
+    assert (default.offer.name, default.settings) == (
+        "elimination-by-aspects",
+        {"aspects": "unique"},
+    )
 
 
 @pytest.mark.unit
 def test_other_models_are_those_that_the_data_can_have():
     assert default_model(sets(3)).others == ["BTL"]
     assert default_model(sets(4)).others == []
-    assert default_model(experiment(3, 2)).others == ["hierarchical-logit", "latent-class-logit", "product-classes"]
+    assert default_model(experiment(3, 2)).others == [
+        "hierarchical-logit",
+        "latent-class-logit",
+        "product-classes",
+    ]
 
 
 @pytest.mark.fit
@@ -153,7 +174,10 @@ def test_fit_refuses_what_is_no_data():
         (sets(5), "usual"),
         (best_worst(4), "BTL"),
         (th.Choices.from_rankings(["a > b = c", "b = c > a", "c > a = b"]), "BTL"),
-        (best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]), "BTL,individuals=individuals:BTL"),
+        (
+            best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]),
+            "BTL,individuals=individuals:BTL",
+        ),
     ],
 )
 def test_models_with_shared_aspects_are_compared_where_they_can_be_fitted(data, models):

@@ -1,11 +1,22 @@
-"""The same seed gives the same draws, summaries and predictions through every change of code: of every model, method,
-population and kind of data, in runs of three sweeps."""
+"""The same seed gives the same draws, summaries and predictions through every change of code: of
+every model, method, population and kind of data, in runs of three sweeps."""
 
 import json
 from itertools import product
 
 import pytest
-from helpers.digests import FILE, MORE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
+from helpers.digests import (
+    FILE,
+    MORE,
+    RELATIVE,
+    ROWS,
+    UNBOUNDED,
+    WITHOUT_BOUND,
+    digests_of,
+    fitted,
+    is_same,
+    place_of,
+)
 
 from thali._data.kinds import CHOICES, TRIPLETS
 from thali._data.kinds import SPECS as DATA_SPECS
@@ -17,7 +28,11 @@ EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
 
 def wanted():
     """What every model says that it can be fitted to, and by which methods."""
-    one = {place for spec in SPECS for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)}
+    one = {
+        place
+        for spec in SPECS
+        for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)
+    }
     one.remove((EBA, "maximum-likelihood", "one", CHOICES))  # which worths are for
     classes = [each.kind for each in DATA_SPECS if each.has_classes]
     several = {
@@ -38,21 +53,28 @@ def wanted():
 def test_every_model_method_population_and_kind_of_data_has_a_row():
     assert KEPT.keys() == ROWS.keys()
     assert {place_of(name) for name in ROWS} == wanted()
-    assert not any(spec.data == () for spec in SPECS) and TRIPLETS in {kind for *_, kind in wanted()}
+    assert not any(spec.data == () for spec in SPECS) and TRIPLETS in {
+        kind for *_, kind in wanted()
+    }
 
 
 def compared(name):
     found, kept = digests_of(*fitted(name)), KEPT[name]
     assert found.keys() == kept.keys()
     near = UNBOUNDED if name in WITHOUT_BOUND else RELATIVE
-    assert {key: (found[key], kept[key]) for key in kept if not is_same(found[key], kept[key], near)} == {}
+    assert {
+        key: (found[key], kept[key]) for key in kept if not is_same(found[key], kept[key], near)
+    } == {}
 
 
-COMPILED = {f"{ADDITIVE}, map", "product-classes, smc"}  # which take 10 seconds as Python, and whose kernels are there
+# which take 10 seconds as Python, and whose kernels are there
+COMPILED = {f"{ADDITIVE}, map", "product-classes, smc"}
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in MORE else ()) for name in ROWS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in MORE else ()) for name in ROWS]
+)
 def test_same_seed_same_draws(name, request):
     if name not in COMPILED:
         request.getfixturevalue("uncompiled")

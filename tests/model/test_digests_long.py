@@ -11,11 +11,16 @@ pytestmark = pytest.mark.long
 @pytest.mark.parametrize("name", FITS)
 def test_every_draw_is_as_before(name):
     if not kept():
-        pytest.skip(f"no hashes of {processor()}; write them at the commit before: python -m helpers.digests_long")
+        pytest.skip(
+            f"no hashes of {processor()}; write them at the commit before: python -m"
+            " helpers.digests_long"
+        )
     if name == "killed and resumed" and not hasattr(os, "fork"):
         pytest.skip("no fork here")
     assert digest(name) == kept()[name]
 
 
 def test_stopping_and_going_on_change_no_draw():
-    assert not kept() or kept()["killed and resumed"] == kept()["continued"] == kept()["celebrities"]
+    assert (
+        not kept() or kept()["killed and resumed"] == kept()["continued"] == kept()["celebrities"]
+    )

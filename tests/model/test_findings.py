@@ -1,4 +1,5 @@
-"""Findings: lazy, computed once, each with its key; settings that are checked; one that fails costs itself alone."""
+"""Findings: lazy, computed once, each with its key; settings that are checked; one that fails costs
+itself alone."""
 
 import json
 import re
@@ -15,7 +16,19 @@ from helpers.short_comparisons import compare
 from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
-from thali._model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
+from thali._model.finding import (
+    BRIEF,
+    FILE,
+    FILES,
+    PAGE,
+    SHOWN,
+    TEXT,
+    Finding,
+    Findings,
+    Maker,
+    Picture,
+    finding,
+)
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, DefectWarning, Setting
 
@@ -26,7 +39,7 @@ def by_likelihood():
     return th.EliminationByAspects("unique", method="maximum-likelihood").fit(CELEBRITIES())
 
 
-# a sequence ---------------------------------------------------------------------------------------------------
+# a sequence ---------------------------------------------------------------------------------------
 
 
 def counted(calls):
@@ -45,9 +58,18 @@ def counted(calls):
 def test_each_is_computed_when_it_is_asked_for_and_once():
     found = counted(calls := [])
     assert not calls
-    assert found["size"].sentence == "There are 2." and found["size"].key == "size" and calls == ["size"]
+    assert (
+        found["size"].sentence == "There are 2."
+        and found["size"].key == "size"
+        and calls == ["size"]
+    )
     assert found["size"] is found[0] and found.keys() == ["size"] and len(found) == 1
-    assert calls == ["size", "nothing"] and "size" in found and "nothing" not in found and "other" not in found
+    assert (
+        calls == ["size", "nothing"]
+        and "size" in found
+        and "nothing" not in found
+        and "other" not in found
+    )
 
 
 def test_a_surface_computes_what_it_shows():
@@ -68,14 +90,22 @@ def test_one_that_fails_costs_itself_alone():
     def fails(source, settings):
         raise ValueError("too many values")
 
-    found = Findings(None, (Maker("bad", "What?", BRIEF, fails), Maker("good", "Who?", BRIEF, lambda *_: Finding("x"))))
+    found = Findings(
+        None,
+        (
+            Maker("bad", "What?", BRIEF, fails),
+            Maker("good", "Who?", BRIEF, lambda *_: Finding("x")),
+        ),
+    )
     with pytest.warns(DefectWarning, match="'bad'.*ValueError") as caught:
         said(found["bad"].sentence, "ValueError")
     assert found["bad"].good is False and found["good"].sentence == "x"
     file = Path(str(caught[0].message).rpartition("the file '")[2].removesuffix("'."))
     assert "in fails\n    raise ValueError(" in file.read_text()
     file.unlink()
-    stopped = Findings(None, (Maker("bad", "What?", BRIEF, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)),))
+    stopped = Findings(
+        None, (Maker("bad", "What?", BRIEF, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)),)
+    )
     with pytest.raises(KeyboardInterrupt):
         stopped["bad"]
 
@@ -96,18 +126,28 @@ def test_one_that_does_not_apply_says_why():
 
 def test_a_finding_is_frozen_and_json():
     table = pd.DataFrame(
-        {"share": [0.25, np.nan], "who": [("a", "b"), ("c",)]}, index=pd.Index(["x", "y"], name="option")
+        {"share": [0.25, np.nan], "who": [("a", "b"), ("c",)]},
+        index=pd.Index(["x", "y"], name="option"),
     )
-    made = Finding("s", title="t", table=table, picture=Picture("ranks", "A picture.", (table,)), notes=("n",), key="k")
+    made = Finding(
+        "s",
+        title="t",
+        table=table,
+        picture=Picture("ranks", "A picture.", (table,)),
+        notes=("n",),
+        key="k",
+    )
     with pytest.raises(AttributeError):
         made.sentence = "other"
     held = json.loads(json.dumps(made.to_dict()))
-    assert held["table"]["data"] == [[0.25, ["a", "b"]], [None, ["c"]]] and held["table"]["index"] == ["x", "y"]
+    assert held["table"]["data"] == [[0.25, ["a", "b"]], [None, ["c"]]] and held["table"][
+        "index"
+    ] == ["x", "y"]
     assert held["picture"] == {"name": "ranks", "caption": "A picture."} and held["key"] == "k"
     assert "<strong>" in notebook(made) and "s\nn" in str(made)
 
 
-# settings -----------------------------------------------------------------------------------------------------
+# settings -----------------------------------------------------------------------------------------
 
 
 def test_settings_are_checked():
@@ -147,20 +187,28 @@ def interval_columns_of(table):
 def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name):
     wide, narrow = (fitted(name).findings(ci=ci, random_seed=1) for ci in (0.89, 0.5))
     for found in narrow:
-        said = " ".join([*found.sentences(), found.title, "" if found.picture is None else found.picture.caption])
+        said = " ".join(
+            [
+                *found.sentences(),
+                found.title,
+                "" if found.picture is None else found.picture.caption,
+            ]
+        )
         assert "89 % interval" not in said and "89 % predictive" not in said
         if found.table is None or not (pairs := list(interval_columns_of(found.table))):
             continue
         assert found.table.attrs["interval"] == 0.5
         others = wide[found.key].table
-        if found.key == "check":  # whose rows are in the order of p-values, which replicates of one seed share
+        # whose rows are in the order of p-values, which replicates of one seed share
+        if found.key == "check":
             names = [column for column in others if column not in ("low", "high", "missed")]
             pd.testing.assert_frame_equal(found.table[names], others[names])
         for (low, high), (lowest, highest) in zip(pairs, interval_columns_of(others), strict=True):
             known = ~np.isnan(low)
             assert (lowest[known] <= low[known]).all() and (high[known] <= highest[known]).all()
         width, before = (
-            sum(np.nansum(high - low) for low, high in each) for each in (pairs, interval_columns_of(others))
+            sum(np.nansum(high - low) for low, high in each)
+            for each in (pairs, interval_columns_of(others))
         )
         assert found.key == OF_FEW_PEOPLE or width < before
 
@@ -178,13 +226,17 @@ def test_equal_settings_give_the_same_findings():
     model = fitted("hierarchical-logit")
     table = pd.DataFrame({"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"])
     assert model.findings(ci=0.5) is model.findings(ci=0.5) is not model.findings()
-    assert model.findings(market=table) is model.findings(market=table) is not model.findings(market=table.copy())
+    assert (
+        model.findings(market=table)
+        is model.findings(market=table)
+        is not model.findings(market=table.copy())
+    )
     for first, second in ((None, np.array([2, 3])), ([2, 3], None), ([2, 3], 2)):
         assert model.findings(segments=first) is not model.findings(segments=second)
     assert model.findings(market=table) is not model.findings() is not model.findings(market=table)
 
 
-# tables and sentences -----------------------------------------------------------------------------------------
+# tables and sentences -----------------------------------------------------------------------------
 
 
 def test_intervals_are_low_and_high_and_columns_have_units(tmp_path):
@@ -193,15 +245,23 @@ def test_intervals_are_low_and_high_and_columns_have_units(tmp_path):
         vars(result)["table"] = table
         return th.findings(result)["table"].table
 
-    table = described(pd.DataFrame({"mean": [1.0], "eti89_lb": [0.5], "eti89_ub": [2.0], "mcse_mean": [0.1]}))
+    table = described(
+        pd.DataFrame({"mean": [1.0], "eti89_lb": [0.5], "eti89_ub": [2.0], "mcse_mean": [0.1]})
+    )
     assert list(table) == ["mean", "low", "high", "mcse_mean"]
     assert table.attrs["columns"]["mean"]["error"] == "mcse_mean"
-    shares = described(pd.DataFrame({"share": [0.5], "share_se": [0.1], "importance": [0.2], "importance_se": [0.1]}))
+    shares = described(
+        pd.DataFrame(
+            {"share": [0.5], "share_se": [0.1], "importance": [0.2], "importance_se": [0.1]}
+        )
+    )
     assert {name: each["error"] for name, each in shares.attrs["columns"].items()} == {
         "share": "share_se",
         "importance": "importance_se",
     }
-    headed = printed(pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}), tmp_path)
+    headed = printed(
+        pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}), tmp_path
+    )
     assert headed[0] == ["MC error", "P(best)", "new one"]
 
 
@@ -210,12 +270,19 @@ def printed(table, folder):
     result = th.paired.transitivity(CELEBRITIES())
     vars(result)["table"] = table
     th.report.report(result, folder / "page.html")
-    first = re.search(r"<table>.*?</table>", (folder / "page.html").read_text("utf-8"), re.DOTALL)[0]
-    return [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in re.findall(r"<tr>.*?</tr>", first)]
+    first = re.search(r"<table>.*?</table>", (folder / "page.html").read_text("utf-8"), re.DOTALL)[
+        0
+    ]
+    return [
+        re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)
+        for row in re.findall(r"<tr>.*?</tr>", first)
+    ]
 
 
 def test_a_table_to_read_has_one_column_for_an_interval(tmp_path):
-    table = pd.DataFrame({"rank": [1.5, 2.0], "rank_low": [1.0, 1.0], "rank_high": [3.0, 2.0], "low": [0.1, 0.2]})
+    table = pd.DataFrame(
+        {"rank": [1.5, 2.0], "rank_low": [1.0, 1.0], "rank_high": [3.0, 2.0], "low": [0.1, 0.2]}
+    )
     table = table.assign(high=[0.3, 0.4]).rename_axis("option")
     table.attrs["interval"] = 0.5
     shown = printed(table, tmp_path)
@@ -240,25 +307,37 @@ def test_small_numbers_have_the_decimals_that_they_need(tmp_path):
         assert [row[-1] for row in printed(pd.DataFrame({name: values}), tmp_path)[1:]] == wanted
 
 
-_SENTENCES = ("aspects.findings.english", "choice.answers.english", "classify.findings", "comparison.findings")
+_SENTENCES = (
+    "aspects.findings.english",
+    "choice.answers.english",
+    "classify.findings",
+    "comparison.findings",
+)
 
 
 @pytest.mark.parametrize("place", _SENTENCES)
 def test_every_bracket_of_a_sentence_is_closed(place):
     sentences = import_module(f"thali._{place}").ENGLISH
-    assert {key: text for key, text in sentences.items() if text.count("(") != text.count(")")} == {}
+    assert {
+        key: text for key, text in sentences.items() if text.count("(") != text.count(")")
+    } == {}
 
 
-# every model --------------------------------------------------------------------------------------------------
+# every model --------------------------------------------------------------------------------------
 
 
-COLUMNS = json.loads((PROJECT / "tests/cases/finding_columns.json").read_text("utf-8"))  # which are promised
+# which are promised
+COLUMNS = json.loads((PROJECT / "tests/cases/finding_columns.json").read_text("utf-8"))
 
 
 def columns_of(table):
     """The names of a table's index, if it has any, and of its columns."""
-    names = [*(str(name) for name in table.index.names if name is not None), *map(str, table.columns)]
-    return list(dict.fromkeys(re.sub(r"^segment \d$", "segment 1", name) for name in names))  # few draws tell how many
+    names = [
+        *(str(name) for name in table.index.names if name is not None),
+        *map(str, table.columns),
+    ]
+    # few draws tell how many
+    return list(dict.fromkeys(re.sub(r"^segment \d$", "segment 1", name) for name in names))
 
 
 def documented():
@@ -269,7 +348,10 @@ def documented():
 def test_every_model_says_where_its_findings_are():
     for spec in SPECS:
         model = spec.load()
-        for home in (model._FINDINGS, *(engine.findings for engine in model._ENGINES.values() if engine.findings)):
+        for home in (
+            model._FINDINGS,
+            *(engine.findings for engine in model._ENGINES.values() if engine.findings),
+        ):
             assert callable(import_module(home).makers_of)
             assert home != "thali._model.common_findings"
 
@@ -280,7 +362,10 @@ def test_every_model_says_where_its_findings_are():
 def test_keys_are_documented_and_pictures_are_there(name):
     found = list(fitted(name).findings())
     keys = [each.key for each in found]
-    tables, promised = {each.key: each.table for each in found if each.table is not None}, dict(COLUMNS[name])
+    tables, promised = (
+        {each.key: each.table for each in found if each.table is not None},
+        dict(COLUMNS[name]),
+    )
     if "segment_numbers" not in tables:  # where several numbers cannot be told apart
         promised.pop("segment_numbers", None)
     assert {key: columns_of(table) for key, table in tables.items()} == promised
@@ -301,21 +386,40 @@ def test_keys_of_comparisons_are_documented():
     assert len(set(documented())) == len(documented())
     assert {PAGE} == set(SHOWN)
     board = th.findings(th.leaderboard(CELEBRITIES(), progressbar=False))
-    keys = ["leaderboard", "groups", "votes", "reliability", "order", "votes_by_pair", "check", "data", "methods"]
+    keys = [
+        "leaderboard",
+        "groups",
+        "votes",
+        "reliability",
+        "order",
+        "votes_by_pair",
+        "check",
+        "data",
+        "methods",
+    ]
     assert board.keys() == keys
     assert board["order"].table.shape == (9, 9) and set(board.keys()) <= set(documented())
     assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"
 
 
 def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is(tmp_path):
-    """A slope of a price by its interval or its standard error, and both of them; other rows as they were."""
+    """A slope of a price by its interval or its standard error, and both of them; other rows as
+    they were."""
     columns = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk"]
-    drawn = [[3.531, 0.222, 3.183, 3.893, 0.0038, 3368.0], [-0.01072, 0.00049, -0.01149, -0.00994, 0.0000087, 3236.0]]
+    drawn = [
+        [3.531, 0.222, 3.183, 3.893, 0.0038, 3368.0],
+        [-0.01072, 0.00049, -0.01149, -0.00994, 0.0000087, 3236.0],
+    ]
     table = pd.DataFrame(drawn, ["inside", "price"], columns)
     slope = ["price", "-0.0107", "0.00049", "-0.0115 to -0.0099", "0.000009", "3,236"]
-    assert printed(table, tmp_path)[1:] == [["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"], slope]
+    assert printed(table, tmp_path)[1:] == [
+        ["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"],
+        slope,
+    ]
     table = pd.DataFrame(
-        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "std_error", "z"]
+        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]],
+        ["inside", "price"],
+        ["coef", "std_error", "z"],
     )
     assert printed(table, tmp_path)[1:] == [
         ["inside", "2.655", "0.163", "16.281"],
@@ -323,5 +427,10 @@ def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is(tmp_pa
     ]
     table.attrs["monte_carlo"] = True  # which says nothing of how sure the data are
     assert printed(table, tmp_path)[2] == ["price", "-0.009", "0.000", "-18.842"]
-    shares = pd.DataFrame({"share": [0.3, 0.095], "share_low": [0.28, 0.089], "share_high": [0.32, 0.101]}, ["a", "b"])
-    assert printed(shares, tmp_path)[1:] == [["a", "0.300", "0.280 to 0.320"], ["b", "0.095", "0.089 to 0.101"]]
+    shares = pd.DataFrame(
+        {"share": [0.3, 0.095], "share_low": [0.28, 0.089], "share_high": [0.32, 0.101]}, ["a", "b"]
+    )
+    assert printed(shares, tmp_path)[1:] == [
+        ["a", "0.300", "0.280 to 0.320"],
+        ["b", "0.095", "0.089 to 0.101"],
+    ]

@@ -1,4 +1,5 @@
-"""The forecasts by which default fits are bounded, beside the time that sweeps take and beside counted work."""
+"""The forecasts by which default fits are bounded, beside the time that sweeps take and beside
+counted work."""
 
 from importlib import import_module
 
@@ -48,9 +49,15 @@ def test_no_default_of_the_table_is_expected_to_take_longer_than_the_budget(benc
 def test_a_sweep_takes_what_was_forecast(benchmark):
     """To within a factor of two, once the speed of the machine is left out: that of the median."""
     forecast = benchmark("forecast")
-    found = {(name, k): forecast.measured(name, k, 1.0).ratio for name in forecast.names() for k in range(4)}
+    found = {
+        (name, k): forecast.measured(name, k, 1.0).ratio
+        for name in forecast.names()
+        for k in range(4)
+    }
     machine = float(np.median(list(found.values())))
-    assert {key: ratio / machine for key, ratio in found.items() if not 0.5 < ratio / machine < 2.0} == {}
+    assert {
+        key: ratio / machine for key, ratio in found.items() if not 0.5 < ratio / machine < 2.0
+    } == {}
 
 
 @pytest.mark.long
@@ -79,7 +86,13 @@ def test_starts_keep_within_the_budget(monkeypatch):
     tasks = fit.EncodedTasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
     panel = fit.Panel(tasks, np.arange(101), np.ones((100, 1)))
     free = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
-    assert (free.asked, free.most, free.least(1), free.least(3), free.least(20)) == (None, 40, 1, 12, 40)
+    assert (free.asked, free.most, free.least(1), free.least(3), free.least(20)) == (
+        None,
+        40,
+        1,
+        12,
+        40,
+    )
     a_start = fit.POINTS * fit.A_CELL * 5 * 40_000  # of two classes and of three
     cut_starts(monkeypatch, 10.5 * a_start)
     cut = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)

@@ -1,4 +1,5 @@
-"""Fits that go on: from a job after any end of the process, from a fitted model, and until the chains agree."""
+"""Fits that go on: from a job after any end of the process, from a fitted model, and until the
+chains agree."""
 
 import hashlib
 import itertools
@@ -37,7 +38,8 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 
 SIZE = {"product classes": 40, "particles": 6, "tempered": 50}
 COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
-LONG = (COMPILED_EACH_TIME, "groups", "kinds of people", "triplets")  # of kernels that few tests need
+# of kernels that few tests need
+LONG = (COMPILED_EACH_TIME, "groups", "kinds of people", "triplets")
 EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind in LONG)) for kind in KINDS]
 CHAINS = [kind for kind in EVERY if kind.values[0] != "particles"]
 
@@ -99,7 +101,8 @@ def run_pieces_alone(patch):
 @pytest.mark.first(3)
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
-    """When it is written has no influence on the draws, on any number of cores; a finished one runs no more."""
+    """When it is written has no influence on the draws, on any number of cores; a finished one runs
+    no more."""
     written, hook = writes
     same(fitted(kind, size_of(kind), job=tmp_path / "whole", cores=4), kind)
     assert len(written) > 1
@@ -121,8 +124,9 @@ def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
         same(fitted(kind, size_of(kind), job=tmp_path / "whole"), kind)
 
 
-# Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
-# after a file of the job is renamed into place; the same fit then goes on from what it left behind.
+# Run in a process of its own, which has no threads when it forks. A child is killed by signal 9
+# just before or just after a file of the job is renamed into place; the same fit then goes on from
+# what it left behind.
 KILLED = """
 import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
@@ -170,7 +174,8 @@ def test_a_hundred_killed_jobs_go_on(kind, tmp_path):
     assert killed(tmp_path, kind, 11, 2) > 5
 
 
-# The same of one fit that is killed at any moment, again and again until it ends; then the next one begins.
+# The same of one fit that is killed at any moment, again and again until it ends; then the next one
+# begins.
 KILLED_AT_ANY_MOMENT = """
 import json, os, signal, sys, time
 sys.path[:0] = json.loads(sys.argv[1])
@@ -321,7 +326,9 @@ def test_a_run_until_chains_agree_goes_on_to_more_draws(tmp_path):
 
 def test_a_run_without_a_seed_keeps_that_of_its_job(tmp_path):
     how = {**QUICK, "random_seed": None, "job": tmp_path / "job"}
-    one, two = (th.EliminationByAspects("unique").fit(random_comparisons(5, 5), 20, **how) for _ in range(2))
+    one, two = (
+        th.EliminationByAspects("unique").fit(random_comparisons(5, 5), 20, **how) for _ in range(2)
+    )
     np.testing.assert_array_equal(draws_of(one)["unique_weights"], draws_of(two)["unique_weights"])
 
 
@@ -332,14 +339,21 @@ def bound_runs(monkeypatch, **limits):
 
 
 def test_until_the_chains_agree(monkeypatch, tmp_path):
-    """The draws are those of a run of that length; a job that was killed in the second round ends alike."""
+    """The draws are those of a run of that length; a job that was killed in the second round ends
+    alike."""
     bound_runs(monkeypatch, SUFFICIENT_ESS=6000)
     data, how = random_comparisons(5, 5), {**QUICK, "chains": 4}
     found = th.EliminationByAspects("unique").fit(data, **how)
     draws = found.posterior_["posterior"].sizes["draw"]
-    assert draws in (2000, 4000) and found.convergence().agrees and found.convergence().facts["ess"] >= 6000
+    assert (
+        draws in (2000, 4000)
+        and found.convergence().agrees
+        and found.convergence().facts["ess"] >= 6000
+    )
     once = th.EliminationByAspects("unique").fit(data, draws=draws, **how)
-    np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(once)["choice_probability"])
+    np.testing.assert_array_equal(
+        draws_of(found)["choice_probability"], draws_of(once)["choice_probability"]
+    )
     shorter = th.EliminationByAspects("unique").fit(data, draws=draws // 2, **how)
     assert shorter.convergence().facts["ess"] < 6000 or not shorter.convergence().agrees
 
@@ -357,14 +371,20 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
         with pytest.raises(MemoryError):
             th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
     again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
-    np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(again)["choice_probability"])
+    np.testing.assert_array_equal(
+        draws_of(found)["choice_probability"], draws_of(again)["choice_probability"]
+    )
 
 
 @pytest.mark.long
 def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tmp_path):
-    """Of the draws before nothing is left, in the job neither; what goes on with the fit tempers, too."""
+    """Of the draws before nothing is left, in the job neither; what goes on with the fit tempers,
+    too."""
     counts = [[0, 96, 1319, 35], [2904, 0, 2902, 33], [1681, 98, 0, 33], [2965, 2967, 2967, 0]]
-    data, how = th.PairedComparisons(counts), {"tune": 50, "thin": 5, "random_seed": 1, "progressbar": False}
+    data, how = (
+        th.PairedComparisons(counts),
+        {"tune": 50, "thin": 5, "random_seed": 1, "progressbar": False},
+    )
     bound_runs(monkeypatch, MAX_DRAWS=4000)
     assert not th.EliminationByAspects().fit(data, draws=1000, **how).convergence().agrees
     model = th.EliminationByAspects().fit(data, **how)
@@ -405,7 +425,12 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     again.save(tmp_path / "model.nc")
     same(th.load(tmp_path / "model.nc").continue_fit(50, progressbar=False), longer)
     for setting in ({"tempering": False}, {"aspects": "unique"}):
-        assert watched_runs.run_of(th.EliminationByAspects(**setting), data, tune=50, thin=5).tempered(0) is None
+        assert (
+            watched_runs.run_of(th.EliminationByAspects(**setting), data, tune=50, thin=5).tempered(
+                0
+            )
+            is None
+        )
 
 
 def test_particles_cannot_go_on():
@@ -425,25 +450,34 @@ def test_a_run_ends_at_its_bounds(monkeypatch):
 def test_time_is_up(tmp_path):
     data, job, alone = random_comparisons(5, 5), tmp_path / "job", QUICK | {"chains": 1}
     with pytest.warns(InterruptedWarning, match="Stopped early"):
-        model = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **alone)
+        model = th.EliminationByAspects("unique").fit(
+            data, draws=10**6, job=job, max_time=0.5, **alone
+        )
     had = model.posterior_["posterior"].sizes["draw"]
     assert model.interrupted_ and 0 < had < 10**6
     with refused(ArgumentError, "max_time=1e-09"):
-        th.EliminationByAspects("unique").fit(data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
+        th.EliminationByAspects("unique").fit(
+            data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7}
+        )
     with refused(ArgumentError, "method='map'"):
         similar = th.datasets.additive(5, 1).data
         th.AdditiveClustering().fit(similar, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
     with pytest.warns(InterruptedWarning):
-        more = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **alone)
+        more = th.EliminationByAspects("unique").fit(
+            data, draws=10**6, job=job, max_time=0.5, **alone
+        )
     assert more.posterior_["posterior"].sizes["draw"] > had
 
 
 def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
     """Each look at the clock takes a tenth of a second, however busy the machine is."""
-    monkeypatch.setattr(chains, "time", SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__))
+    monkeypatch.setattr(
+        chains, "time", SimpleNamespace(monotonic=itertools.count(0.0, 0.1).__next__)
+    )
     watched_runs.cut_slices(monkeypatch, 0.01)
     data, job = random_comparisons(5, 5), tmp_path / "job"
-    long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
+    # of several, one may be kept alone
+    long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}
     with pytest.warns(EstimateWarning, match=r"max_time=3\.0` .* 30,000,000") as sentence:
         model = th.EliminationByAspects("unique").fit(data, max_time=3.0, **long)
     assert any(isinstance(each.message, InterruptedWarning) for each in sentence)
@@ -476,7 +510,10 @@ def job_of_pairs(tmp_path_factory):
 
 def fit_there(job, data=None, model=None, **how):
     model = th.EliminationByAspects("unique") if model is None else model
-    return model.fit(random_comparisons(5, 5) if data is None else data, **{"draws": 20, "job": job, **QUICK, **how})
+    return model.fit(
+        random_comparisons(5, 5) if data is None else data,
+        **{"draws": 20, "job": job, **QUICK, **how},
+    )
 
 
 STAMP = {"kind": "fit", "models": {}, "settings": {}, "data": ""}
@@ -488,7 +525,10 @@ OTHERS = {
     "thin": ({"thin": 3}, ("thin=3",)),
     "seed": ({"random_seed": 2}, ("another seed",)),
     "data": ({"data": random_comparisons(5, 6)}, ("other data",)),
-    "parameter": ({"model": th.EliminationByAspects("unique", lapse=0.1)}, ("lapse=None", "lapse=0.1")),
+    "parameter": (
+        {"model": th.EliminationByAspects("unique", lapse=0.1)},
+        ("lapse=None", "lapse=0.1"),
+    ),
     "model": (
         {"model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())},
         ("EliminationByAspects", "LatentFeatureModel"),
@@ -596,7 +636,9 @@ def test_what_cannot_be_continued(tmp_path):
         model.continue_fit(10)
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
-    logit = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, random_state=1, standardize=False).fit(X, y)
+    logit = th.SparseMultinomialLogit(
+        draws=20, tune=20, chains=2, random_state=1, standardize=False
+    ).fit(X, y)
     logit._state_.source.matrix[3] += 1.0
     with refused(DataError, "The data were"):
         logit.continue_fit(10)
@@ -612,7 +654,10 @@ def test_the_code_of_a_likelihood_is_part_of_its_job(tmp_path):
     two.__name__ = "one"
     from thali._model.saved import describe
 
-    models = [th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(each)) for each in (one, two)]
+    models = [
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(each))
+        for each in (one, two)
+    ]
     assert describe(models[0]) != describe(models[1])
 
 

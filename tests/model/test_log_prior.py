@@ -1,4 +1,5 @@
-"""The log prior density of every recorded draw, against densities written apart from the code that computes them."""
+"""The log prior density of every recorded draw, against densities written apart from the code that
+computes them."""
 
 from dataclasses import replace
 
@@ -18,7 +19,9 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 
 RUN: dict = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 3, "progressbar": False}
 ROWS_RUN: dict = {"draws": 20, "tune": 20, "chains": 2, "random_state": 3, "progressbar": False}
-PAIRS = th.PairedComparisons([[0, 4, 1, 0], [2, 0, 3, 4], [5, 3, 0, 0], [0, 1, 6, 0]], labels="abcd")
+PAIRS = th.PairedComparisons(
+    [[0, 4, 1, 0], [2, 0, 3, 4], [5, 3, 0, 0], [0, 1, 6, 0]], labels="abcd"
+)
 TREE = th.Tree.from_groups({"x": ["d", "b"], "y": ["a", "c"]})
 
 
@@ -32,9 +35,13 @@ def groups_of(tree):
 def made_up(model, data, extra=None):
     """The tree of draws that no sampler made, as a fit of the model would leave it."""
     data, likelihood = model._as_data(data), model._parts(data)["likelihood"]
-    drawn = [chain(len(data.labels), draws=20, seed=seed, unique=likelihood.unique) for seed in (1, 2)]
+    drawn = [
+        chain(len(data.labels), draws=20, seed=seed, unique=likelihood.unique) for seed in (1, 2)
+    ]
     if extra:
-        drawn = [replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)]
+        drawn = [
+            replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)
+        ]
     task = model._task(data, 20, 0, None)
     return to_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
 
@@ -52,10 +59,20 @@ LATENT = {
         (2.0, 3.0),
         0.7,
     ),
-    "unique weights with a shape": (th.priors.IndianBuffet(), th.likelihoods.Elimination(), (2.0, 0.5), None),
+    "unique weights with a shape": (
+        th.priors.IndianBuffet(),
+        th.likelihoods.Elimination(),
+        (2.0, 0.5),
+        None,
+    ),
     "finite": (th.priors.FiniteFeatures(9), th.likelihoods.Elimination(), (1.0, 1.0), None),
     "tree": (th.priors.PhylogeneticBuffet(TREE), th.likelihoods.Elimination(), (1.0, 1.0), None),
-    "given": (th.priors.Given([[1, 0], [1, 1], [0, 1], [0, 0]]), th.likelihoods.Elimination(), (1.0, 1.0), None),
+    "given": (
+        th.priors.Given([[1, 0], [1, 1], [0, 1], [0, 0]]),
+        th.likelihoods.Elimination(),
+        (1.0, 1.0),
+        None,
+    ),
 }
 
 
@@ -72,11 +89,20 @@ def test_of_choices(name):
     for draw in range(40):
         one = posterior.isel(sample=draw)
         owned = one["features"].values[one["features"].values.any(axis=1)].T
-        own, weights, unique = float(one["alpha"]), one["weights"].values, one["unique_weights"].values
+        own, weights, unique = (
+            float(one["alpha"]),
+            one["weights"].values,
+            one["unique_weights"].values,
+        )
         weights = weights[weights > 0]
         empty = getattr(prior, "n_features", len(weights)) - len(weights)
         assert empty >= 0
-        state = np.hstack([owned, np.zeros((4, empty))]), [*weights, *np.zeros(empty)], unique, likelihood.lapse
+        state = (
+            np.hstack([owned, np.zeros((4, empty))]),
+            [*weights, *np.zeros(empty)],
+            unique,
+            likelihood.lapse,
+        )
         found = sum(float(log_prior[part][draw]) for part in parts)
         expected = -own if learned else 0.0
         if name == "given":
@@ -93,21 +119,31 @@ def test_of_similarities():
     data = th.Similarities(th.datasets.numbers().matrix[:5, :5])
     parts = {"weight_prior": (1.5, 8.0), "tempering": False}
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(), **parts)
-    tree = made_up(model, data, lambda rng: {"constant": rng.gamma(1.5, size=20), "sigma": rng.gamma(2.0, size=20)})
+    tree = made_up(
+        model,
+        data,
+        lambda rng: {"constant": rng.gamma(1.5, size=20), "sigma": rng.gamma(2.0, size=20)},
+    )
     posterior, log_prior, lp = groups_of(tree)
     assert set(log_prior.data_vars) == {"alpha", "features", "weights", "constant", "sigma"}
     sigma = posterior["sigma"].values
     # sigma^2 ~ InverseGamma(2, 0.02 times the variance), and |d sigma^2 / d sigma| = 2 sigma
-    expected = stats.invgamma.logpdf(sigma**2, 2.0, scale=0.02 * data.values.var()) + np.log(2.0 * sigma)
+    expected = stats.invgamma.logpdf(sigma**2, 2.0, scale=0.02 * data.values.var()) + np.log(
+        2.0 * sigma
+    )
     np.testing.assert_allclose(log_prior["sigma"], expected, rtol=1e-9)
     gamma = stats.gamma(1.5, scale=1.0 / 8.0)
-    np.testing.assert_allclose(log_prior["constant"], gamma.logpdf(posterior["constant"].values), rtol=1e-9)
+    np.testing.assert_allclose(
+        log_prior["constant"], gamma.logpdf(posterior["constant"].values), rtol=1e-9
+    )
     weights = posterior["weights"].values
     expected = [gamma.logpdf(each[each > 0]).sum() for each in weights]
     np.testing.assert_allclose(log_prior["weights"], expected, rtol=1e-9, atol=1e-12)
     total = sum(log_prior[name].values for name in log_prior.data_vars)
     np.testing.assert_allclose(lp, posterior["log_likelihood"].values + total, rtol=1e-12)
-    fixed = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(0.1, constant=False), **parts)
+    fixed = th.LatentFeatureModel(
+        th.priors.IndianBuffet(), th.likelihoods.Additive(0.1, constant=False), **parts
+    )
     tree = made_up(fixed, data, lambda rng: {"constant": np.zeros(20), "sigma": np.full(20, 0.1)})
     assert set(tree["log_prior"].data_vars) == {"alpha", "features", "weights"}
 
@@ -122,18 +158,24 @@ def test_of_the_sparse_logit(eta):
     posterior, log_prior, lp = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == names("coef", "intercept", eta=eta is None)
     drawn = posterior["eta"].values
-    expected = stats.laplace.logpdf(posterior["coef"].values, scale=drawn[:, None, None] ** -0.5).sum(axis=(1, 2))
+    expected = stats.laplace.logpdf(
+        posterior["coef"].values, scale=drawn[:, None, None] ** -0.5
+    ).sum(axis=(1, 2))
     np.testing.assert_allclose(log_prior["coef"], expected, rtol=1e-9)
     expected = stats.norm.logpdf(posterior["intercept"].values, scale=10.0).sum(axis=1)
     np.testing.assert_allclose(log_prior["intercept"], expected, rtol=1e-9)
     if eta is None:
-        np.testing.assert_allclose(log_prior["eta"], stats.gamma.logpdf(drawn, 2.0, scale=1.0 / 3.0), rtol=1e-9)
+        np.testing.assert_allclose(
+            log_prior["eta"], stats.gamma.logpdf(drawn, 2.0, scale=1.0 / 3.0), rtol=1e-9
+        )
     total = sum(log_prior[name].values for name in log_prior.data_vars)
     np.testing.assert_allclose(lp, posterior["log_likelihood"].values + total, rtol=1e-12)
 
 
 def test_of_the_horseshoe():
-    model = fit_rows(th.SparseMultinomialLogit, X, Y, prior="horseshoe", global_scale=0.3, **ROWS_RUN)
+    model = fit_rows(
+        th.SparseMultinomialLogit, X, Y, prior="horseshoe", global_scale=0.3, **ROWS_RUN
+    )
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == {"tau", "slab", "coef", "intercept"}
     tau, slab, coef = (posterior[name].values for name in ("tau", "slab", "coef"))
@@ -157,10 +199,15 @@ def test_of_plackett_luce_regression(a):
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == names("weights", a=a is None)
     shapes, weights = posterior["a"].values, posterior["weights"].values.reshape(40, -1)
-    expected = [stats.dirichlet.logpdf(w / w.sum(), np.full(w.size, s)) for s, w in zip(shapes, weights, strict=True)]
+    expected = [
+        stats.dirichlet.logpdf(w / w.sum(), np.full(w.size, s))
+        for s, w in zip(shapes, weights, strict=True)
+    ]
     np.testing.assert_allclose(log_prior["weights"], expected, rtol=1e-7)
     if a is None:
-        np.testing.assert_allclose(log_prior["a"], stats.loguniform.logpdf(shapes, 0.2, 5.0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            log_prior["a"], stats.loguniform.logpdf(shapes, 0.2, 5.0), rtol=1e-9, atol=1e-12
+        )
 
 
 def test_of_plackett_luce_regression_is_finite_where_weights_vanish():
@@ -171,11 +218,14 @@ def test_of_plackett_luce_regression_is_finite_where_weights_vanish():
 
 
 def test_of_who_ignores_what():
-    """The density of lambda given theta; that of tastes is of all, of which the posterior shows the attended."""
+    """The density of lambda given theta; that of tastes is of all, of which the posterior shows the
+    attended."""
     import pandas as pd
 
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
-    posterior, log_prior, _ = groups_of(th.HierarchicalLogit(attention=True).fit(data, **RUN).posterior_)
+    posterior, log_prior, _ = groups_of(
+        th.HierarchicalLogit(attention=True).fit(data, **RUN).posterior_
+    )
     rates, attends = posterior["attention"].values, posterior["attends"].values
     wanted = stats.bernoulli.logpmf(attends, rates[:, None]).sum(axis=(1, 2))
     np.testing.assert_allclose(log_prior["attends"], wanted, rtol=1e-9)

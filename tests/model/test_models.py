@@ -46,7 +46,11 @@ def matrix():
 def test_given_aspects(data, aspects):
     model = quick(th.EliminationByAspects(aspects), data, draws=500, tune=500)
     features = model.features()
-    assert set(features["members"]) == {("LBJ", "HW", "CDG"), ("JU", "CY", "AJF"), ("BB", "ET", "SL")}
+    assert set(features["members"]) == {
+        ("LBJ", "HW", "CDG"),
+        ("JU", "CY", "AJF"),
+        ("BB", "ET", "SL"),
+    }
     assert (features["probability"] == 1.0).all()
     if isinstance(aspects, dict):
         named = dict(zip(features["aspect"], features["members"], strict=True))
@@ -61,7 +65,9 @@ def test_given_aspects(data, aspects):
 
 
 def test_a_mapping_may_name_one_aspect_by_a_string(data):
-    model = quick(th.EliminationByAspects({label: owned[0] for label, owned in GROUPS.items()}), data)
+    model = quick(
+        th.EliminationByAspects({label: owned[0] for label, owned in GROUPS.items()}), data
+    )
     assert len(model.features()) == 3
 
 
@@ -70,16 +76,30 @@ def test_unique_aspects_alone_are_bradley_terry_luce(data):
     weights = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 9)
     shares = (weights / weights.sum(1, keepdims=True)).mean(0)
     # maximum likelihood: the posterior mean is close to it, with 234 comparisons a pair
-    expected = [0.228726, 0.140315, 0.109930, 0.072072, 0.044211, 0.074776, 0.060647, 0.113305, 0.156018]
+    expected = [
+        0.228726,
+        0.140315,
+        0.109930,
+        0.072072,
+        0.044211,
+        0.074776,
+        0.060647,
+        0.113305,
+        0.156018,
+    ]
     assert shares == pytest.approx(expected, abs=0.004)
 
 
 def test_open_combination(data, tmp_path):
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.02), weight_prior=(2.0, 0.5))
+    model = th.LatentFeatureModel(
+        th.priors.IndianBuffet(), th.likelihoods.Elimination(0.02), weight_prior=(2.0, 0.5)
+    )
     quick(model, data)
     model.save(tmp_path / "model.nc")
     assert repr(th.load(tmp_path / "model.nc")) == repr(model)
-    same = quick(th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.01)), data)
+    same = quick(
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.01)), data
+    )
     assert same.summary().equals(quick(th.EliminationByAspects(), data).summary())
 
 
@@ -94,8 +114,12 @@ def test_unique_weights(data):
     model = quick(th.EliminationByAspects(), data)
     posterior = all_drawn(model.posterior_)
     single = posterior["features"].sum("option") == 1
-    alone = posterior["unique_weights"] + (posterior["features"] * (posterior["weights"] * single)).sum("feature")
-    assert model.unique_weights()["weight"].to_numpy() == pytest.approx(alone.mean(("chain", "draw")).values)
+    alone = posterior["unique_weights"] + (
+        posterior["features"] * (posterior["weights"] * single)
+    ).sum("feature")
+    assert model.unique_weights()["weight"].to_numpy() == pytest.approx(
+        alone.mean(("chain", "draw")).values
+    )
 
 
 def test_predictions_follow_the_order_of_the_pair(data):
@@ -131,7 +155,9 @@ def test_bad_arguments(data, arguments, sentence):
 def test_bad_weight_priors(data):
     for prior in ((0.0, 1.0), (1.0, -1.0), 3.0, (1.0,), (0.05, 1.0)):
         with pytest.raises(ArgumentError, match="weight_prior"):
-            model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=prior)
+            model = th.LatentFeatureModel(
+                th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=prior
+            )
             model.fit(data, **QUICK)
 
 
@@ -139,7 +165,9 @@ def test_what_is_no_prior_or_likelihood(data):
     with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
         th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
     with refused(ArgumentError, "with", "unique=False"):
-        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)).fit(data)
+        th.LatentFeatureModel(
+            th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)
+        ).fit(data)
 
 
 def test_seeds(data):
@@ -148,7 +176,9 @@ def test_seeds(data):
     seeds = (5, np.int64(5), sequence, sequence)
     fits = [quick(th.EliminationByAspects(), data, random_seed=seed).summary() for seed in seeds]
     assert all(fit.equals(fits[0]) for fit in fits)
-    generator = quick(th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)).summary()
+    generator = quick(
+        th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)
+    ).summary()
     again = quick(th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)).summary()
     assert generator.equals(again)
 
@@ -158,7 +188,9 @@ def test_seeds(data):
 def test_the_scale_of_the_weights_does_not_matter(rate):
     two = th.PairedComparisons([[0, 3], [1, 0]])
     likelihood = th.likelihoods.Elimination(0.01, unique=False)
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(1.0, rate), alpha=3.0)
+    model = th.LatentFeatureModel(
+        th.priors.IndianBuffet(), likelihood, weight_prior=(1.0, rate), alpha=3.0
+    )
     quick(model, two, draws=1500, chains=4, tune=200, thin=5)
     row = model.summary().loc["choice_probability[0, 1]"]
     assert abs(row["mean"] - 0.6524021) < 4.0 * row["mcse_mean"]
@@ -185,7 +217,9 @@ def test_bad_pairs(data, pairs, sentence):
 
 
 def test_disconnected_comparisons_fit_and_warn():
-    data = th.PairedComparisons([[0, 9, 0, 0], [1, 0, 0, 0], [0, 0, 0, 5], [0, 0, 5, 0]], labels=list("abcd"))
+    data = th.PairedComparisons(
+        [[0, 9, 0, 0], [1, 0, 0, 0], [0, 0, 0, 5], [0, 0, 5, 0]], labels=list("abcd")
+    )
     with pytest.warns(DataWarning, match="'a' and 'b'"):
         model = th.EliminationByAspects().fit(data, **(QUICK | {"draws": 4000, "chains": 4}))
     p = model.predict_proba([("a", "b"), ("c", "d"), ("a", "c")])
@@ -201,7 +235,9 @@ def test_a_perfect_column_fits():
     counts = np.triu(np.full((4, 4), 234), 1)
     model = quick(th.EliminationByAspects(), th.PairedComparisons(counts), draws=500, tune=500)
     assert (model.predict_proba([("0", "1"), ("1", "3")]) > 0.97).all()
-    certain = quick(th.EliminationByAspects(lapse=0.0), th.PairedComparisons(counts), draws=500, tune=500)
+    certain = quick(
+        th.EliminationByAspects(lapse=0.0), th.PairedComparisons(counts), draws=500, tune=500
+    )
     assert (certain.predict_proba([("0", "1"), ("1", "3")]) > 0.99).all()
     assert np.isfinite(certain.posterior_["posterior"]["log_likelihood"]).all()
 
@@ -224,7 +260,9 @@ def test_without_lapses_contradicting_nested_aspects_never_give_nan(in_plain_pyt
 
 def test_sizes_from_two_options_to_forty():
     for n in (2, 13, 40):
-        model = quick(th.EliminationByAspects(), random_comparisons(n, n, missing=0.3 if n > 2 else 0.0))
+        model = quick(
+            th.EliminationByAspects(), random_comparisons(n, n, missing=0.3 if n > 2 else 0.0)
+        )
         posterior = all_drawn(model.posterior_)
         assert posterior["features"].shape[-1] == n
         assert (posterior["features"].any("option").sum("feature") == posterior["n_features"]).all()
@@ -234,20 +272,27 @@ def test_sizes_from_two_options_to_forty():
 def test_the_order_of_options_does_not_matter(data):
     """Relabelled data have the relabelled posterior."""
     order = [4, 2, 0, 8, 6, 1, 3, 5, 7]
-    shuffled = th.PairedComparisons(data.counts[np.ix_(order, order)], [data.labels[i] for i in order])
+    shuffled = th.PairedComparisons(
+        data.counts[np.ix_(order, order)], [data.labels[i] for i in order]
+    )
     pairs = [("LBJ", "SL"), ("JU", "CY")]
     budget = {"draws": 300, "tune": 300, "chains": 4, "thin": 25}
-    one, other = (quick(th.EliminationByAspects(), d, **budget).predict_proba(pairs) for d in (data, shuffled))
+    one, other = (
+        quick(th.EliminationByAspects(), d, **budget).predict_proba(pairs) for d in (data, shuffled)
+    )
     assert one == pytest.approx(other, abs=0.01)
 
 
 def test_sets_of_aspects_have_one_order(tmp_path):
-    """The order of a set of texts differs from process to process; a job goes on with the sorted ones."""
+    """The order of a set of texts differs from process to process; a job goes on with the sorted
+    ones."""
     owned = {"a": {"tall", "old", "red"}, "b": {"old"}, "c": {"red", "old"}}
     listed = {label: sorted(aspects) for label, aspects in owned.items()}
     data = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"))
     of_sets, of_lists = (
-        quick(th.EliminationByAspects(aspects), data, draws=6, tune=2, chains=1, job=tmp_path / "job")
+        quick(
+            th.EliminationByAspects(aspects), data, draws=6, tune=2, chains=1, job=tmp_path / "job"
+        )
         for aspects in (owned, listed)
     )
     assert of_sets.features().index.tolist() == of_lists.features().index.tolist()

@@ -1,4 +1,5 @@
-"""Monte Carlo standard errors of predictions: they are the spread of predictions of independent fits."""
+"""Monte Carlo standard errors of predictions: they are the spread of predictions of independent
+fits."""
 
 import numpy as np
 import pytest
@@ -28,7 +29,10 @@ def predictions(kind, seed):
         new = frame.iloc[:18].assign(id=np.repeat(["p0", "nobody", "p2"], 6))
         new["task"] = np.repeat(range(6), 3)
     if kind == "pairs":
-        new = [tuple(model.posterior_["posterior"]["option"].values[[int(a[1]), int(b[1])]]) for a, b in new]
+        new = [
+            tuple(model.posterior_["posterior"]["option"].values[[int(a[1]), int(b[1])]])
+            for a, b in new
+        ]
     p, se = model.predict_proba(new, return_se=True)
     again = model.predict_proba(new)
     found = [np.concatenate([np.ravel(each) for each in values]) for values in (p, se, again)]
@@ -40,7 +44,9 @@ def predictions(kind, seed):
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", PREDICTED)
 def test_errors_are_the_spread_of_independent_fits(kind):
-    p, se = np.moveaxis(np.array([predictions(kind, seed) for seed in range(FITS.get(kind, 30))]), 1, 0)
+    p, se = np.moveaxis(
+        np.array([predictions(kind, seed) for seed in range(FITS.get(kind, 30))]), 1, 0
+    )
     told, spread = (se**2).mean(axis=0), p.var(axis=0, ddof=1)
     assert 0.6 < np.sqrt(told.sum() / spread.sum()) < 1.5, np.sqrt(told / spread)
 

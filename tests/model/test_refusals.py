@@ -1,4 +1,5 @@
-"""What every model refuses: arguments that are none, data of another kind, questions before its fit."""
+"""What every model refuses: arguments that are none, data of another kind, questions before its
+fit."""
 
 import inspect
 import math
@@ -39,14 +40,17 @@ TAKEN = {  # values that are none elsewhere
     1e300: REAL,
 }
 SWITCHES = {"unique", "constant", "standardize", "fit_intercept"}
-CALLED = {"aspects": "aspects|features", "features": "aspects|features"}  # in sentences that both have
+# in sentences that both have
+CALLED = {"aspects": "aspects|features", "features": "aspects|features"}
 
 
 def arguments_of(name):
     """The arguments of a model and of its fit, but for the data and what takes anything."""
     model = MODELS[name].model()
     every = {*model.get_params(), *inspect.signature(model.fit).parameters}
-    return sorted(every - {"data", "X", "y", "progressbar", "job", "covariates"} - ANYTHING.get(name, set()))
+    return sorted(
+        every - {"data", "X", "y", "progressbar", "job", "covariates"} - ANYTHING.get(name, set())
+    )
 
 
 def fit_with(tiny, argument, value):
@@ -57,8 +61,12 @@ def fit_with(tiny, argument, value):
     return tiny.fit(type(model)(**(model.get_params() | {argument: value})))
 
 
-@pytest.mark.parametrize(("name", "argument"), [(name, each) for name in MODELS for each in arguments_of(name)])
-def test_nonsense_is_refused_by_the_name_of_the_argument_before_any_sweep(name, argument, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "argument"), [(name, each) for name in MODELS for each in arguments_of(name)]
+)
+def test_nonsense_is_refused_by_the_name_of_the_argument_before_any_sweep(
+    name, argument, monkeypatch
+):
     watched_runs.forbid_sweeps(monkeypatch)
     with refused((ArgumentError, DataError)):
         fit_with(MODELS[name], argument, NONSENSE[0])
@@ -77,14 +85,17 @@ def test_data_of_another_kind_are_refused_in_a_sentence(name):
         if len(data) == len(MODELS[name].data()) and getattr(data[0], "kind", None) not in kinds:
             with refused(DataError) as error:
                 MODELS[name].model().fit(*data)
-            assert any(each in str(error.value) for each in (f"got {type(data[0]).__name__}", "group")), error.value
+            assert any(
+                each in str(error.value) for each in (f"got {type(data[0]).__name__}", "group")
+            ), error.value
 
 
 NO_ANSWERS = """
 fit prepare sample_prior usual_run get_params set_params report holdouts coefficient_path get_metadata_routing
 set_fit_request set_score_request
 """.split()
-AFTER_DATA = {"elimination-by-aspects, maximum likelihood": ("log_predictive", "predict_left_out")}  # look at it
+# look at it
+AFTER_DATA = {"elimination-by-aspects, maximum likelihood": ("log_predictive", "predict_left_out")}
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -99,7 +110,11 @@ def test_before_the_fit_there_is_no_answer(name):
             assert each in ("interrupted_", "membership_coef_") or not hasattr(model, each), each
             continue
         wanted = inspect.signature(getattr(model, each)).parameters.values()
-        given = [None for one in wanted if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD]
+        given = [
+            None
+            for one in wanted
+            if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD
+        ]
         with pytest.raises(NotFittedError, match="been fitted"):
             getattr(model, each)(*given)
 

@@ -14,7 +14,9 @@ from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
-PAIRS = th.PairedComparisons([[0, 4, 1, 0], [2, 0, 3, 4], [5, 3, 0, 0], [0, 1, 6, 0]], labels="abcd")
+PAIRS = th.PairedComparisons(
+    [[0, 4, 1, 0], [2, 0, 3, 4], [5, 3, 0, 0], [0, 1, 6, 0]], labels="abcd"
+)
 X = np.random.default_rng(1).normal(size=(9, 2))
 LIMIT = 4.5
 
@@ -37,7 +39,9 @@ def experiment():
 
 
 def sets():
-    frame = pd.DataFrame({"obsID": [1, 1, 1, 2, 2], "alt": list("abcbd"), "choice": [1, 0, 0, 1, 0], "count": 4})
+    frame = pd.DataFrame(
+        {"obsID": [1, 1, 1, 2, 2], "alt": list("abcbd"), "choice": [1, 0, 0, 1, 0], "count": 4}
+    )
     return th.Choices(frame)
 
 
@@ -50,15 +54,22 @@ def similarities():
 CASES = {
     "pairs": (th.EliminationByAspects(), (PAIRS,)),
     "given": (th.EliminationByAspects([[1], [1], [0], [0]], unique=False, lapse=0.1), (PAIRS,)),
-    "tree": (th.EliminationByAspects(th.Tree.from_groups({"x": ["a", "b"], "y": ["c", "d"]}), alpha=1.0), (PAIRS,)),
+    "tree": (
+        th.EliminationByAspects(th.Tree.from_groups({"x": ["a", "b"], "y": ["c", "d"]}), alpha=1.0),
+        (PAIRS,),
+    ),
     "sets": (th.EliminationByAspects(2), (sets(),)),
     "similarities": (th.AdditiveClustering(), (similarities(),)),
     "fixed sigma": (
-        th.LatentFeatureModel(th.priors.FiniteFeatures(2), th.likelihoods.Additive(0.1, constant=False)),
+        th.LatentFeatureModel(
+            th.priors.FiniteFeatures(2), th.likelihoods.Additive(0.1, constant=False)
+        ),
         (similarities(),),
     ),
     "own": (
-        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(log_likelihood, simulate=simulate)),
+        th.LatentFeatureModel(
+            th.priors.IndianBuffet(), th.likelihoods.Custom(log_likelihood, simulate=simulate)
+        ),
         (Ratings(np.zeros(3), ("a", "b", "c")),),
     ),
     "Plackett-Luce": (th.PlackettLuceRegression(a_range=(0.01, 10.0)), (X, list("abc") * 3)),
@@ -74,12 +85,15 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_draws_have_the_schema_of_a_posterior_and_come_from_the_seed(name):
     model, design = CASES[name]
-    tree, again, other = (model.sample_prior(*design, draws=d, random_seed=s) for d, s in ((6, 1), (4, 1), (4, 2)))
+    tree, again, other = (
+        model.sample_prior(*design, draws=d, random_seed=s) for d, s in ((6, 1), (4, 1), (4, 2))
+    )
     prior, predictive = tree["prior"].to_dataset(), tree["prior_predictive"].to_dataset()
     assert (prior.sizes["chain"], prior.sizes["draw"]) == (1, 6)
     assert all(variable.dims[:2] == ("chain", "draw") for variable in predictive.data_vars.values())
     shorter = again["prior"].to_dataset()["log_likelihood"]
-    assert prior["log_likelihood"].isel(draw=slice(4)).equals(shorter)  # a stream of its own for every draw
+    # a stream of its own for every draw
+    assert prior["log_likelihood"].isel(draw=slice(4)).equals(shorter)
     assert not shorter.equals(other["prior"].to_dataset()["log_likelihood"])
     assert np.isfinite(prior["log_likelihood"]).all()
     assert tree.attrs["creation_library"] == "thali"
@@ -94,7 +108,9 @@ QUICK = {"draws": 5, "tune": 5, "chains": 1, "progressbar": False}
 SLOW = ("tree", "sets", "fixed sigma", "own", "classes")  # to compile
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in CASES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in CASES]
+)
 def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
     in_plain_python("GivenColumns", "PairsWithoutUnique")
     model, design = CASES[name]
@@ -110,7 +126,9 @@ def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
     for name in {"prior", "prior_latent_features"} & set(simulated.children):
         prior = simulated[name].dataset
         posterior = model.posterior_[{"prior": "posterior"}.get(name, "latent_features")].dataset
-        assert {n: v.dims for n, v in prior.data_vars.items()} == {n: v.dims for n, v in posterior.data_vars.items()}
+        assert {n: v.dims for n, v in prior.data_vars.items()} == {
+            n: v.dims for n, v in posterior.data_vars.items()
+        }
         assert set(prior.coords) == set(posterior.coords)
         for coordinate in set(prior.coords) - {"chain", "draw"}:
             assert prior[coordinate].equals(posterior[coordinate])
@@ -130,7 +148,9 @@ def test_log_likelihoods_are_those_of_the_simulated_data():
     labels = {label: k for k, label in enumerate("abcd")}
     compared = [  # of all pairs
         k
-        for k, (a, b) in enumerate(zip(prior["option_a"].values, prior["option_b"].values, strict=True))
+        for k, (a, b) in enumerate(
+            zip(prior["option_a"].values, prior["option_b"].values, strict=True)
+        )
         if (PAIRS.counts + PAIRS.counts.T)[labels[a], labels[b]] > 0
     ]
     p = prior["choice_probability"].values[:, compared]
@@ -148,7 +168,9 @@ def test_log_likelihoods_are_those_of_the_simulated_data():
 
     prior, new = drawn("similarities")
     mean = prior["similarity"].values[:, 1:]  # the first pair is not measured
-    expected = stats.norm.logpdf(new["similarity"].values, mean, prior["sigma"].values[:, None]).sum(1)
+    expected = stats.norm.logpdf(
+        new["similarity"].values, mean, prior["sigma"].values[:, None]
+    ).sum(1)
     np.testing.assert_allclose(prior["log_likelihood"], expected, rtol=1e-10)
 
     prior, new = drawn("sparse")
@@ -161,16 +183,27 @@ def test_log_likelihoods_are_those_of_the_simulated_data():
         assert float(prior["log_likelihood"][draw]) == pytest.approx(np.log(own).sum(), abs=1e-9)
 
     prior, new = drawn("Plackett-Luce")
-    z = np.hstack([np.exp((X - X.mean(0)) / X.std(0)), np.exp(-(X - X.mean(0)) / X.std(0)), np.ones((9, 1))])
+    z = np.hstack(
+        [np.exp((X - X.mean(0)) / X.std(0)), np.exp(-(X - X.mean(0)) / X.std(0)), np.ones((9, 1))]
+    )
     for draw in range(60):
         scores = z @ prior["weights"].values[draw].T
         own = (scores / scores.sum(1, keepdims=True))[np.arange(9), new["label"].values[draw]]
-        assert float(prior["log_likelihood"][draw]) == pytest.approx(np.log(own).sum(), rel=1e-8, abs=1e-8)
-        np.testing.assert_allclose(prior["logit"].values[draw], np.log(own / (1 - own)), rtol=1e-6, atol=1e-6)
+        assert float(prior["log_likelihood"][draw]) == pytest.approx(
+            np.log(own).sum(), rel=1e-8, abs=1e-8
+        )
+        np.testing.assert_allclose(
+            prior["logit"].values[draw], np.log(own / (1 - own)), rtol=1e-6, atol=1e-6
+        )
 
     frame = experiment().to_frame()
     x = np.column_stack(
-        [frame["price"].astype(float), frame["brand"] == "B", frame["brand"] == "C", frame["zoom"] == "yes"]
+        [
+            frame["price"].astype(float),
+            frame["brand"] == "B",
+            frame["brand"] == "C",
+            frame["zoom"] == "yes",
+        ]
     )
     person = np.repeat(np.arange(4), 9)
     for name in ("hierarchical", "attention"):  # tastes are 0 of what a person ignores
@@ -199,25 +232,35 @@ def test_means_are_those_of_the_prior():
     assert within(prior["constant"], 0.1) and within(prior["constant"] ** 2, 0.02)
     prior, _ = drawn("hierarchical", 250)
     assert within(prior["mean"][:, 1] ** 2, 100.0)
-    assert within(prior["covariance"][:, 1, 1] / 7, 7 / 2 / 7)  # nu V / (nu - p - 1) with nu = 7, p = 4
+    # nu V / (nu - p - 1) with nu = 7, p = 4
+    assert within(prior["covariance"][:, 1, 1] / 7, 7 / 2 / 7)
     prior, _ = drawn("attention", 250)
     assert within(prior["attention"][:, 0], 1 / 2) and within(prior["attention"][:, 2] ** 2, 1 / 3)
     assert within(prior["attention"][:, 1] * prior["attends"][:, 3, 1], 1 / 3)
-    np.testing.assert_array_equal(prior["beta"].values[..., 0] != 0.0, prior["attends"].values[..., 0] == 1)
+    np.testing.assert_array_equal(
+        prior["beta"].values[..., 0] != 0.0, prior["attends"].values[..., 0] == 1
+    )
     prior, _ = drawn("sparse", 400)
     assert within(prior["eta"], 1.0) and within(prior["intercept"] ** 2, 100.0)
     assert within(prior["eta"] * prior["coef"][:, 0, 1] ** 2, 2.0)
     prior, _ = drawn("horseshoe", 400)
     assert within(prior["tau"] < 1.0, 0.5) and within(prior["slab"] ** -2.0, 1 / 2.5**2)
     rng = np.random.default_rng(0)
-    u, c = np.tan(0.5 * np.pi * rng.random((2, 100_000))).prod(axis=0) ** 2, 12.5 / rng.gamma(2.0, size=100_000)
+    u, c = (
+        np.tan(0.5 * np.pi * rng.random((2, 100_000))).prod(axis=0) ** 2,
+        12.5 / rng.gamma(2.0, size=100_000),
+    )
     expected = np.abs(rng.normal(scale=np.sqrt(c * u / (c + u)))) < 0.5
     assert within(abs(prior["coef"][:, 0, 1]) < 0.5, expected.mean())
     prior, _ = drawn("Plackett-Luce", 400)
     assert within(np.log(prior["a"]), 0.5 * np.log(0.01 * 10.0))
     assert within(prior["weights"][:, 1, 2], 1 / 15)
     prior, _ = drawn("classes", 250)
-    assert within(prior["alpha"], 1.0) and within(prior["value_shape"], 1.0) and within(prior["stability"], 0.5)
+    assert (
+        within(prior["alpha"], 1.0)
+        and within(prior["value_shape"], 1.0)
+        and within(prior["stability"], 0.5)
+    )
     assert within(prior["classes_per_person"], 1.0) and within(prior["n_classes"], 25 / 12)
 
 
@@ -237,7 +280,8 @@ def test_what_cannot_be_drawn_is_said():
 
 
 def test_similarities_of_many_judgements_scatter_less():
-    """The standard deviation of the mean of n judgements is sigma / sqrt(n), within 5 of its own errors."""
+    """The standard deviation of the mean of n judgements is sigma / sqrt(n), within 5 of its own
+    errors."""
     matrix, judged = np.full((3, 3), 0.5), np.array([[0, 100, 1], [100, 0, 4], [1, 4, 0]])
     data = th.Similarities(matrix, list("abc"), sigma=0.5, judgements=judged)
     tree = th.AdditiveClustering().sample_prior(data, draws=2000, random_seed=1)

@@ -26,7 +26,9 @@ def test_a_text_is_as_wide_as_it_is(dtype):
 @pytest.mark.fit
 def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
     """As `thali fit --out` writes it: posterior.nc, or model.nc of a fit without draws."""
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        th.datasets.celebrities()
+    )
     model.save(tmp_path / "model.nc")
     assert th.load(tmp_path).weights_.equals(model.weights_)
     assert th.load(str(tmp_path)).fitted_to_ == model.fitted_to_
@@ -48,10 +50,22 @@ DATA = {
 
 def data_of(kind):
     row = {
-        "pairs": [(1, "tea", "milk", "left", 2.0), (1, "milk", "water", "tie", 1.0), (2, "tea", "water", "right", 0.5)],
+        "pairs": [
+            (1, "tea", "milk", "left", 2.0),
+            (1, "milk", "water", "tie", 1.0),
+            (2, "tea", "water", "right", 0.5),
+        ],
         "choices": [(1, 1, "tea", 1), (1, 1, "milk", 0), (2, 1, "tea", 0), (2, 1, "water", 1)],
-        "best-worst": [(1, "tea", "milk", "water", "tea", "water"), (2, "tea", "milk", "water", "milk", "water")],
-        "experiment": [(1, 1, "a", 90, 1), (1, 1, "b", 150, 0), (1, 2, "a", 120, 0), (1, 2, "b", 90, 1)]
+        "best-worst": [
+            (1, "tea", "milk", "water", "tea", "water"),
+            (2, "tea", "milk", "water", "milk", "water"),
+        ],
+        "experiment": [
+            (1, 1, "a", 90, 1),
+            (1, 1, "b", 150, 0),
+            (1, 2, "a", 120, 0),
+            (1, 2, "b", 90, 1),
+        ]
         + [(2, 1, "a", 90, 1), (2, 1, "b", 150, 0)],
     }
     columns = {
@@ -61,20 +75,27 @@ def data_of(kind):
         "experiment": "respondent task alt price chosen",
     }
     made = {
-        "pairs": lambda frame: th.PairedComparisons.from_trials(frame, covariates=["size", "order"]),
+        "pairs": lambda frame: th.PairedComparisons.from_trials(
+            frame, covariates=["size", "order"]
+        ),
         "choices": th.Choices,
         "best-worst": th.Choices.from_best_worst,
         "experiment": lambda frame: th.ChoiceExperiment.from_frame(frame, alternative="alt"),
         "similarities": lambda frame: th.datasets.numbers(),
         "triplets": lambda frame: th.Triplets([[0, 1, 2], [1, 2, 3]]),
-        "groups": lambda frame: GroupedData(dict.fromkeys("xy", th.PairedComparisons([[0, 1], [2, 0]]))),
+        "groups": lambda frame: GroupedData(
+            dict.fromkeys("xy", th.PairedComparisons([[0, 1], [2, 0]]))
+        ),
     }
-    return made[kind](pd.DataFrame(row[kind], columns=columns[kind].split()) if kind in row else None)
+    return made[kind](
+        pd.DataFrame(row[kind], columns=columns[kind].split()) if kind in row else None
+    )
 
 
 @pytest.mark.parametrize("kind", DATA)
 def test_data_are_known_again_wherever_their_class_stands(kind):
-    """By this hash jobs and saved fits know their data: it changes only if they may not go on with these."""
+    """By this hash jobs and saved fits know their data: it changes only if they may not go on with
+    these."""
     assert digest_of(data_of(kind)) == DATA[kind]
 
 

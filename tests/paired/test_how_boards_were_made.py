@@ -1,4 +1,5 @@
-"""What a report says of a leaderboard besides its answers: data, methods, settings, references, how to repeat it."""
+"""What a report says of a leaderboard besides its answers: data, methods, settings, references, how
+to repeat it."""
 
 import html
 import re
@@ -23,10 +24,14 @@ def battles(rows=240):
     first, second = rng.integers(0, 4, (2, rows))
     second = np.where(first == second, (first + 1) % 4, second)
     winner = np.array(["model_a", "model_b", "tie"])[rng.integers(0, 3, rows)]
-    frame = pd.DataFrame({"model_a": np.array(list("ABCD"))[first], "model_b": np.array(list("ABCD"))[second]})
+    frame = pd.DataFrame(
+        {"model_a": np.array(list("ABCD"))[first], "model_b": np.array(list("ABCD"))[second]}
+    )
     frame = frame.assign(winner=winner, judge=[f"j{k}" for k in rng.integers(0, 60, rows)])
     date = pd.Timestamp("2025-03-01") + pd.to_timedelta(np.arange(rows) // 4, "D")
-    return frame.assign(length=rng.normal(size=rows), language=rng.choice(["de", "en"], rows), day=date.astype(str))
+    return frame.assign(
+        length=rng.normal(size=rows), language=rng.choice(["de", "en"], rows), day=date.astype(str)
+    )
 
 
 DATED = {"date": "day", "period": "month"}
@@ -37,7 +42,10 @@ PLAIN = [
     "Laplace approximation",
 ]
 HOW = {
-    "usual": ({}, [*PLAIN, "covariance H⁻¹VH⁻¹", "respondents (design effect", "central 89 % intervals"]),
+    "usual": (
+        {},
+        [*PLAIN, "covariance H⁻¹VH⁻¹", "respondents (design effect", "central 89 % intervals"],
+    ),
     "independent": ({"people": "independent"}, ["treated as independent"]),
     "estimate": (
         {"method": "maximum-likelihood"},
@@ -54,9 +62,15 @@ HOW = {
         ["log d ~ Normal(0, tau²) and a mean of 0 over judges, and a HalfNormal(0.5) prior on tau"],
     ),
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
-    "periods": ({**DATED, "drift": 0.1}, ["successive periods (month) by Normal(0, s²), with s = 0.1."]),
+    "periods": (
+        {**DATED, "drift": 0.1},
+        ["successive periods (month) by Normal(0, s²), with s = 0.1."],
+    ),
     "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 were used."]),
-    "parts": ({"by": "language", "pool": True}, ["in each part varied around the common ones as Normal(0, s²)"]),
+    "parts": (
+        {"by": "language", "pool": True},
+        ["in each part varied around the common ones as Normal(0, s²)"],
+    ),
     "spread": ({"spread": 2.0}, ["priors, with u = 2."]),
     "lapse": ({"lapse": 0.02}, ["random choice was fixed at 0.02"]),
 }
@@ -64,7 +78,9 @@ HOW = {
 
 def made(**how):
     columns = {"judge": "respondent"} if "date" not in how else {}
-    return th.leaderboard(battles(), progressbar=False, **{new: old for old, new in columns.items()}, **how)
+    return th.leaderboard(
+        battles(), progressbar=False, **{new: old for old, new in columns.items()}, **how
+    )
 
 
 @pytest.mark.first(6)
@@ -73,9 +89,27 @@ def test_a_paper_would_say_what_was_done(how, sentence):
     board = made(**how)
     paragraph = " ".join(th.findings(board)["methods"].sentences())
     assert all(each in paragraph for each in sentence)
-    others = [each for name, (_, alone) in HOW.items() if name != "usual" for each in alone if each not in sentence]
-    own = {"half", "drop", "judges", "known judges", "periods", "since", "parts", "lapse", "independent"}
-    assert not [each for name in own for each in HOW[name][1] if each in others and each in paragraph]
+    others = [
+        each
+        for name, (_, alone) in HOW.items()
+        if name != "usual"
+        for each in alone
+        if each not in sentence
+    ]
+    own = {
+        "half",
+        "drop",
+        "judges",
+        "known judges",
+        "periods",
+        "since",
+        "parts",
+        "lapse",
+        "independent",
+    }
+    assert not [
+        each for name in own for each in HOW[name][1] if each in others and each in paragraph
+    ]
 
 
 def page_of(board, folder):
@@ -116,9 +150,21 @@ def test_the_report_has_its_chapters_and_references(tmp_path):
     battles().to_csv(tmp_path / "arena.csv", index=False)
     board = th.leaderboard(tmp_path / "arena.csv", respondent="judge", progressbar=False)
     page = page_of(board, tmp_path)
-    for title in ("Results", "Data", "Methods", "Statistical details", "Settings and versions", "References"):
+    for title in (
+        "Results",
+        "Data",
+        "Methods",
+        "Statistical details",
+        "Settings and versions",
+        "References",
+    ):
         assert f">{title}</h2>" in page
-    assert "pairs, 240 comparisons" in page and "4 options" in page and "6 pairs" in page and "arena.csv" in page
+    assert (
+        "pairs, 240 comparisons" in page
+        and "4 options" in page
+        and "6 pairs" in page
+        and "arena.csv" in page
+    )
     assert "Davidson, R. R. (1970)" in page and "th.leaderboard(data, respondent=" in page
     assert "generalise to new respondents" in page
     th.load(_saved(board, tmp_path)).save(tmp_path / "again.nc")
@@ -134,13 +180,17 @@ def _saved(board, folder):
 def test_files_that_were_added_are_named_too(tmp_path):
     for name in ("may.csv", "june.csv"):
         battles().to_csv(tmp_path / name, index=False)
-    board = th.leaderboard(tmp_path / "may.csv", progressbar=False).update(tmp_path / "june.csv", progressbar=False)
+    board = th.leaderboard(tmp_path / "may.csv", progressbar=False).update(
+        tmp_path / "june.csv", progressbar=False
+    )
     said(th.findings(board)["data"].table.loc["Files", "value"], "may.csv", "june.csv")
 
 
 def test_rankings_cite_plackett_and_parts_know_only_their_data():
     rankings = th.Choices.from_rankings([["A", "B", "C"]] * 9 + [["B", "C", "A"]] * 5)
-    paragraph = " ".join(th.findings(th.leaderboard(rankings, progressbar=False))["methods"].sentences())
+    paragraph = " ".join(
+        th.findings(th.leaderboard(rankings, progressbar=False))["methods"].sentences()
+    )
     assert "Davidson" not in paragraph
     assert "1975" in paragraph
     found = th.findings(made(by="language").boards["de"])
@@ -164,7 +214,7 @@ def test_what_is_known_of_the_making_is_on_the_page_alone(tmp_path):
     said(found["votes"].headline, "top three", "not separated")
 
 
-# Chains ---------------------------------------------------------------------------------------------------------------
+# Chains -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -173,7 +223,8 @@ def differing(monkeypatch):
 
 
 def convergence_of(differing, place):
-    """The convergence check of chains of a board with judges that differ in one quantity, or in none."""
+    """The convergence check of chains of a board with judges that differ in one quantity, or in
+    none."""
     with differing(place):
         return made(judges=True, method="mcmc").convergence()
 
@@ -203,7 +254,10 @@ def test_chains_of_a_part_that_differ_are_told(differing):
     good = convergence_of(differing, None)
     parts = {name: replace(part, of_chains=good) for name, part in board.boards.items()}
     board = replace(board, of_chains=good, boards=parts)
-    assert th.findings(board)["convergence"].good is True and not th.findings(board)["convergence"].notes
+    assert (
+        th.findings(board)["convergence"].good is True
+        and not th.findings(board)["convergence"].notes
+    )
     parts["de"] = replace(parts["de"], of_chains=convergence_of(differing, -1))
     found = th.findings(replace(board, boards=parts))["convergence"]
     assert found.good is False
@@ -238,7 +292,9 @@ def test_each_quantity_of_chains_has_its_name(how, differing):
 
 def pooled_part(method):
     """The board of one of two languages, which are pooled."""
-    return th.leaderboard(battles(), by="language", pool=True, method=method, progressbar=False).boards["de"]
+    return th.leaderboard(
+        battles(), by="language", pool=True, method=method, progressbar=False
+    ).boards["de"]
 
 
 @pytest.mark.long
@@ -246,10 +302,14 @@ def test_pooled_boards_by_chains_agree_with_the_approximation():
     found = pooled_part("mcmc")
     assert found.convergence().agrees
     ratings = pooled_part("laplace").table["rating"]
-    np.testing.assert_allclose(found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10))
+    np.testing.assert_allclose(
+        found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10)
+    )
 
 
-@pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "spread"), (-3, "common_log_worth[C]")])
+@pytest.mark.parametrize(
+    ("place", "name"), [(-1, "part_sd"), (-2, "spread"), (-3, "common_log_worth[C]")]
+)
 def test_pooled_boards_by_chains_say_what_does_not_agree(place, name, differing):
     with differing(place):
         assert pooled_part("mcmc").convergence().facts["r_hat_of"] == name

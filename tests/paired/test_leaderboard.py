@@ -17,7 +17,12 @@ from thali._paired.more_votes import information, more_votes
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
-ROWS = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "tie (bothbad)")]
+ROWS = [
+    ("A", "B", "model_a"),
+    ("A", "B", "tie"),
+    ("B", "C", "model_a"),
+    ("A", "C", "tie (bothbad)"),
+]
 ROWS += [("C", "B", "model_a"), ("B", "A", "model_a"), ("C", "D", "model_b"), ("D", "A", "model_b")]
 BATTLES = pd.DataFrame(5 * ROWS, columns=["model_a", "model_b", "winner"])
 
@@ -36,10 +41,14 @@ def test_it_counts_and_orders(board):
     assert list(table["rank"]) == [1, 2, 3, 4] and table["rating"].is_monotonic_decreasing
     assert table.loc["A", ["comparisons", "wins", "losses", "ties"]].tolist() == [25, 10, 5, 10]
     assert table["comparisons"].sum() == 2 * len(BATTLES)
-    assert (table["rank_low"] <= table["rank"]).all() and (table["rank"] <= table["rank_high"]).all()
+    assert (table["rank_low"] <= table["rank"]).all() and (
+        table["rank"] <= table["rank_high"]
+    ).all()
     for name in ("rating", "worth"):
         assert ((table[f"{name}_low"] < table[name]) & (table[name] < table[f"{name}_high"])).all()
-    assert table["worth"].sum() == pytest.approx(1.0) and table["rating"].mean() == pytest.approx(1000.0)
+    assert table["worth"].sum() == pytest.approx(1.0) and table["rating"].mean() == pytest.approx(
+        1000.0
+    )
     np.testing.assert_allclose(board.order + board.order.T, 1.0 - np.eye(4))
 
 
@@ -52,7 +61,9 @@ def test_the_first_sentence_says_who_is_first_and_how_sure_that_is(board):
     ends = f"{', '.join(alike[:-1])} and {alike[-1]} cannot be distinguished"
     assert sentence.startswith(f"{first} ranks first (probability 0.") and len(alike) > 1
     said(sentence, ends)
-    clear = th.leaderboard(th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 40), progressbar=False)
+    clear = th.leaderboard(
+        th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 40), progressbar=False
+    )
     sentence = th.findings(clear)["leaderboard"].sentence
     said(sentence, "A ranks first", "99")
 
@@ -102,7 +113,9 @@ def test_two_share_a_group_if_and_only_if_they_cannot_be_told_apart(options, jud
     for option, numbers in board.table["tier"].items():
         ends = [[int(end) for end in part.split("-")] for part in numbers.split(", ")]
         own = [number for each in ends for number in range(each[0], each[-1] + 1)]
-        assert own == [number for number, members in enumerate(board.groups, 1) if option in members]
+        assert own == [
+            number for number, members in enumerate(board.groups, 1) if option in members
+        ]
     if options == 2:
         assert order[0, 1] == board.table["p_1"].iloc[0]
 
@@ -113,17 +126,22 @@ def test_maximum_likelihood_gives_davidsons_estimates():
     fit = th.paired.davidson(th.PairedComparisons.from_trials(BATTLES))
     np.testing.assert_allclose(table["worth"], fit.weights[table.index], rtol=1e-6)
     odds = fit.weights["A"] / fit.weights["C"]
-    assert table.loc["A", "rating"] - table.loc["C", "rating"] == pytest.approx(400 * np.log10(odds), rel=1e-6)
+    assert table.loc["A", "rating"] - table.loc["C", "rating"] == pytest.approx(
+        400 * np.log10(odds), rel=1e-6
+    )
 
 
 @pytest.mark.fit
 def test_options_of_the_same_record_stand_in_their_order():
-    """Three kinds of three options: each kind has the same wins, and the optimiser's last digits differ."""
+    """Three kinds of three options: each kind has the same wins, and the optimiser's last digits
+    differ."""
     wins = np.kron([[5, 1, 8], [2, 5, 7], [3, 6, 5]], np.ones((3, 3), int))
     np.fill_diagonal(wins, 0)
     found = board_of(th.PairedComparisons(wins, list("abcdefghi")), method="maximum-likelihood")
     groups = found.table.groupby(found.table["rating"].round(6), sort=False)
-    assert [sorted(group.index) for _, group in groups] == [list(group.index) for _, group in groups]
+    assert [sorted(group.index) for _, group in groups] == [
+        list(group.index) for _, group in groups
+    ]
     assert len(groups) == 3
 
 
@@ -137,7 +155,9 @@ def test_ties_count_as_asked():
 
 
 def same(one, other):
-    pd.testing.assert_frame_equal(one.table.sort_index(), other.table.sort_index(), rtol=0.05, atol=2)
+    pd.testing.assert_frame_equal(
+        one.table.sort_index(), other.table.sort_index(), rtol=0.05, atol=2
+    )
     assert one.data.n_comparisons == other.data.n_comparisons
 
 
@@ -152,7 +172,9 @@ def test_all_sources_give_the_same(tmp_path):
         found = board_of(source, **quick)
         assert found.table.equals(board.table) or same(found, board) is None
     coding = {"model_a": "first", "model_b": "second", "tie": "tie", "tie (bothbad)": "tie"}
-    assert board_of(renamed, first="x", second="y", chosen="z", coding=coding, **quick).table.equals(board.table)
+    assert board_of(
+        renamed, first="x", second="y", chosen="z", coding=coding, **quick
+    ).table.equals(board.table)
 
 
 @pytest.mark.fit
@@ -165,7 +187,9 @@ def test_polars_are_read(board):
 def test_a_square_of_counts_and_games_are_read():
     square = pd.DataFrame([[0, 3, 4], [1, 0, 5], [2, 1, 0]], index=list("abc"), columns=list("abc"))
     assert board_of(square).data.n_comparisons == 16
-    games = pd.DataFrame({"home": ["x", "y", "z"], "away": ["y", "z", "x"], "result": ["H", "D", "A"]})
+    games = pd.DataFrame(
+        {"home": ["x", "y", "z"], "away": ["y", "z", "x"], "result": ["H", "D", "A"]}
+    )
     assert board_of(games).table["ties"].sum() == 2
 
 
@@ -180,7 +204,10 @@ def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     apart = th.PairedComparisons.from_pairs([*rows, ("X", "Y"), ("Y", "X")], labels=list("ABCXYZ"))
     with warned(DataWarning, "never compared"):
         board = board_of(apart)
-    assert np.isfinite(board.table["rating"]).all() and "3 groups that were never compared" in board.note
+    assert (
+        np.isfinite(board.table["rating"]).all()
+        and "3 groups that were never compared" in board.note
+    )
     # of pairs that nothing connects the prior knows nothing, and neither does the table
     assert any({"Y", "Z"} <= set(members) for members in board.groups)
 
@@ -209,7 +236,9 @@ def test_it_is_drawn(board):
     pytest.importorskip("matplotlib").use("Agg")
     ratings, ranks, right = th.plots.leaderboard(board.table)
     assert [label.get_text() for label in ratings.get_yticklabels()] == list(board.table.index)
-    assert ranks.has_data() and right.has_data() == any(len(members) > 1 for members in board.groups)
+    assert ranks.has_data() and right.has_data() == any(
+        len(members) > 1 for members in board.groups
+    )
 
 
 @pytest.mark.parametrize(
@@ -248,11 +277,12 @@ def test_chains_give_the_same_leaderboard(board):
     np.testing.assert_allclose(other.table["rating"], board.table["rating"], atol=15)
 
 
-# Covariates -----------------------------------------------------------------------------------------------------------
+# Covariates ---------------------------------------------------------------------------------------
 
 
 def styled(battles=4000, seed=1, ties=False):
-    """Battles of five models of growing worth; the longer answer is liked, and better models write shorter ones."""
+    """Battles of five models of growing worth; the longer answer is liked, and better models write
+    shorter ones."""
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 5, battles), rng.integers(1, 5, battles)
     b = (a + b) % 5
@@ -261,7 +291,11 @@ def styled(battles=4000, seed=1, ties=False):
     won = np.where(rng.random(battles) < p, "model_a", "model_b")
     if ties:
         won[rng.random(battles) < 0.2] = "tie"
-    rows = {"model_a": np.array(list("ABCDE"))[a], "model_b": np.array(list("ABCDE"))[b], "winner": won}
+    rows = {
+        "model_a": np.array(list("ABCDE"))[a],
+        "model_b": np.array(list("ABCDE"))[b],
+        "winner": won,
+    }
     return pd.DataFrame(rows | {"length": length})
 
 
@@ -275,7 +309,9 @@ def test_ranks_are_those_of_options_alike_in_style(method, ties):
     assert effect["low"] < effect["effect"] < effect["high"]
     assert ties or abs(effect["effect"] - 0.8) < 0.2  # of which the standard error is .04
     assert list(board.table.index) == list("EDCBA")
-    np.testing.assert_allclose(board.table["rating_without"], plain.table.loc[board.table.index, "rating"], atol=5)
+    np.testing.assert_allclose(
+        board.table["rating_without"], plain.table.loc[board.table.index, "rating"], atol=5
+    )
     assert board.table["rank_without"].to_dict() == plain.table["rank"].to_dict()
     assert plain.effects is None and "rating_without" not in plain.table
     with refused(DataError, "has no covariates"):
@@ -299,7 +335,9 @@ def test_estimates_with_covariates_are_those_of_a_logit():
     board = board_of(battles, method="maximum-likelihood", covariates="length")
     assert board.covariate_effects().loc["length", "effect"] == pytest.approx(beta[4], abs=1e-7)
     ratings = board.table["rating"][labels]
-    np.testing.assert_allclose(ratings[1:] - ratings["A"], 400.0 / np.log(10.0) * beta[:4], atol=1e-5)
+    np.testing.assert_allclose(
+        ratings[1:] - ratings["A"], 400.0 / np.log(10.0) * beta[:4], atol=1e-5
+    )
 
 
 @pytest.mark.fit
@@ -330,7 +368,11 @@ def test_covariates_of_every_source(tmp_path):
         ),
         ({"won": lambda t: 1 * (t["winner"] == "model_a")}, ["won"], ("'won'",)),
         ({"won": lambda t: 0.5 + (t["winner"] == "model_b")}, ["won"], ("'won'",)),
-        ({"won": lambda t: t["length"].rank() + 99 * (t["winner"] == "model_a")}, ["won"], ("'won' alone",)),
+        (
+            {"won": lambda t: t["length"].rank() + 99 * (t["winner"] == "model_a")},
+            ["won"],
+            ("'won' alone",),
+        ),
         (
             {"won": lambda t: "by " + t["winner"]},
             ["won"],
@@ -374,9 +416,15 @@ def test_a_rare_covariate_that_goes_with_every_choice_is_good_data():
 @pytest.mark.parametrize("named", [["len"], ["len_a", "len_b"], ["len_b"]])
 def test_what_either_side_has_is_first_minus_second(named):
     quick = {"method": "maximum-likelihood"}
-    battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
+    battles = styled(300).assign(
+        len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round()
+    )
     expected = battles.assign(length=battles["len_a"] - battles["len_b"])
-    effect = board_of(expected, covariates=["length"], **quick).covariate_effects().loc["length", "effect"]
+    effect = (
+        board_of(expected, covariates=["length"], **quick)
+        .covariate_effects()
+        .loc["length", "effect"]
+    )
     found = board_of(battles, covariates=named, **quick).covariate_effects()["effect"]
     assert found.to_dict() == {"len_a - len_b": pytest.approx(effect)}
     sides = {"first": "model_b", "second": "model_a"}
@@ -388,10 +436,15 @@ def test_what_either_side_has_is_first_minus_second(named):
 
 def test_both_sides_of_a_large_file_are_read(tmp_path, monkeypatch):
     limits.lower(monkeypatch, bytes_read_at_once=1)
-    battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
+    battles = styled(300).assign(
+        len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round()
+    )
     battles.to_csv(tmp_path / "battles.csv", index=False)
     how = {"method": "maximum-likelihood", "covariates": "len"}
-    one, other = (board_of(source, **how).covariate_effects() for source in (tmp_path / "battles.csv", battles))
+    one, other = (
+        board_of(source, **how).covariate_effects()
+        for source in (tmp_path / "battles.csv", battles)
+    )
     pd.testing.assert_frame_equal(one, other, rtol=1e-6)
 
 
@@ -409,12 +462,19 @@ def test_covariates_that_are_worths_have_no_estimate():
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(("scale", "more"), [(1, 1), (1_000, 1_000), (400, 100)])  # of which the sd is 1.2
+# of which the sd is 1.2
+@pytest.mark.parametrize(("scale", "more"), [(1, 1), (1_000, 1_000), (400, 100)])
 def test_the_odds_of_a_small_unit_are_said_of_more_of_it(scale, more):
     battles = styled(600).assign(words=lambda t: scale * t["length"])
-    found = th.findings(board_of(battles, covariates=["words"], method="maximum-likelihood"))["covariates"]
+    found = th.findings(board_of(battles, covariates=["words"], method="maximum-likelihood"))[
+        "covariates"
+    ]
     row = found.table.loc["words"]
-    assert row["more"] == more and row["odds"] == pytest.approx(np.exp(more * row["log_odds"])) and row["odds"] > 1.1
+    assert (
+        row["more"] == more
+        and row["odds"] == pytest.approx(np.exp(more * row["log_odds"]))
+        and row["odds"] > 1.1
+    )
     assert f"{row['odds']:.3g} ({row['odds_low']:.3g} to" in found.sentence
     assert f"words increases by {more:,}" in found.sentence
 
@@ -423,40 +483,61 @@ def test_the_odds_of_a_small_unit_are_said_of_more_of_it(scale, more):
 @pytest.mark.fit
 def test_chains_give_the_same_effects():
     battles = styled(400, ties=True)
-    one, other = (board_of(battles, method=method, covariates=["length"]) for method in ("laplace", "mcmc"))
+    one, other = (
+        board_of(battles, method=method, covariates=["length"]) for method in ("laplace", "mcmc")
+    )
     np.testing.assert_allclose(one.covariate_effects(), other.covariate_effects(), atol=0.03)
     np.testing.assert_allclose(one.table["rating"], other.table["rating"], atol=8)
     np.testing.assert_allclose(one.table["rating_without"], other.table["rating_without"], atol=8)
 
 
-# Boards of parts ------------------------------------------------------------------------------------------------------
+# Boards of parts ----------------------------------------------------------------------------------
 
 
 def in_languages():
     battles = styled(600)
-    return battles.assign(language=np.random.default_rng(2).choice(["de", "en", "fr"], len(battles), p=[0.2, 0.6, 0.2]))
+    return battles.assign(
+        language=np.random.default_rng(2).choice(
+            ["de", "en", "fr"], len(battles), p=[0.2, 0.6, 0.2]
+        )
+    )
 
 
 @pytest.mark.fit
 def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
     battles, quick = in_languages(), {"method": "maximum-likelihood"}
     board = board_of(battles, by="language", **quick)
-    assert list(board.boards) == ["de", "en", "fr"] and board.table.equals(board_of(battles, **quick).table)
+    assert list(board.boards) == ["de", "en", "fr"] and board.table.equals(
+        board_of(battles, **quick).table
+    )
     for value, part in board.boards.items():
         assert part.table.equals(board_of(battles[battles["language"] == value], **quick).table)
     battles.to_csv(tmp_path / "battles.csv", index=False)
-    of_file = board_of(tmp_path / "battles.csv", by=["language"], covariates=["length"], where="language != fr")
+    of_file = board_of(
+        tmp_path / "battles.csv", by=["language"], covariates=["length"], where="language != fr"
+    )
     assert list(of_file.boards) == ["de", "en"] and of_file.boards["de"].effects is not None
-    several = board_of(battles.assign(turns=battles["length"].abs() > 1), by=["language", "turns"], **quick)
-    assert list(several.boards) == ["language de", "language en", "language fr", "turns False", "turns True"]
+    several = board_of(
+        battles.assign(turns=battles["length"].abs() > 1), by=["language", "turns"], **quick
+    )
+    assert list(several.boards) == [
+        "language de",
+        "language en",
+        "language fr",
+        "turns False",
+        "turns True",
+    ]
 
 
 @pytest.mark.fit
 @pytest.mark.parametrize("covariates", [None, pytest.param(["length"], marks=pytest.mark.long)])
 def test_small_parts_borrow_strength(covariates, tmp_path):
     battles = in_languages()
-    battles.loc[60:, "language"] = battles.loc[60:, "language"].replace("fr", "en")  # some ten are left
-    alone, board = (board_of(battles, by="language", pool=pool, covariates=covariates) for pool in (False, True))
+    # some ten are left
+    battles.loc[60:, "language"] = battles.loc[60:, "language"].replace("fr", "en")
+    alone, board = (
+        board_of(battles, by="language", pool=pool, covariates=covariates) for pool in (False, True)
+    )
     pd.testing.assert_frame_equal(board.table, alone.table)
     width = {}
     for one, other in ((alone, "alone"), (board, "pooled")):
@@ -475,7 +556,9 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
     assert ("rating_without" in board.boards["fr"].table) == (covariates is not None)
     board.save(tmp_path / "board.nc")
     updated = th.load(tmp_path / "board.nc").update(battles[:50], progressbar=False)
-    assert "pooled" in updated.note and updated.boards["fr"].table["comparisons"].sum() > len(labels)
+    assert "pooled" in updated.note and updated.boards["fr"].table["comparisons"].sum() > len(
+        labels
+    )
 
 
 @pytest.mark.fit
@@ -486,7 +569,10 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
         ({"by": ["language", "row"]}, ("got 'language' and 'row'",)),
         ({"by": "language", "method": "maximum-likelihood"}, ("pool",)),
         ({"by": "language", "judges": True}, ("pool",)),
-        ({"by": "language", "method": "mcmc", "people": th.people.Individuals()}, ("people", "Individuals()")),
+        (
+            {"by": "language", "method": "mcmc", "people": th.people.Individuals()},
+            ("people", "Individuals()"),
+        ),
     ],
 )
 def test_what_is_not_pooled(how, facts):
@@ -526,7 +612,11 @@ def test_an_anchor_has_its_rating(board):
     shift = 1114 - board.table.loc["C", "rating"]
     np.testing.assert_allclose(table["rating"], board.table["rating"] + shift)
     assert table.loc["C", ["rating", "rating_low", "rating_high"]].tolist() == [1114.0] * 3
-    assert "for differences" in anchored.note and "C is fixed at" in anchored.note and "1114" in anchored.note
+    assert (
+        "for differences" in anchored.note
+        and "C is fixed at" in anchored.note
+        and "1114" in anchored.note
+    )
     same = [name for name in table if "rating" not in name]
     pd.testing.assert_frame_equal(table[same], board.table[same])
     assert anchored.order.equals(board.order)
@@ -542,11 +632,15 @@ def test_an_anchor_has_its_rating(board):
 @pytest.mark.fit
 def test_a_part_without_the_anchor_has_the_mean_of_its_options():
     battles = in_languages()
-    battles = battles[(battles["language"] != "fr") | ~battles[["model_a", "model_b"]].eq("A").any(axis=1)]
+    battles = battles[
+        (battles["language"] != "fr") | ~battles[["model_a", "model_b"]].eq("A").any(axis=1)
+    ]
     board = board_of(battles, by="language", anchor_model="A", method="maximum-likelihood")
     assert board.table.loc["A", "rating"] == board.boards["de"].table.loc["A", "rating"] == 1000.0
     french = board.boards["fr"]
-    assert french.table["rating"].mean() == pytest.approx(board.table.loc[french.table.index, "rating"].mean())
+    assert french.table["rating"].mean() == pytest.approx(
+        board.table.loc[french.table.index, "rating"].mean()
+    )
     assert "same options in" in french.note
 
 
@@ -555,7 +649,9 @@ def test_a_part_without_the_anchor_has_the_mean_of_its_options():
 def test_parts_of_few_votes_are_named(pool):
     """Ten votes in a language say little, and the board says so."""
     frame = BATTLES.assign(language=np.where(np.arange(len(BATTLES)) < 10, "few", "many"))
-    finding = th.findings(th.leaderboard(frame, by="language", pool=pool, progressbar=False))["boards"]
+    finding = th.findings(th.leaderboard(frame, by="language", pool=pool, progressbar=False))[
+        "boards"
+    ]
     (note,) = finding.notes
     ends = "that the parts share." if pool else "`pool=True` shares information between parts."
     said(note, "(10)")
@@ -573,7 +669,9 @@ def test_names_of_columns_that_begin_alike():
     assert len(board.boards) == 3
     (note,) = th.findings(board)["boards"].notes[:1]
     said(note, "5 of 40", "'a b'")
-    again = board.update(battles.rename(columns={"a b": "other"}), progressbar=False, by=["a", "other"])
+    again = board.update(
+        battles.rename(columns={"a b": "other"}), progressbar=False, by=["a", "other"]
+    )
     assert again.boards.keys() == board.boards.keys()
     assert [part.data.n_answers for part in again.boards.values()] == [80, 34, 36]
 
@@ -585,11 +683,16 @@ def test_an_empty_cell_counts_for_all_alone():
     board = board_of(battles, by="language")
     assert list(board.boards) == ["de", "en"] and board.data.n_comparisons == 600
     gap = board.data.n_comparisons - sum(part.data.n_comparisons for part in board.boards.values())
-    sentence = f"{gap} of 600 comparisons have no 'language': they belong to no part and count towards the overall"
+    sentence = (
+        f"{gap} of 600 comparisons have no 'language': they belong to no part and count"
+        " towards the overall"
+    )
     sentence += " leaderboard only."
     for found in (board, board_of(battles, by="language", pool=True)):
         assert th.findings(found)["boards"].notes == (sentence,)
-    both = th.findings(board_of(battles.assign(half=["a", "b"] * 300), by=["half", "language"]))["boards"].notes
+    both = th.findings(board_of(battles.assign(half=["a", "b"] * 300), by=["half", "language"]))[
+        "boards"
+    ].notes
     assert sentence in both and len(both) == 1
 
 
@@ -612,7 +715,16 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts():
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    answers = ["leaderboard", "groups", "votes", "reliability", "covariates", "boards", "order", "votes_by_pair"]
+    answers = [
+        "leaderboard",
+        "groups",
+        "votes",
+        "reliability",
+        "covariates",
+        "boards",
+        "order",
+        "votes_by_pair",
+    ]
     assert found.keys() == [*answers, "check", "data", "methods"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)
@@ -620,15 +732,17 @@ def test_what_is_found_of_covariates_and_parts():
     assert "Without controlling for this covariate" in str(found["covariates"].sentence)
     said(found["boards"].sentence, "E in", "D in")
     pd.testing.assert_frame_equal(
-        found["boards"].table.loc["fr"][["rank", "rating"]], board.boards["fr"].table[["rank", "rating"]]
+        found["boards"].table.loc["fr"][["rank", "rating"]],
+        board.boards["fr"].table[["rank", "rating"]],
     )
 
 
-# Are there enough votes? ----------------------------------------------------------------------------------------------
+# Are there enough votes? --------------------------------------------------------------------------
 
 
 def chance_of_order(mean, sd, gained):
-    """The probability that a difference, normal about a mean, is told from 0 with so much more information."""
+    """The probability that a difference, normal about a mean, is told from 0 with so much more
+    information."""
     after = 1.0 / (sd**-2.0 + gained)
     ends = (ndtri(CERTAIN) * np.sqrt(after) * np.array([-1, 1]) - mean) / np.sqrt(sd**2 - after)
     return ndtr(ends[0]) + ndtr(-ends[1])
@@ -646,7 +760,9 @@ def test_the_forecast_of_two_options_is_that_of_normal_distributions(is_known):
             assert way not in table
             continue
         for n in (50, 1000, 7000):
-            assert table.loc[n, way] == pytest.approx(chance_of_order(mean, sd, n * of_vote), abs=0.012)  # five errors
+            assert table.loc[n, way] == pytest.approx(
+                chance_of_order(mean, sd, n * of_vote), abs=0.012
+            )  # five errors
     assert table.loc[0].tolist() == [0.0] * table.shape[1] and table.iloc[-1].max() >= 0.9
 
 
@@ -667,7 +783,9 @@ def _information(difference, nu, lapse):
 def test_the_forecast_is_that_of_precisions(nu, lapse, size):
     """By the inverse of the covariance, which there is here: the same number of draws."""
     rng = np.random.default_rng(size)
-    draws = rng.normal(size=(1000, size)) @ (0.3 * rng.normal(size=(size, size))) - 0.2 * np.arange(size)
+    draws = rng.normal(size=(1000, size)) @ (0.3 * rng.normal(size=(size, size))) - 0.2 * np.arange(
+        size
+    )
     d, so_far = -np.diff(draws), 0.02 * np.eye(size - 1) + 0.01
     table = more_votes(draws, lambda n: n * so_far, nu, lapse, 2.0)
     mean, precision = d.mean(axis=0), np.linalg.inv(np.atleast_2d(np.cov(d.T)))
@@ -677,23 +795,30 @@ def test_the_forecast_is_that_of_precisions(nu, lapse, size):
         noise = np.roll(d - mean, 500, axis=0) @ np.linalg.cholesky(precision)
         for n in table.index[1:]:
             spread = np.linalg.inv(precision + n * of_vote)
-            after = mean + ((d - mean) @ (n * of_vote) + noise @ np.linalg.cholesky(n * of_vote).T) @ spread
+            after = (
+                mean
+                + ((d - mean) @ (n * of_vote) + noise @ np.linalg.cholesky(n * of_vote).T) @ spread
+            )
             sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs, spread, pairs))
             expected = (np.abs(after @ pairs.T) > ndtri(CERTAIN) * sd).all(axis=1).mean()
             assert table.loc[n, way] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("along", [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+@pytest.mark.parametrize(
+    "along", [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+)
 @pytest.mark.parametrize("middle", [[0.4, 0.1, 0.0], [0.3, 0.3, 0.0], [900.0, 0.0, -900.0]])
 def test_the_forecast_of_worths_that_differ_along_one_direction(along, middle):
-    """Rounding of draws decides nothing: a covariance of rank 1 or 0 is that of one difference, or of none."""
+    """Rounding of draws decides nothing: a covariance of rank 1 or 0 is that of one difference, or
+    of none."""
     rng = np.random.default_rng(1)
     exact = np.outer(rng.normal(size=1000), along) + middle
     noisy = [exact + 1e-9 * rng.normal(size=(1000, 3)) * any(along) for _ in "ab"]
     tables = [more_votes(each, lambda n: n * np.eye(2), np.nan, 0.0, 1.0) for each in noisy]
     pd.testing.assert_frame_equal(*tables)
     assert tables[0].stack().between(0.0, 1.0).all()
-    if along == [1.0, 1.0, 0.0] and middle[0] == middle[1]:  # two that are equal for certain are never told apart
+    # two that are equal for certain are never told apart
+    if along == [1.0, 1.0, 0.0] and middle[0] == middle[1]:
         assert not tables[0].to_numpy().any()
 
 
@@ -708,7 +833,9 @@ def test_the_prior_counts_once_in_the_forecast(spread):
     mean = density @ d
     sd, of_vote = np.sqrt(density @ (d - mean) ** 2), (p * (1.0 - p))[density.argmax()]
     for n in table.index[1:]:
-        assert table.loc[n, "as_so_far"] == pytest.approx(chance_of_order(mean, sd, n * of_vote), abs=0.04)
+        assert table.loc[n, "as_so_far"] == pytest.approx(
+            chance_of_order(mean, sd, n * of_vote), abs=0.04
+        )
 
 
 @pytest.mark.fit
@@ -727,7 +854,10 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
     table = board.more_votes()
     sentence = str(th.findings(board)["votes"].sentence)
     enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
-    assert "The top three are not separated yet" in sentence and "(probability that A is above " in sentence
+    assert (
+        "The top three are not separated yet" in sentence
+        and "(probability that A is above " in sentence
+    )
     assert "of these three only, they" in sentence and f"; with {enough:,}, 0.90" in sentence
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
     assert str(th.findings(board_of(clear))["votes"].sentence).startswith("The top three (")
@@ -743,16 +873,23 @@ def test_votes_of_pairs_and_orders(board):
     assert numbers.to_numpy().sum() == 2 * len(BATTLES)
     found = th.findings(board)
     assert "83 % of 6 pairs were compared" in found["votes_by_pair"].sentence
-    assert found["order"].table.loc["A", "C"] == board.order.loc["A", "C"] and np.isnan(found["order"].table.iloc[0, 0])
+    assert found["order"].table.loc["A", "C"] == board.order.loc["A", "C"] and np.isnan(
+        found["order"].table.iloc[0, 0]
+    )
     rng = np.random.default_rng(1)
-    many = board_of(th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int))))
+    many = board_of(
+        th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int)))
+    )
     found = th.findings(many)
-    assert found["votes_by_pair"].table.shape == (40, 40) and "first 40 of 70" in found["votes_by_pair"].title
+    assert (
+        found["votes_by_pair"].table.shape == (40, 40)
+        and "first 40 of 70" in found["votes_by_pair"].title
+    )
     assert found["order"].table.shape == (20, 20) and "first 20 of 70" in found["order"].title
     said(found["leaderboard"].picture.caption, "61", "70")
 
 
-# Tomorrow's comparisons -----------------------------------------------------------------------------------------------
+# Tomorrow's comparisons ---------------------------------------------------------------------------
 
 
 @pytest.mark.first(1)
@@ -770,20 +907,31 @@ def test_votes_of_pairs_and_orders(board):
     ids=str,
 )
 def test_an_update_equals_one_fit_of_all(how, tmp_path):
-    battles = in_languages().assign(row=range(600), turn=lambda t: t.index % 2, judge=lambda t: t.index % 7)
+    battles = in_languages().assign(
+        row=range(600), turn=lambda t: t.index % 2, judge=lambda t: t.index % 7
+    )
     if "ties" in how:
         battles.loc[::9, "winner"] = "tie"
     whole = board_of(battles, **how)
     first = board_of(battles[:350], **how)
     first.save(tmp_path / "board.nc")
     again = th.load(tmp_path / "board.nc")
-    assert again.table.equals(first.table) and again.order.equals(first.order) and again.note == first.note
+    assert (
+        again.table.equals(first.table)
+        and again.order.equals(first.order)
+        and again.note == first.note
+    )
     assert list(again.boards) == list(first.boards)
     battles[250 if "id" in how else 350 :].to_csv(tmp_path / "more.csv", index=False)
     board = again.update(tmp_path / "more.csv", progressbar=False)
     places = whole.table.index
-    for one, other in ((board, whole), *((board.boards[name], part) for name, part in whole.boards.items())):
-        numbers = [each.table.loc[other.table.index].select_dtypes("number") for each in (one, other)]
+    for one, other in (
+        (board, whole),
+        *((board.boards[name], part) for name, part in whole.boards.items()),
+    ):
+        numbers = [
+            each.table.loc[other.table.index].select_dtypes("number") for each in (one, other)
+        ]
         np.testing.assert_allclose(*numbers, rtol=0.02, atol=6.0 if one is not board else 3.0)
         assert one.data.n_comparisons == other.data.n_comparisons
     assert ("100 answers whose identifier" in board.note) == ("id" in how)
@@ -798,13 +946,19 @@ def test_updates_of_other_comparisons():
     assert set(board.update(new, progressbar=False).table.index) == set("ABCDEF")
     renamed = new.rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
     coding = {"model_a": "first", "model_b": "second"}
-    named = board.update(renamed, progressbar=False, first="x", second="y", chosen="z", coding=coding)
+    named = board.update(
+        renamed, progressbar=False, first="x", second="y", chosen="z", coding=coding
+    )
     assert named.table.equals(board.update(new, progressbar=False).table)
     with refused(DataError, "'length'"):
         board.update(th.PairedComparisons.from_trials(battles, covariates=["length"]))
     battles = battles.assign(row=[*range(199), 0])
     twice = board_of(battles, id="row")
-    assert twice.data.n_comparisons == 199 and "answer whose identifier" in twice.note and "1 answer" in twice.note
+    assert (
+        twice.data.n_comparisons == 199
+        and "answer whose identifier" in twice.note
+        and "1 answer" in twice.note
+    )
     with refused(DataError, "200 votes", "'row'"):
         twice.update(battles)
     with refused(DataError, "'row'"):
@@ -833,27 +987,41 @@ def test_an_update_names_what_the_leaderboard_was_made_with():
     for name, column in (("by", "turn"), ("id", "row"), ("covariates", "length")):
         with refused(ArgumentError, "update cannot add", name):
             plain.update(battles, **{name: column})
-    for name, columns, words in (("by", None, "none"), ("id", None, "none"), ("by", ["turn", "row"], "2")):
+    for name, columns, words in (
+        ("by", None, "none"),
+        ("id", None, "none"),
+        ("by", ["turn", "row"], "2"),
+    ):
         with refused(ArgumentError, "1 column", name, words):
             made.update(battles, **{name: columns})
-    renamed = battles.rename(columns={"row": "line", "turn": "half"}).assign(line=lambda t: t["line"] + 30)
+    renamed = battles.rename(columns={"row": "line", "turn": "half"}).assign(
+        line=lambda t: t["line"] + 30
+    )
     new = made.update(renamed, progressbar=False, by="half", id="line")
     assert new.data.n_comparisons == 90 and list(new.boards) == ["0", "1"]
     data = th.PairedComparisons.from_trials(battles, covariates=["length"])
-    assert board_of(data).update(battles, progressbar=False, covariates="length").data.n_comparisons == 120
+    assert (
+        board_of(data).update(battles, progressbar=False, covariates="length").data.n_comparisons
+        == 120
+    )
 
 
 @pytest.mark.fit
 def test_identifiers_describe_nobody():
-    battles = styled(60).assign(row=range(60), judge=lambda t: t.index % 20, sex=lambda t: t["judge"] % 2)
+    battles = styled(60).assign(
+        row=range(60), judge=lambda t: t.index % 20, sex=lambda t: t["judge"] % 2
+    )
     board = board_of(battles[:20], id="row")
     assert list(board.data.answers.people.columns) == ["length", "sex"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         new = board.update(battles[20:].drop(columns="length"), progressbar=False)
     assert list(new.data.answers.people.columns) == ["sex"]
-    for named in ({"by": "row"}, {"date": "row", "since": 0}, {"covariates": "row"}):  # which are read
-        assert board_of(battles[:20], id="row", respondent="judge", **named).data.n_comparisons == 20
+    # which are read
+    for named in ({"by": "row"}, {"date": "row", "since": 0}, {"covariates": "row"}):
+        assert (
+            board_of(battles[:20], id="row", respondent="judge", **named).data.n_comparisons == 20
+        )
 
 
 @pytest.mark.fit

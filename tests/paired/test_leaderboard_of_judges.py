@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
 
 
 def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
-    """Options of which the first becomes worse and the last better, and judges the last of whom is the sharpest."""
+    """Options of which the first becomes worse and the last better, and judges the last of whom is
+    the sharpest."""
     rng = np.random.default_rng(seed)
     first = rng.integers(0, options, count)
     second = (first + rng.integers(1, options, count)) % options
@@ -34,7 +35,9 @@ def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
         {
             "model_a": names[first],
             "model_b": names[second],
-            "winner": np.where(rng.random(count) < 0.1, "tie", np.where(wins, "model_a", "model_b")),
+            "winner": np.where(
+                rng.random(count) < 0.1, "tie", np.where(wins, "model_a", "model_b")
+            ),
             "judge": np.array([f"j{k}" for k in range(judges)])[judge],
             "day": (pd.Timestamp("2024-01-01") + pd.to_timedelta(day, "D")).astype(str),
             "stage": 1 + day // 30,
@@ -55,19 +58,28 @@ def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
     second = (first + rng.integers(1, 3, size=36)) % 3
     x, worth = rng.integers(-2, 3, size=36), np.array([1, 0, -1])
     wins = rng.random(36) < expit(worth[first] - worth[second] + 0.3 * x)
-    frame = pd.DataFrame({"model_a": first, "model_b": second, "judge": judge, "x": x}).astype({"judge": str})
+    frame = pd.DataFrame({"model_a": first, "model_b": second, "judge": judge, "x": x}).astype(
+        {"judge": str}
+    )
     frame["winner"] = np.where(wins, "model_a", "model_b")
     how = {"judges": True, "judge_bias": True, "covariates": ["x"], "progressbar": False}
     table = th.leaderboard(frame, **how).table
-    monkeypatch.setattr(laplace, "highest", lambda density, spreads, start: highest(density, spreads))
+    monkeypatch.setattr(
+        laplace, "highest", lambda density, spreads, start: highest(density, spreads)
+    )
     ratings = ["rating", "rating_low", "rating_high"]
-    pd.testing.assert_frame_equal(table[ratings], th.leaderboard(frame, **how).table[ratings], rtol=0, atol=1e-3)
+    pd.testing.assert_frame_equal(
+        table[ratings], th.leaderboard(frame, **how).table[ratings], rtol=0, atol=1e-3
+    )
 
 
 def test_scores_of_answers_against_sure_predictions_are_finite():
-    """One judge's answers let all others expect log odds of thousands, which the judge does not keep to."""
+    """One judge's answers let all others expect log odds of thousands, which the judge does not
+    keep to."""
     frame = FRAME.head(40).assign(judge=["j0"] * 36 + ["j1"] * 4, length=[1.0] * 36 + [4000.0] * 4)
-    frame["length"] *= np.where((frame["winner"] == "model_a") == (frame["judge"] == "j0"), 1.0, -1.0)
+    frame["length"] *= np.where(
+        (frame["winner"] == "model_a") == (frame["judge"] == "j0"), 1.0, -1.0
+    )
     how = {"judges": True, "covariates": ["length"], "lapse": 0.0}
     assert np.isfinite(th.leaderboard(frame, **how, progressbar=False).judges()["log_score"]).all()
 
@@ -81,18 +93,27 @@ def exact_frame(counts, column):
 
 @pytest.mark.exact
 def test_the_exact_values_of_judges():
-    """Two options; judge 0 chose 9 : 1, judge 1 chose 5 : 5; E log d .24974 and -.24974 by quadrature."""
+    """Two options; judge 0 chose 9 : 1, judge 1 chose 5 : 5; E log d .24974 and -.24974 by
+    quadrature."""
     frame = exact_frame([(9, 1), (5, 5)], "judge")
-    board = th.leaderboard(frame, judges=True, lapse=0.01, method="mcmc", random_seed=1, progressbar=False)
+    board = th.leaderboard(
+        frame, judges=True, lapse=0.01, method="mcmc", random_seed=1, progressbar=False
+    )
     judges = board.judges()
     assert judges.index.tolist() == ["0", "1"]
-    np.testing.assert_allclose(judges["log_discrimination"], [0.24974, -0.24974], atol=0.06)  # 4 errors
+    # 4 errors
+    np.testing.assert_allclose(judges["log_discrimination"], [0.24974, -0.24974], atol=0.06)
     assert judges["comparisons"].tolist() == [10, 10]
     laplace = th.leaderboard(frame, judges=True, lapse=0.01, progressbar=False)
-    assert "than 30 comparisons" in laplace.note and "2 judges" in laplace.note and "'0'" in laplace.note
+    assert (
+        "than 30 comparisons" in laplace.note
+        and "2 judges" in laplace.note
+        and "'0'" in laplace.note
+    )
 
 
-KNOWN, LEARNED = (0.5, [0.60737, 0.45597, 0.27297]), (None, [0.62049, 0.46185, 0.25776])  # by quadrature
+# by quadrature
+KNOWN, LEARNED = (0.5, [0.60737, 0.45597, 0.27297]), (None, [0.62049, 0.46185, 0.25776])
 
 
 @pytest.mark.first(2)
@@ -118,7 +139,9 @@ def test_judges_and_worths():
     board = th.leaderboard(FRAME[FRAME["stage"] == 1], judges=True, progressbar=False)
     judges = board.judges()
     assert judges.index[0] == "j4" and judges.index[-1] in ("j0", "j1")
-    assert (judges["low"] < judges["discrimination"]).all() and (judges["discrimination"] < judges["high"]).all()
+    assert (judges["low"] < judges["discrimination"]).all() and (
+        judges["discrimination"] < judges["high"]
+    ).all()
     assert judges["comparisons"].sum() == (FRAME["stage"] == 1).sum()
     assert judges.loc["j4", "log_score"] > judges.loc["j4", "log_score_chance"]
     gain = judges["log_score"] - judges["log_score_chance"]
@@ -131,7 +154,9 @@ def score_by(board, answers):
     first, second = (worth[answers[name]].to_numpy() for name in ("model_a", "model_b"))
     of_each = {"model_a": first, "model_b": second, "tie": board.tie * np.sqrt(first * second)}
     total = sum(of_each.values())
-    return np.log([of_each[won][row] / total[row] for row, won in enumerate(answers["winner"])]).mean()
+    return np.log(
+        [of_each[won][row] / total[row] for row, won in enumerate(answers["winner"])]
+    ).mean()
 
 
 @pytest.mark.first(1)
@@ -141,7 +166,9 @@ def test_the_others_predict_a_judge_as_without_the_judge(judges):
     frame = battles(1500, judges=judges).drop(columns=["day", "stage", "length"])
     if judges > 5:  # the first judges much, and against all others
         frame.loc[::5, "judge"] = "j0"
-        frame.loc[::5, "winner"] = frame["winner"][::5].replace({"model_a": "model_b", "model_b": "model_a"})
+        frame.loc[::5, "winner"] = frame["winner"][::5].replace(
+            {"model_a": "model_b", "model_b": "model_a"}
+        )
     how = {"judges": True, "judge_sd": 0.5, "random_seed": 1, "progressbar": False}
     board = th.leaderboard(frame, **how)
     found, errors = board.judges()["log_score"], []
@@ -159,26 +186,33 @@ def test_worths_in_time():
     assert table["period"].unique().tolist() == ["2024-01", "2024-02"]
     last = table[table["period"] == "2024-02"].set_index("option").loc[board.table.index]
     np.testing.assert_allclose(last["rating"], board.table["rating"])
-    assert (last["rank"] == board.table["rank"]).all() and (last["rank_low"] == board.table["rank_low"]).all()
+    assert (last["rank"] == board.table["rank"]).all() and (
+        last["rank_low"] == board.table["rank_low"]
+    ).all()
     assert last.loc["m5", "p_better"] > 0.95 and last.loc["m0", "p_better"] < 0.05
     assert table.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
 
 
 @pytest.mark.exact
 def test_of_many_only_those_are_named_who_are_sure_together():
-    """The probabilities that somebody is wrongly named sum to .05 at most, and one more would be too many."""
+    """The probabilities that somebody is wrongly named sum to .05 at most, and one more would be
+    too many."""
     rng, options, change = np.random.default_rng(3), 16, np.linspace(-1.0, 1.0, 16)
     first, season = rng.integers(options, size=2000), np.arange(2000) % 2
     second = (first + rng.integers(1, options, 2000)) % options
     wins = rng.random(2000) < expit(season * (change[first] - change[second]))
-    frame = pd.DataFrame({"model_a": first, "model_b": second, "winner": np.where(wins, "model_a", "model_b")})
+    frame = pd.DataFrame(
+        {"model_a": first, "model_b": second, "winner": np.where(wins, "model_a", "model_b")}
+    )
     board = th.leaderboard(frame.assign(season=season), period="season", progressbar=False)
     better = board.worths_in_time().query("period == '1'").set_index("option")["p_better"]
     wrong = np.minimum(better, 1.0 - better).sort_values()
     named = wrong.index[wrong.cumsum() <= 0.05]
     assert 3 < len(named) < (wrong < 0.05).sum()
     sentence = str(th.findings(board)["worths_in_time"].sentence)
-    rose, fell = (set(re.findall(r"\d+", part.split(". Th")[0])) for part in sentence.split("worse"))
+    rose, fell = (
+        set(re.findall(r"\d+", part.split(". Th")[0])) for part in sentence.split("worse")
+    )
     assert rose == {name for name in named if better[name] > 0.5}
     assert fell == {name for name in named if better[name] < 0.5}
     said(sentence, "better than", "0.95", len(better), len(named))
@@ -219,10 +253,16 @@ def test_an_option_that_enters_late_begins_there():
 
 def test_the_anchor_stands_still():
     how = {"period": "month", "date": "day", "progressbar": False}
-    board, plain = th.leaderboard(FRAME, anchor_model={"m2": 900}, **how), th.leaderboard(FRAME, **how)
+    board, plain = (
+        th.leaderboard(FRAME, anchor_model={"m2": 900}, **how),
+        th.leaderboard(FRAME, **how),
+    )
     table = board.worths_in_time()
     own = table[table["option"] == "m2"]
-    assert own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0) and own["p_better"].isna().all()
+    assert (
+        own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0)
+        and own["p_better"].isna().all()
+    )
     last = plain.table["rating"] + 900.0 - plain.table.loc["m2", "rating"]
     np.testing.assert_allclose(board.table["rating"], last[board.table.index])
     assert "in each period, m2 is fixed at 900" in board.note
@@ -243,7 +283,9 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
     np.testing.assert_allclose(own["rating"], other["rating"], atol=1e-6)
     whole.save(tmp_path / "whole.nc")
     again = th.load(tmp_path / "whole.nc")
-    for one in (board.judges() if "judges" in how else board.worths_in_time() for board in (again, updated)):
+    for one in (
+        board.judges() if "judges" in how else board.worths_in_time() for board in (again, updated)
+    ):
         first = whole.judges() if "judges" in how else whole.worths_in_time()
         pd.testing.assert_frame_equal(one, first, atol=1e-6)
 
@@ -252,7 +294,9 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
 @pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
 def test_covariates_judges_and_time_together(method):
     columns = {"date": "day", "respondent": "judge", "covariates": ["length"]}
-    board = th.leaderboard(FRAME, judges=True, period="month", method=method, progressbar=False, **columns)
+    board = th.leaderboard(
+        FRAME, judges=True, period="month", method=method, progressbar=False, **columns
+    )
     assert {"rating_without", "rank_without"} <= set(board.table)
     assert abs(board.covariate_effects().loc["length", "effect"]) < 0.2
     findings = {each.key: each for each in th.findings(board)}
@@ -265,7 +309,9 @@ def biased(count=3000, seed=5):
     frame = battles(count, seed, drift=0.0).drop(columns=["day", "stage"])
     rng, liking = np.random.default_rng(seed + 1), np.linspace(-0.5, 1.5, 5)
     worth = np.linspace(0.8, -0.8, 6)
-    first, second, judge = (frame[name].str[1:].astype(int) for name in ("model_a", "model_b", "judge"))
+    first, second, judge = (
+        frame[name].str[1:].astype(int) for name in ("model_a", "model_b", "judge")
+    )
     p = expit(worth[first] - worth[second] + liking[judge] * frame["length"])
     return frame.assign(winner=np.where(rng.random(count) < p, "model_a", "model_b")), liking
 
@@ -285,14 +331,20 @@ def test_judges_have_biases_of_their_own(method):
     assert effect["low"] < 0.5 < effect["high"]
     assert effect["high"] - effect["low"] > 0.4 and "standard deviation" in board.note
     same = th.leaderboard(frame, **how)
-    assert "bias_length" not in same.judges() and np.ptp(np.diff(same.covariate_effects(), axis=1)) < 0.2
+    assert (
+        "bias_length" not in same.judges()
+        and np.ptp(np.diff(same.covariate_effects(), axis=1)) < 0.2
+    )
 
 
 def test_judges_and_periods_by_laplace():
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, **how)
     assert "the typical judge of this panel sees" in board.note
-    assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {"2024-01", "2024-02"}
+    assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {
+        "2024-01",
+        "2024-02",
+    }
 
 
 @pytest.mark.long
@@ -316,7 +368,9 @@ def test_every_interval_has_the_probability_asked_for(tmp_path):
             for low in [name for name in one if name.endswith("low")]:
                 high = low.replace("low", "high")
                 assert (one[low] <= other[low]).all() and (other[high] <= one[high]).all(), low
-                assert (other[high] - other[low]).mean() < 0.4 * (one[high] - one[low]).mean() or "rank" in low, low
+                assert (other[high] - other[low]).mean() < 0.4 * (
+                    one[high] - one[low]
+                ).mean() or "rank" in low, low
     said(narrow.note, "20 %")
     with refused(ArgumentError, "ci"):
         th.leaderboard(FRAME, ci=89, **how)
@@ -327,7 +381,9 @@ def test_since_and_until():
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
     kept = FRAME[(FRAME["day"] >= "2024-01-15") & (FRAME["day"] < "2024-02")]
     again = th.leaderboard(kept.drop(columns="day"), progressbar=False)
-    np.testing.assert_allclose(board.table["rating"], again.table["rating"].loc[board.table.index], atol=6.0)  # draws
+    np.testing.assert_allclose(
+        board.table["rating"], again.table["rating"].loc[board.table.index], atol=6.0
+    )  # draws
     assert board.data.n_comparisons == again.data.n_comparisons
 
 
@@ -365,7 +421,9 @@ def test_a_judge_with_one_vote():
     frame = pd.concat([FRAME, FRAME.head(1).assign(judge="once")])
     board = th.leaderboard(frame, judges=True, progressbar=False)
     assert board.judges().loc["once", "comparisons"] == 1
-    assert "than 30 comparisons" in board.note and "1 judge" in board.note and "'once'" in board.note
+    assert (
+        "than 30 comparisons" in board.note and "1 judge" in board.note and "'once'" in board.note
+    )
 
 
 @pytest.mark.usefixtures("pictures")
@@ -382,13 +440,18 @@ def test_they_are_drawn():
     board = th.leaderboard(many, judges=True, progressbar=False)
     assert "60 of 70 judges" in th.plots.judges(board.judges()).get_xlabel()
     board = th.leaderboard(many, period="week", date="day", progressbar=False)
-    assert th.plots.worths_in_time(board.worths_in_time()).get_title(loc="left") == "grey: 2 more options"
+    assert (
+        th.plots.worths_in_time(board.worths_in_time()).get_title(loc="left")
+        == "grey: 2 more options"
+    )
 
 
 @pytest.mark.fit
 def test_one_vote_does_not_say_that_somebody_guesses():
     rows = (
-        [("A", "B", "A", "Ann")] * 40 + [("A", "B", "B", "Bo")] * 31 + [("A", "B", "B", f"once {k}") for k in range(3)]
+        [("A", "B", "A", "Ann")] * 40
+        + [("A", "B", "B", "Bo")] * 31
+        + [("A", "B", "B", f"once {k}") for k in range(3)]
     )
     battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
     board = th.leaderboard(battles, judges=True, judge_sd=0.5, progressbar=False)
@@ -401,7 +464,10 @@ def test_one_vote_does_not_say_that_somebody_guesses():
 def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():
     rng = np.random.default_rng(0)
     for scale in 10.0 ** rng.uniform(3, 8, 12):
-        rows = [(*rng.choice(list("abcd"), 2, replace=False), "model_a", scale * rng.normal()) for _ in range(24)]
+        rows = [
+            (*rng.choice(list("abcd"), 2, replace=False), "model_a", scale * rng.normal())
+            for _ in range(24)
+        ]
         data = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "x"])
         data.loc[::2, "winner"] = "model_b"
         board = th.leaderboard(data, covariates=["x"], lapse=0.02, progressbar=False)
@@ -410,7 +476,12 @@ def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():
 
 def test_covariates_beyond_what_is_computed_are_refused():
     data = pd.DataFrame(
-        {"model_a": list("aab"), "model_b": list("bcc"), "winner": ["model_a"] * 3, "x": [1.0, 2, 3e300]}
+        {
+            "model_a": list("aab"),
+            "model_b": list("bcc"),
+            "winner": ["model_a"] * 3,
+            "x": [1.0, 2, 3e300],
+        }
     )
     with refused(th.errors.DataError, "covariate 'x'", "300"):
         th.leaderboard(data, covariates=["x"], progressbar=False)

@@ -31,13 +31,22 @@ ROWS = ranked()
 
 def wide(rows=ROWS):
     """A ranking a row, a column a rank."""
-    return pd.DataFrame([{"respondent": who} | {f"rank{k + 1}": o for k, o in enumerate(order)} for who, order in rows])
+    return pd.DataFrame(
+        [
+            {"respondent": who} | {f"rank{k + 1}": o for k, o in enumerate(order)}
+            for who, order in rows
+        ]
+    )
 
 
 def long(rows=ROWS):
     """An option of a ranking a row."""
     columns = ["respondent", "task", "option", "rank"]
-    every = [(who, number, option, k + 1) for number, (who, order) in enumerate(rows) for k, option in enumerate(order)]
+    every = [
+        (who, number, option, k + 1)
+        for number, (who, order) in enumerate(rows)
+        for k, option in enumerate(order)
+    ]
     return pd.DataFrame(every, columns=columns)
 
 
@@ -50,14 +59,24 @@ def best_worst(rows=ROWS):
 
 def test_all_sources_give_the_same(tmp_path):
     wide().to_csv(tmp_path / "rankings.csv", index=False)
-    sources = [wide(), long(), tmp_path / "rankings.csv", th.Choices.from_rankings(wide(), respondent="respondent")]
+    sources = [
+        wide(),
+        long(),
+        tmp_path / "rankings.csv",
+        th.Choices.from_rankings(wide(), respondent="respondent"),
+    ]
     boards = [th.leaderboard(source, **QUIET) for source in sources]
     for board in boards:
         assert board.table.index[0] == "o0" and board.table.index[-1] == "o5"
-        pd.testing.assert_frame_equal(board.table.sort_index(), boards[0].table.sort_index(), rtol=0.02)
+        pd.testing.assert_frame_equal(
+            board.table.sort_index(), boards[0].table.sort_index(), rtol=0.02
+        )
     table = boards[0].table
-    assert (table["comparisons"] == table["wins"] + table["losses"]).all() and not table["ties"].any()
-    assert table["wins"].sum() == 3 * len(ROWS) == boards[0].data.n_answers  # three choices a ranking of four
+    assert (table["comparisons"] == table["wins"] + table["losses"]).all() and not table[
+        "ties"
+    ].any()
+    # three choices a ranking of four
+    assert table["wins"].sum() == 3 * len(ROWS) == boards[0].data.n_answers
     together = boards[0].votes_by_pair()
     assert together.to_numpy().sum() == len(ROWS) * (4 * 3 + 3 * 2 + 2)
 
@@ -68,7 +87,9 @@ def test_all_sources_give_the_same(tmp_path):
 def test_it_is_the_posterior_of_luces_model(frame):
     """Laplace's approximation is near the chains."""
     how = {"people": "independent", **QUIET}
-    laplace, chains = (th.leaderboard(frame, method=method, **how) for method in ("laplace", "mcmc"))
+    laplace, chains = (
+        th.leaderboard(frame, method=method, **how) for method in ("laplace", "mcmc")
+    )
     chains_table = chains.table.loc[laplace.table.index]
     np.testing.assert_allclose(laplace.table["rating"], chains_table["rating"], atol=6)
     np.testing.assert_allclose(laplace.table["rating_low"], chains_table["rating_low"], atol=12)
@@ -78,13 +99,17 @@ def test_it_is_the_posterior_of_luces_model(frame):
 def test_best_and_worst_of_three_are_rankings():
     rows = ranked(size=3)
     one, other = (th.leaderboard(frame, **QUIET) for frame in (wide(rows), best_worst(rows)))
-    np.testing.assert_allclose(one.table["rating"], other.table.loc[one.table.index, "rating"], atol=4.0)  # draws
+    np.testing.assert_allclose(
+        one.table["rating"], other.table.loc[one.table.index, "rating"], atol=4.0
+    )  # draws
     table = other.table
     assert table["wins"].sum() == table["losses"].sum() == table["ties"].sum() == len(rows)
     assert "best-worst choices" in other.title and "choices" in one.title
 
 
-@pytest.mark.parametrize("frame", [wide(), best_worst(ranked(each=20))], ids=["rankings", "best and worst"])
+@pytest.mark.parametrize(
+    "frame", [wide(), best_worst(ranked(each=20))], ids=["rankings", "best and worst"]
+)
 def test_judges_of_rankings(frame):
     board = th.leaderboard(frame, judges=True, random_seed=1, **QUIET)
     judges = board.judges()
@@ -93,13 +118,24 @@ def test_judges_of_rankings(frame):
     gain = judges["log_score"] - judges["log_score_chance"]
     assert gain["j4"] > 0.2 > gain["j0"]
     assert "the typical judge of this panel sees" in board.note
-    assert [each.key for each in th.findings(board)][:5] == ["leaderboard", "groups", "votes", "reliability", "judges"]
+    assert [each.key for each in th.findings(board)][:5] == [
+        "leaderboard",
+        "groups",
+        "votes",
+        "reliability",
+        "judges",
+    ]
 
 
 @pytest.mark.long
 def test_judges_by_laplace_and_by_chains():
-    one, other = (th.leaderboard(wide(), judges=True, method=method, **QUIET) for method in ("laplace", "mcmc"))
-    np.testing.assert_allclose(one.table["rating"], other.table.loc[one.table.index, "rating"], atol=12)
+    one, other = (
+        th.leaderboard(wide(), judges=True, method=method, **QUIET)
+        for method in ("laplace", "mcmc")
+    )
+    np.testing.assert_allclose(
+        one.table["rating"], other.table.loc[one.table.index, "rating"], atol=12
+    )
     logs = [board.judges()["log_discrimination"].sort_index() for board in (one, other)]
     np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
 
@@ -143,19 +179,28 @@ def test_an_update_equals_one_fit_of_all(judges, tmp_path):
     one, other = (board.table.sort_index() for board in (whole, updated))
     np.testing.assert_allclose(one["rating"], other["rating"], atol=1e-6)
     if judges:
-        pd.testing.assert_frame_equal(whole.judges().sort_index(), updated.judges().sort_index(), atol=1e-6)
+        pd.testing.assert_frame_equal(
+            whole.judges().sort_index(), updated.judges().sort_index(), atol=1e-6
+        )
     assert updated.data.respondents == ("j0", "j1", "j2", "j3", "new", "j4")
-    unnamed = [wide(rows).drop(columns="respondent") for rows in (ROWS[:100], more, [*ROWS[:100], *more])]
+    unnamed = [
+        wide(rows).drop(columns="respondent") for rows in (ROWS[:100], more, [*ROWS[:100], *more])
+    ]
     one, other, both = map(th.Choices.from_rankings, unnamed)
     assert one.with_more(other).respondents == both.respondents
     pairs = th.PairedComparisons.from_pairs([("o0", "o5")] * 4)
-    assert th.leaderboard(wide(), **QUIET).update(pairs, **QUIET).data.n_answers == 3 * len(ROWS) + 4
+    assert (
+        th.leaderboard(wide(), **QUIET).update(pairs, **QUIET).data.n_answers == 3 * len(ROWS) + 4
+    )
 
 
 def test_boards_of_parts_of_rankings():
     frame = wide().assign(language=np.where(np.arange(len(ROWS)) % 2, "de", "en"))
     board = th.leaderboard(frame, by="language", **QUIET)
-    assert {name: part.data.n_answers for name, part in board.boards.items()} == {"de": 225, "en": 225}
+    assert {name: part.data.n_answers for name, part in board.boards.items()} == {
+        "de": 225,
+        "en": 225,
+    }
     with refused(DataError, "pool"):
         th.leaderboard(frame, by="language", pool=True, **QUIET)
 
@@ -181,7 +226,9 @@ def test_what_is_refused(frame, how, error, facts):
 
 
 def test_choices_that_do_not_say_who_judged():
-    frame = pd.DataFrame({"set": [1, 1, 1, 2, 2], "option": list("abcab"), "chosen": [1, 0, 0, 0, 1]})
+    frame = pd.DataFrame(
+        {"set": [1, 1, 1, 2, 2], "option": list("abcab"), "chosen": [1, 0, 0, 0, 1]}
+    )
     anonymous = th.Choices.from_frame(frame, choice_id="set", alternative="option", chosen="chosen")
     with refused(DataError, "`respondent`"):
         th.leaderboard(anonymous, judges=True, **QUIET)
@@ -190,7 +237,10 @@ def test_choices_that_do_not_say_who_judged():
         th.leaderboard(winners, method="maximum-likelihood", **QUIET)
 
 
-TIED = pd.DataFrame([("o0", "o5", "model_a")] * 9 + [("o0", "o5", "tie")] * 5, columns=["model_a", "model_b", "winner"])
+TIED = pd.DataFrame(
+    [("o0", "o5", "model_a")] * 9 + [("o0", "o5", "tie")] * 5,
+    columns=["model_a", "model_b", "winner"],
+)
 
 
 @pytest.mark.first(2)
@@ -202,17 +252,23 @@ def test_ties_of_pairs_count_as_asked_beside_rankings(ties, answers, pairs_first
     one, other = sources if pairs_first else sources[::-1]
     updated = th.leaderboard(one, ties=ties, **QUIET).update(other, **QUIET)
     pairs = th.PairedComparisons.from_trials(TIED).without_ties(ties)
-    whole = th.leaderboard(th.Choices.from_comparisons(pairs).with_more(th.Choices.from_rankings(wide(ROWS[:20]))))
+    whole = th.leaderboard(
+        th.Choices.from_comparisons(pairs).with_more(th.Choices.from_rankings(wide(ROWS[:20])))
+    )
     assert updated.data.n_answers == whole.data.n_answers == 3 * 20 + answers
     places = whole.table.index
-    np.testing.assert_allclose(updated.table.loc[places, "rating"], whole.table["rating"], atol=3.0)  # other draws
+    # other draws
+    np.testing.assert_allclose(updated.table.loc[places, "rating"], whole.table["rating"], atol=3.0)
 
 
 def test_what_choices_out_of_sets_do_not_have_is_said():
     with refused(DataError, "14 comparisons", "ties='half'"):
         th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
-    for how, what in (({"covariates": ["longer"]}, "the covariate 'longer'"), ({"date": "day"}, "dates")):
+    for how, what in (
+        ({"covariates": ["longer"]}, "the covariate 'longer'"),
+        ({"date": "day"}, "dates"),
+    ):
         pairs = th.PairedComparisons.from_trials(described, **how)
         with refused(DataError, "combined with choices", what):
             th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
@@ -220,27 +276,40 @@ def test_what_choices_out_of_sets_do_not_have_is_said():
 
 def identified(rows, begin=0):
     """An option of a ranking a row, with an identifier of each ranking."""
-    return long(rows).assign(task=lambda t: t["task"] + begin, vote=lambda t: "v" + t["task"].astype(str))
+    return long(rows).assign(
+        task=lambda t: t["task"] + begin, vote=lambda t: "v" + t["task"].astype(str)
+    )
 
 
-@pytest.mark.parametrize("kind", ["rankings", "choices", pytest.param("best and worst", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "kind", ["rankings", "choices", pytest.param("best and worst", marks=pytest.mark.long)]
+)
 def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     def table(rows, begin=0):
         frame = identified(rows, begin)
         if kind == "choices":
             frame = frame.assign(choice=(frame["rank"] == 1).astype(int)).drop(columns="rank")
         elif kind == "best and worst":
-            frame = frame.assign(best=(frame["rank"] == 1).astype(int), worst=(frame["rank"] == 4).astype(int))
+            frame = frame.assign(
+                best=(frame["rank"] == 1).astype(int), worst=(frame["rank"] == 4).astype(int)
+            )
             frame = frame.drop(columns="rank")
         return frame
 
     whole, old = (th.leaderboard(table(rows), id="vote", **QUIET) for rows in (ROWS, ROWS[:100]))
-    assert whole.data.n_answers == (3 if kind == "rankings" else 1) * len(ROWS) and "left out" not in whole.note
+    assert (
+        whole.data.n_answers == (3 if kind == "rankings" else 1) * len(ROWS)
+        and "left out" not in whole.note
+    )
     new = old.update(table(ROWS[90:], 90), **QUIET)
     assert "answers whose identifier" in new.note and "10 answers" in new.note
-    np.testing.assert_allclose(new.table.sort_index()["rating"], whole.table.sort_index()["rating"], atol=3.0)
+    np.testing.assert_allclose(
+        new.table.sort_index()["rating"], whole.table.sort_index()["rating"], atol=3.0
+    )
     twice = th.leaderboard(pd.concat([table(ROWS[:100]), table(ROWS[90:], 90)]), id="vote", **QUIET)
-    assert twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
+    assert (
+        twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
+    )
     with refused(DataError, "10 votes", "'vote'"):
         new.update(table(ROWS[:10]))
     with refused(DataError, "the table has"):
@@ -263,22 +332,32 @@ def test_votes_of_the_same_person_are_told_apart():
         th.leaderboard(frame.drop(columns="vote"), **QUIET)
 
 
-# Ties in rankings -----------------------------------------------------------------------------------------------------
+# Ties in rankings ---------------------------------------------------------------------------------
 
 
 JUDGED = [(1, 2, 2, 4), (2, 1, 3, 3), (3, 1, 1, 4), (1, 4, 2, 2), (2, 3, 1, 4), (4, 2, 3, 1)]
-RACES = [(1, 2, 3, 4, 4), (3, 1, 2, 4, 4), (2, 1, 4, 4, 3), (4, 2, 1, 3, 4), (2, 4, 4, 1, 3)]  # 4: did not finish
+# 4: did not finish
+RACES = [(1, 2, 3, 4, 4), (3, 1, 2, 4, 4), (2, 1, 4, 4, 3), (4, 2, 1, 3, 4), (2, 4, 4, 1, 3)]
 
 
 def worths_of(rows, **settings):
     data = th.Choices.from_rankings(pd.DataFrame(rows, columns=list("ABCDE")[: len(rows[0])]))
-    return th.leaderboard(data, method="maximum-likelihood", **settings, **QUIET).table["worth"].sort_index()
+    return (
+        th.leaderboard(data, method="maximum-likelihood", **settings, **QUIET)
+        .table["worth"]
+        .sort_index()
+    )
 
 
 def test_maximum_likelihood_of_ties():
-    """The sum over all orders that ties leave open; where they are last, as choix.opt_top1 of choix 0.4.1."""
-    assert worths_of(JUDGED).tolist() == pytest.approx([0.32679, 0.26020, 0.32607, 0.08694], abs=6e-6)
-    assert worths_of(RACES).tolist() == pytest.approx([0.26490, 0.39124, 0.16550, 0.09446, 0.08390], abs=6e-6)
+    """The sum over all orders that ties leave open; where they are last, as choix.opt_top1 of choix
+    0.4.1."""
+    assert worths_of(JUDGED).tolist() == pytest.approx(
+        [0.32679, 0.26020, 0.32607, 0.08694], abs=6e-6
+    )
+    assert worths_of(RACES).tolist() == pytest.approx(
+        [0.26490, 0.39124, 0.16550, 0.09446, 0.08390], abs=6e-6
+    )
 
 
 def test_did_not_finish_is_as_choix_has_it():
@@ -286,7 +365,9 @@ def test_did_not_finish_is_as_choix_has_it():
     answers = []
     for row in np.array(RACES):
         order = np.argsort(row, kind="stable")[: (row < 4).sum()]
-        answers += [(int(each), [int(k) for k in np.flatnonzero(row > row[each])]) for each in order]
+        answers += [
+            (int(each), [int(k) for k in np.flatnonzero(row > row[each])]) for each in order
+        ]
     expected = np.exp(choix.opt_top1(5, answers))
     assert worths_of(RACES).tolist() == pytest.approx(expected / expected.sum(), abs=1e-6)
 
@@ -295,7 +376,8 @@ def test_boards_of_ties():
     data = th.Choices.from_rankings(pd.DataFrame(JUDGED * 3, columns=list("ABCD")))
     board = th.leaderboard(data, **QUIET)
     table = board.table
-    assert table["wins"].sum() == 14 * 3 + data.n_ties  # each of two that tie came before the others
+    # each of two that tie came before the others
+    assert table["wins"].sum() == 14 * 3 + data.n_ties
     assert table.loc["D", "rank"] == 4 and board.people.model == "adjusted"
     chains = th.leaderboard(data, people="independent", lapse=0.02, **QUIET).table
     assert np.abs(chains["rating"] - table["rating"]).max() < 60.0
@@ -305,13 +387,22 @@ def test_boards_of_ties():
 
 def test_maximum_likelihood_needs_a_way_down_to_those_that_tie():
     with refused(DataError, "c"):
-        th.leaderboard(th.Choices.from_rankings(["a = b > c", "b > a > c"]), method="maximum-likelihood", **QUIET)
-    both = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b = c"])  # b comes before another as part of a tie
+        th.leaderboard(
+            th.Choices.from_rankings(["a = b > c", "b > a > c"]),
+            method="maximum-likelihood",
+            **QUIET,
+        )
+    # b comes before another as part of a tie
+    both = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b = c"])
     assert th.leaderboard(both, method="maximum-likelihood", **QUIET).table.index[0] == "a"
 
 
 def test_judges_of_ties():
-    rows = [(f"j{k % 2}", k, option, rank) for k, row in enumerate(JUDGED * 4) for option, rank in enumerate(row)]
+    rows = [
+        (f"j{k % 2}", k, option, rank)
+        for k, row in enumerate(JUDGED * 4)
+        for option, rank in enumerate(row)
+    ]
     frame = pd.DataFrame(rows, columns=["respondent", "task", "option", "rank"])
     board = th.leaderboard(frame, judges=True, **QUIET)
     assert board.judges()["comparisons"].sum() == 14 * 4 and "ties in rankings" in board.note
@@ -323,7 +414,9 @@ def test_the_check_says_that_it_does_not_cover_ties():
     board = th.leaderboard(data, **QUIET)
     says(th.findings(board)["check"].sentence, "9 ties in rankings")
     assert len(board.of_check) == board.data.questions().sizes.sum()
-    alone = th.leaderboard(th.Choices.from_rankings(["a = b > c", "c = b > a", "a = c > b"] * 4), **QUIET)
+    alone = th.leaderboard(
+        th.Choices.from_rankings(["a = b > c", "c = b > a", "a = c > b"] * 4), **QUIET
+    )
     assert alone.table["comparisons"].tolist() == [12, 12, 12]
     says(th.findings(alone)["check"].sentence, "is a tie in a ranking")
 
@@ -332,4 +425,6 @@ def test_few_ties_have_a_leaderboard_by_maximum_likelihood():
     """Where the information about two options that only tied is singular."""
     data = th.Choices.from_rankings(["a = b > c", "c > a = b"])
     board = th.leaderboard(data, method="maximum-likelihood", **QUIET)
-    assert board.table["rating"].between(900, 1100).all() and board.more_votes().notna().all(axis=None)
+    assert board.table["rating"].between(900, 1100).all() and board.more_votes().notna().all(
+        axis=None
+    )

@@ -26,7 +26,13 @@ def table(ties=False):
     chosen = np.where(ties & (rng.random(400) < 0.2), 4, chosen)
     who = {"respondent": rng.integers(0, 9, 400)}
     return pd.DataFrame(
-        {"first": names[first], "second": names[second], "chosen": names[chosen], **who, "longer": longer}
+        {
+            "first": names[first],
+            "second": names[second],
+            "chosen": names[chosen],
+            **who,
+            "longer": longer,
+        }
     )
 
 
@@ -50,7 +56,8 @@ CALLS = {
     "transitivity": paired.transitivity,
     "trinary_inequality": lambda data: paired.trinary_inequality(data, ASPECTS),
 }
-NO_DATA = {"pair_design", "parametric_bootstrap", "simulate", "wald_test"}  # options, models or aspects
+# options, models or aspects
+NO_DATA = {"pair_design", "parametric_bootstrap", "simulate", "wald_test"}
 WITHOUT_TIES = set(CALLS) - {"davidson", "half_wins", "leaderboard"}  # the others know them
 
 
@@ -97,6 +104,11 @@ def test_a_leaderboard_takes_no_argument_that_says_nothing():
     with refused(ArgumentError, "'chosen'", "PairedComparisons"):
         th.leaderboard(read(), chosen="chosen")
     for source, covariates in ((table(), ["longer"]), (read(["longer"]), None)):
-        assert "longer" in th.leaderboard(source, covariates=covariates, progressbar=False).covariate_effects().index
+        assert (
+            "longer"
+            in th.leaderboard(source, covariates=covariates, progressbar=False)
+            .covariate_effects()
+            .index
+        )
     with refused(ArgumentError, "`coding` does not"):
         th.leaderboard(read().to_frame(), coding="12")

@@ -1,4 +1,5 @@
-"""The chest of paired comparisons: transitivity, triads, agreement, trinary inequality, against counts done by hand."""
+"""The chest of paired comparisons: transitivity, triads, agreement, trinary inequality, against
+counts done by hand."""
 
 from itertools import permutations, product
 from math import comb
@@ -6,7 +7,17 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.paired_cases import DRUGS, HEAVINESS, PORK, TREE, everything, rng, shared, total, triples
+from helpers.paired_cases import (
+    DRUGS,
+    HEAVINESS,
+    PORK,
+    TREE,
+    everything,
+    rng,
+    shared,
+    total,
+    triples,
+)
 from helpers.sentences import refused
 from scipy.stats import binom, chi2
 
@@ -20,7 +31,8 @@ def celebrities():
 
 
 def by_hand(data):
-    """Violations of transitivity from all orders of every triple; the order that violates least counts."""
+    """Violations of transitivity from all orders of every triple; the order that violates least
+    counts."""
     counts = data.counts.astype(float)
     with np.errstate(invalid="ignore"):
         p = counts / (counts + counts.T)
@@ -37,7 +49,11 @@ def by_hand(data):
             if best[2][kind]:
                 found[kind] += 1
                 lacks[kind].append(best[3][kind] + best[1])
-    return found, [np.mean(some) if some else 0 for some in lacks], [max(some, default=0) for some in lacks]
+    return (
+        found,
+        [np.mean(some) if some else 0 for some in lacks],
+        [max(some, default=0) for some in lacks],
+    )
 
 
 def test_transitivity_of_celebrities(celebrities):
@@ -61,7 +77,8 @@ def test_transitivity_against_all_orders():
 
 
 def random_data(seed):
-    counts = rng(seed).integers(0, 5, (6, 6)) + 1 - np.eye(6, dtype=int)  # few judgements, many ties and cycles
+    # few judgements, many ties and cycles
+    counts = rng(seed).integers(0, 5, (6, 6)) + 1 - np.eye(6, dtype=int)
     np.fill_diagonal(counts, 0)
     return th.PairedComparisons(counts)
 
@@ -77,7 +94,8 @@ def test_transitivity_needs_triples():
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_numbers_of_tournaments(n):
-    """The exact probability of so few circular triads is the share of all tournaments that have them."""
+    """The exact probability of so few circular triads is the share of all tournaments that have
+    them."""
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     found = {}
     for outcome in product((0, 1), repeat=len(pairs)):
@@ -93,7 +111,8 @@ def test_numbers_of_tournaments(n):
 
 
 def test_numbers_of_larger_tournaments():
-    """Kendall & Babington Smith (1940), table 1: 8 options, 40,320 without a triad, at most 20, and 2^28 in all."""
+    """Kendall & Babington Smith (1940), table 1: 8 options, 40,320 without a triad, at most 20, and
+    2^28 in all."""
     order = np.triu(np.ones((8, 8), int), 1)
     assert th.paired.circular_triads(order).p_value == pytest.approx(40320 / 2**28, rel=1e-12)
     ahead = (np.arange(8) - np.arange(8)[:, None]) % 8
@@ -110,7 +129,13 @@ def cycles_of(beats):
 
 
 # A dog's preferences for six samples of food (David 1988).
-DOG = [[0, 1, 1, 0, 1, 1], [0, 0, 0, 1, 1, 0], [0, 1, 0, 1, 1, 1], [1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1]]
+DOG = [
+    [0, 1, 1, 0, 1, 1],
+    [0, 0, 0, 1, 1, 0],
+    [0, 1, 0, 1, 1, 1],
+    [1, 0, 0, 0, 0, 0],
+    [0, 0, 0, 1, 0, 1],
+]
 DOG += [[0, 1, 0, 1, 0, 0]]
 
 
@@ -118,7 +143,8 @@ def test_a_dog():
     found = th.paired.circular_triads(DOG)
     assert (found.circular, found.table.loc["judge", "maximum"], found.consistency) == (5, 8, 0.375)
     assert cycles_of(np.array(DOG)) == 5
-    assert found.p_value == pytest.approx(16688 / 2**15)  # of 2^15 tournaments of 6, as many have 5 or fewer
+    # of 2^15 tournaments of 6, as many have 5 or fewer
+    assert found.p_value == pytest.approx(16688 / 2**15)
     asked = th.paired.circular_triads(np.array(DOG), test="asymptotic")
     df = 6 * 5 * 4 / 4
     statistic = 8 / 2 * (20 / 4 - 5 + 0.5) + df
@@ -149,8 +175,18 @@ def test_ties_are_broken_both_ways():
 def test_circular_triads_refuse():
     for data, arguments, kind, sentence in [
         ([[0, 1], [0, 0]], {}, DataError, "least three options; got 2"),
-        (np.triu(np.ones((12, 12)), 1), {"test": "exact"}, ArgumentError, "limited to 11 options; got 12"),
-        (np.triu(np.ones((4, 4)), 1), {"test": "asymptotic"}, ArgumentError, "requires at least 5 options"),
+        (
+            np.triu(np.ones((12, 12)), 1),
+            {"test": "exact"},
+            ArgumentError,
+            "limited to 11 options; got 12",
+        ),
+        (
+            np.triu(np.ones((4, 4)), 1),
+            {"test": "asymptotic"},
+            ArgumentError,
+            "requires at least 5 options",
+        ),
         (np.triu(np.ones((4, 4)), 1), {"test": "guess"}, ArgumentError, "`test` must be one of"),
         (np.eye(4, k=1), {}, DataError, "every pair compared, but '0' was never compared with '2'"),
         ([], {}, DataError, "no judges"),
@@ -177,7 +213,8 @@ def test_agreement_of_every_data_set():
         assert found.u == pytest.approx(2 * sigma / possible - 1, abs=1e-12), name
         judges = {int(x + y) for x, y in pairs}
         if len(judges) > 1:
-            assert name in ("drugrisk_all", "drugrisk_female31")  # which have one pair with a judgement more
+            # which have one pair with a judgement more
+            assert name in ("drugrisk_all", "drugrisk_female31")
             continue
         m, n_pairs = judges.pop(), data.n_pairs
         df = n_pairs * m * (m - 1) / (m - 2) ** 2
@@ -201,7 +238,10 @@ def test_agreement_of_unequal_numbers_of_judges():
     df, scale = 8 * variance**3 / third**2, third / (4 * variance)
     found = sum(comb(int(x), 2) for x in counts.ravel())
     agreement = th.paired.agreement(counts)
-    assert (agreement.df, agreement.statistic) == (pytest.approx(df), pytest.approx((found - 1 - mean) / scale + df))
+    assert (agreement.df, agreement.statistic) == (
+        pytest.approx(df),
+        pytest.approx((found - 1 - mean) / scale + df),
+    )
     assert agreement.u == pytest.approx(2 * found / (10 + 15 + 28) - 1)
     assert agreement.u_min == pytest.approx(2 * (4 + 6 + 12) / (10 + 15 + 28) - 1)
 
@@ -234,14 +274,22 @@ def test_agreement_refuses(celebrities):
 
 def test_judges_of_agreement_judge_a_pair_once():
     rows = [("ann", "a"), ("ann", "b"), ("bob", "a"), ("cat", "a")]
-    trials = pd.DataFrame([(who, "a", "b", chosen) for who, chosen in rows], columns=["who", "x", "y", "chosen"])
+    trials = pd.DataFrame(
+        [(who, "a", "b", chosen) for who, chosen in rows], columns=["who", "x", "y", "chosen"]
+    )
     with refused(DataError, "'ann'", "'a' and 'b'", "2 times", "omit the column of respondents"):
-        th.paired.agreement(th.PairedComparisons.from_trials(trials, "x", "y", "chosen", respondent="who"))
+        th.paired.agreement(
+            th.PairedComparisons.from_trials(trials, "x", "y", "chosen", respondent="who")
+        )
     th.paired.agreement(th.PairedComparisons.from_trials(trials, "x", "y", "chosen"))
-    th.paired.agreement(th.PairedComparisons.from_trials(trials[1:], "x", "y", "chosen", respondent="who"))
+    th.paired.agreement(
+        th.PairedComparisons.from_trials(trials[1:], "x", "y", "chosen", respondent="who")
+    )
 
 
-@pytest.mark.parametrize("name, aspects", [("celebrities", TREE), ("drugrisk_all", DRUGS), ("drugrisk_male31", DRUGS)])
+@pytest.mark.parametrize(
+    "name, aspects", [("celebrities", TREE), ("drugrisk_all", DRUGS), ("drugrisk_male31", DRUGS)]
+)
 def test_trinary_inequality(name, aspects):
     data = th.datasets.celebrities() if name == "celebrities" else shared(name)
     counts, labels = data.counts.astype(float), data.labels
@@ -249,14 +297,23 @@ def test_trinary_inequality(name, aspects):
     for x, y, z in permutations(range(len(labels)), 3):
         shares = (set(aspects[labels[x]]) & set(aspects[labels[y]])) - set(aspects[labels[z]])
         if shares and counts[x, y] > counts[y, x]:
-            ratio = counts[x, y] / counts[y, x] * counts[y, z] / counts[z, y] * counts[z, x] / counts[x, z]
+            ratio = (
+                counts[x, y]
+                / counts[y, x]
+                * counts[y, z]
+                / counts[z, y]
+                * counts[z, x]
+                / counts[x, z]
+            )
             ratios[labels[x], labels[y], labels[z]] = ratio
     found = th.paired.trinary_inequality(data, aspects)
     assert found.n_tests == len(ratios)
     assert found.proportion == pytest.approx(np.mean([r > 1 for r in ratios.values()]))
     for row in found.triples.itertuples():
         assert row.ratio == pytest.approx(ratios[row.x, row.y, row.z])
-    assert found.table["median"].iloc[0] == pytest.approx(sorted(ratios.values())[(len(ratios) - 1) // 2])
+    assert found.table["median"].iloc[0] == pytest.approx(
+        sorted(ratios.values())[(len(ratios) - 1) // 2]
+    )
 
 
 def test_trinary_inequality_needs_shared_aspects(celebrities):
@@ -280,8 +337,15 @@ def test_designs_are_balanced(options):
 
 
 def test_designs_take_labels_and_refuse():
-    assert set(th.paired.pair_design(["tea", "milk", "juice"]).table["first"]) == {"tea", "milk", "juice"}
-    for options, sentence in [(2, "three options; got 2"), ("tea", "number of options or a list of labels")]:
+    assert set(th.paired.pair_design(["tea", "milk", "juice"]).table["first"]) == {
+        "tea",
+        "milk",
+        "juice",
+    }
+    for options, sentence in [
+        (2, "three options; got 2"),
+        ("tea", "number of options or a list of labels"),
+    ]:
         with pytest.raises(ArgumentError, match=sentence):
             th.paired.pair_design(options)
     with refused(DataError, "must be unique"):

@@ -1,4 +1,5 @@
-"""Tools for paired comparisons: models and tests of models, against separate optimisation and closed forms."""
+"""Tools for paired comparisons: models and tests of models, against separate optimisation and
+closed forms."""
 
 import itertools
 
@@ -55,7 +56,9 @@ def test_thurstone_of_every_data_set():
         assert found.log_likelihood == pytest.approx(-other.fun, abs=1e-5), name
         assert found.log_likelihood >= -other.fun - 1e-10
         np.testing.assert_allclose(found.scale.iloc[1:], other.x, atol=2e-3)
-        assert found.deviance == pytest.approx(2 * (saturated(data) - found.log_likelihood), abs=1e-8)
+        assert found.deviance == pytest.approx(
+            2 * (saturated(data) - found.log_likelihood), abs=1e-8
+        )
         if "bootstrap" not in found.note:
             assert found.p_value == pytest.approx(chi2.sf(found.deviance, found.df))
 
@@ -75,7 +78,9 @@ def test_thurstone_standard_errors():
 
     at = found.scale.to_numpy()[1:]
     hessian = np.array([(slope(at + d) - slope(at - d)) / 2e-4 for d in 1e-4 * np.eye(2)])
-    np.testing.assert_allclose(found.covariance.to_numpy()[1:, 1:], np.linalg.inv(-hessian), rtol=1e-4)
+    np.testing.assert_allclose(
+        found.covariance.to_numpy()[1:, 1:], np.linalg.inv(-hessian), rtol=1e-4
+    )
 
 
 def test_estimates_at_infinity_are_refused():
@@ -85,7 +90,10 @@ def test_estimates_at_infinity_are_refused():
             "never chosen over any other: '2'|never rejected for any other: '0', '1'",
         ),
         (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "never chosen over any other: '1' and '2'"),
-        (np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]), "never chosen over, or rejected for"),
+        (
+            np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]),
+            "never chosen over, or rejected for",
+        ),
     ]:
         with pytest.raises(DataError, match=sentence):
             th.paired.thurstone(data)
@@ -108,7 +116,10 @@ def test_group_test_of_drugrisk(aspects):
     assert found.df == 2 * (len(weights) - 1)
     assert found.p_value == pytest.approx(chi2.sf(found.statistic, found.df), rel=1e-6)
     best = sum(saturated(data) for data in groups.values())
-    half = sum(float(binom.logpmf(data.wins, data.wins + data.losses, 0.5).sum()) for data in groups.values())
+    half = sum(
+        float(binom.logpmf(data.wins, data.wins + data.losses, 0.5).sum())
+        for data in groups.values()
+    )
     cells = np.concatenate([np.r_[data.wins, data.losses] for data in groups.values()])
     n = np.concatenate([data.wins + data.losses for data in groups.values()])
 
@@ -127,7 +138,9 @@ def test_group_test_of_drugrisk(aspects):
     parts = table.loc[["model", "group", "effect", "imbalance"]]
     assert parts["deviance"].sum() == pytest.approx(table.loc["overall", "deviance"], abs=1e-6)
     assert parts["df"].sum() == table.loc["overall", "df"]
-    np.testing.assert_allclose(found.weights["drugrisk_male30"], each["drugrisk_male30"].weights_, atol=1e-9)
+    np.testing.assert_allclose(
+        found.weights["drugrisk_male30"], each["drugrisk_male30"].weights_, atol=1e-9
+    )
 
 
 @pytest.mark.fit
@@ -142,7 +155,9 @@ def test_group_test_of_one_group_and_of_pork():
 
     def best(counts):
         def loss(x):
-            return -log_likelihood(counts, sets, dict(zip(("C", "Cp", "CP"), np.exp([0.0, *x]), strict=True)))
+            return -log_likelihood(
+                counts, sets, dict(zip(("C", "Cp", "CP"), np.exp([0.0, *x]), strict=True))
+            )
 
         return minimize(loss, np.zeros(2), method="BFGS")
 
@@ -161,7 +176,8 @@ def test_group_test_of_one_group_and_of_pork():
 
 
 def order_by_hand(forward, backward):
-    """Davidson and Beaver's model by a search of its own: log-likelihood, ln order, its standard error."""
+    """Davidson and Beaver's model by a search of its own: log-likelihood, ln order, its standard
+    error."""
     first, second = forward.counts, backward.counts
     n = len(first)
     i, j = np.triu_indices(n, 1)
@@ -198,11 +214,17 @@ def test_order_effect_of_heaviness():
     assert found.order == pytest.approx(np.exp(log_order), rel=1e-4)
     assert found.std_error == pytest.approx(np.exp(log_order) * error, rel=1e-4)
     assert found.order > 1  # the bottle lifted second feels heavier
-    assert "second is favoured" in found.note and "p < 0.001" in found.note and found.p_value < 0.001
+    assert (
+        "second is favoured" in found.note and "p < 0.001" in found.note and found.p_value < 0.001
+    )
     assert found.table.loc["model", "df"] == 15 and found.table.loc["order", "df"] == 1
-    together = maximised(data=th.PairedComparisons(forward.counts + backward.counts, forward.labels))
+    together = maximised(
+        data=th.PairedComparisons(forward.counts + backward.counts, forward.labels)
+    )
     sets = sets_of("unique", forward.labels)
-    without = sum(log_likelihood(d.counts, sets, together.weights_.to_dict()) for d in (forward, backward))
+    without = sum(
+        log_likelihood(d.counts, sets, together.weights_.to_dict()) for d in (forward, backward)
+    )
     assert found.table.loc["order", "deviance"] == pytest.approx(2 * (value - without), abs=1e-5)
     assert found.table.loc["model", "deviance"] == pytest.approx(
         2 * (saturated(forward) + saturated(backward) - value), abs=1e-5
@@ -219,7 +241,10 @@ def test_order_effect_of_heaviness():
 @pytest.mark.fit
 def test_order_effect_turns_with_the_orders_and_refuses():
     forward, backward = (shared(name) for name in HEAVINESS)
-    found, turned = th.paired.order_effect(forward, backward), th.paired.order_effect(backward, forward)
+    found, turned = (
+        th.paired.order_effect(forward, backward),
+        th.paired.order_effect(backward, forward),
+    )
     assert turned.order == pytest.approx(1 / found.order, rel=1e-9)
     np.testing.assert_allclose(turned.weights["weight"], found.weights["weight"], atol=1e-9)
     with refused(DataError, "second option was never"):
@@ -237,7 +262,8 @@ def test_a_direction_of_the_order_is_told_by_its_p_value_alone():
 
 
 def test_order_effect_with_shared_aspects():
-    """Choices with an order effect of 2 and a tree, at their expected counts: all is found again."""
+    """Choices with an order effect of 2 and a tree, at their expected counts: all is found
+    again."""
     weights = {"a": 1.0, "b": 2.0, "c": 1.0, "d": 3.0, "e": 2.0, "x": 1.5}
     aspects = {"a": ["x"], "b": ["x"], "c": [], "d": [], "e": []}
     sets = sets_of(aspects, list(aspects))
@@ -251,7 +277,9 @@ def test_order_effect_with_shared_aspects():
     data = [th.PairedComparisons(1000 * table, list(aspects), weights=True) for table in tables]
     found = th.paired.order_effect(*data, aspects)
     assert found.order == pytest.approx(2.0, abs=1e-8)
-    np.testing.assert_allclose(found.weights["weight"], np.array(list(weights.values())) / 10.5, atol=1e-8)
+    np.testing.assert_allclose(
+        found.weights["weight"], np.array(list(weights.values())) / 10.5, atol=1e-8
+    )
 
 
 @pytest.mark.fit  # for its time
@@ -261,9 +289,13 @@ def test_wald_test():
     contrast[0, [3, 4]] = contrast[1, [3, 5]] = 1, -1  # are the athletes alike?
     found = th.paired.wald_test(model, contrast)
     owners = np.hstack(
-        [np.eye(9), [[group in TREE[who] for group in ("politician", "athlete", "star")] for who in TREE]]
+        [
+            np.eye(9),
+            [[group in TREE[who] for group in ("politician", "athlete", "star")] for who in TREE],
+        ]
     )
-    # The covariance by the delta method, from a numerical Hessian in the logarithms of 11 weights (the last is fixed).
+    # The covariance by the delta method, from a numerical Hessian in the logarithms of 11 weights
+    # (the last is fixed).
     sets, names = sets_of(TREE, model.utility_scale_.index), list(model.weights_.index)
     counts = th.datasets.celebrities().counts
 
@@ -275,7 +307,9 @@ def test_wald_test():
     hessian = np.empty((11, 11))
     for a in range(11):
         for b in range(a + 1):
-            corners = [s * t * value(at + s * steps[a] + t * steps[b]) for s in (1, -1) for t in (1, -1)]
+            corners = [
+                s * t * value(at + s * steps[a] + t * steps[b]) for s in (1, -1) for t in (1, -1)
+            ]
             hessian[a, b] = hessian[b, a] = sum(corners) / 4e-6
     w = model.weights_.to_numpy()
     jacobian = (np.diag(w) - np.outer(w, w))[:, :-1]
@@ -293,13 +327,19 @@ def test_wald_test():
     # Three contrasts of which one follows from the others have rank 2.
     assert th.paired.wald_test(model, np.vstack([contrast, contrast[0] - contrast[1]])).df == 2
     branches = th.paired.wald_test(model, {"politician": 1, "athlete": -1}, scale="weights")
-    assert branches.table["estimate"].iloc[0] == pytest.approx(model.weights_["politician"] - model.weights_["athlete"])
+    assert branches.table["estimate"].iloc[0] == pytest.approx(
+        model.weights_["politician"] - model.weights_["athlete"]
+    )
     assert branches.statistic == pytest.approx(branches.table["z"].iloc[0] ** 2)
     for contrasts, sentence in [
         (np.ones((1, 8)), "one column for each of the 9 options; got shape"),
         ([{"JX": 1}], "contains 'JX', which is not among the options. They are 'LBJ'"),
         (np.zeros((1, 9)), "have a nonzero entry"),
-        ({"JU": 1}, "Contrast 1 sums to 1, but must sum to 0, because weights are known only up to a common factor"),
+        (
+            {"JU": 1},
+            "Contrast 1 sums to 1, but must sum to 0, because weights are known only up to a"
+            " common factor",
+        ),
         (np.array([[1, -1, *[0] * 7], [1, -0.9, *[0] * 7]]), "Contrast 2 sums to 0.1, but"),
     ]:
         with pytest.raises(ArgumentError, match=sentence):
@@ -326,7 +366,9 @@ def test_davidson_against_a_search():
         def loss(x, i=i, j=j, outcome=outcome):
             w = np.exp(np.r_[0.0, x[:-1]])
             odds = np.column_stack([w[i], w[j], np.exp(x[-1]) * np.sqrt(w[i] * w[j])])
-            return -multinomial.logpmf(outcome, outcome.sum(1), odds / odds.sum(1, keepdims=True)).sum()
+            return -multinomial.logpmf(
+                outcome, outcome.sum(1), odds / odds.sum(1, keepdims=True)
+            ).sum()
 
         other = minimize(loss, np.zeros(n), method="BFGS")
         assert found.log_likelihood == pytest.approx(-other.fun, abs=1e-6)
@@ -334,10 +376,15 @@ def test_davidson_against_a_search():
         w = np.exp(np.r_[0.0, other.x[:-1]])
         np.testing.assert_allclose(found.weights, w / w.sum(), atol=1e-4)
         assert found.df == 2 * len(i) - n
-        best = multinomial.logpmf(outcome, outcome.sum(1), outcome / outcome.sum(1, keepdims=True)).sum()
+        best = multinomial.logpmf(
+            outcome, outcome.sum(1), outcome / outcome.sum(1, keepdims=True)
+        ).sum()
         assert found.deviance == pytest.approx(2 * (best - found.log_likelihood), abs=1e-8)
-        # BFGS keeps an approximate inverse Hessian; the tie parameter's own is right to a few per cent.
-        assert found.tie_std_error == pytest.approx(found.tie * np.sqrt(other.hess_inv[-1, -1]), rel=0.1)
+        # BFGS keeps an approximate inverse Hessian; the tie parameter's own is right to a few per
+        # cent.
+        assert found.tie_std_error == pytest.approx(
+            found.tie * np.sqrt(other.hess_inv[-1, -1]), rel=0.1
+        )
 
 
 def league(seed, n=5, games=12, gamma=1.6, nu=0.7):
@@ -370,18 +417,29 @@ def test_davidson_with_home_advantage_against_a_search():
     assert [found.order, found.tie] == pytest.approx(np.exp(other.x[-2:]), rel=1e-4)
     x, steps = other.x, 1e-4 * np.eye(n + 1)
     information = [
-        [(loss(x + a + b) - loss(x + a - b) - loss(x - a + b) + loss(x - a - b)) / 4e-8 for b in steps] for a in steps
+        [
+            (loss(x + a + b) - loss(x + a - b) - loss(x - a + b) + loss(x - a - b)) / 4e-8
+            for b in steps
+        ]
+        for a in steps
     ]
     errors = np.exp(x[-2:]) * np.sqrt(np.diag(np.linalg.inv(information))[-2:])
     assert [found.order_std_error, found.tie_std_error] == pytest.approx(errors, rel=1e-3)
-    without = minimize(lambda x: loss(np.r_[x[:-1], 0.0, x[-1]]), np.zeros(n), method="BFGS", tol=1e-8)
+    without = minimize(
+        lambda x: loss(np.r_[x[:-1], 0.0, x[-1]]), np.zeros(n), method="BFGS", tol=1e-8
+    )
     assert found.order_p_value == pytest.approx(chi2.sf(2 * (without.fun - other.fun), 1), rel=1e-3)
     assert found.df == 2 * 20 - (n + 1) and "Advantage of the first" in str(found)
     # Those at home earlier among the labels, and those later: the same by hand.
     is_forward = i < j
-    sides = [th.PairedComparisons.from_results(frame[rows], labels=labels) for rows in (is_forward, ~is_forward)]
+    sides = [
+        th.PairedComparisons.from_results(frame[rows], labels=labels)
+        for rows in (is_forward, ~is_forward)
+    ]
     by_hand = th.paired.davidson(sides, order=True)
-    assert by_hand.order == pytest.approx(found.order) and by_hand.deviance == pytest.approx(found.deviance)
+    assert by_hand.order == pytest.approx(found.order) and by_hand.deviance == pytest.approx(
+        found.deviance
+    )
     # One data object, the options in any order.
     data = th.PairedComparisons.from_results(frame)
     for one in (data, data.subset(labels[::-1])):
@@ -393,7 +451,9 @@ def test_home_advantage_is_refused_where_there_is_none_to_find():
     with refused(DataError, "order_effect"):
         th.paired.davidson(frame[frame["FTR"] != "D"], order=True)
     with refused(DataError, "which option"):
-        th.paired.davidson(th.PairedComparisons([[0, 2], [1, 0]], ties=[[0, 1], [1, 0]]), order=True)
+        th.paired.davidson(
+            th.PairedComparisons([[0, 2], [1, 0]], ties=[[0, 1], [1, 0]]), order=True
+        )
     with refused(DataError, "240 comparisons", "order=True)"):
         th.paired.order_effect(frame)
     with refused(ArgumentError, "remove `ties`"):
@@ -405,7 +465,9 @@ def test_home_advantage_is_refused_where_there_is_none_to_find():
 
 def test_davidson_in_closed_form():
     # Two options: three proportions, three free probabilities.
-    found = th.paired.davidson([[0, 12], [4, 0]], pd.DataFrame([[0, 6], [6, 0]], ["0", "1"], ["0", "1"]))
+    found = th.paired.davidson(
+        [[0, 12], [4, 0]], pd.DataFrame([[0, 6], [6, 0]], ["0", "1"], ["0", "1"])
+    )
     assert found.weights.to_numpy() == pytest.approx([0.75, 0.25])
     assert found.tie == pytest.approx(6 / np.sqrt(48))
     assert (found.df, found.deviance) == (0, pytest.approx(0.0, abs=1e-10))
@@ -413,7 +475,9 @@ def test_davidson_in_closed_form():
 
 
 def test_half_wins():
-    data = th.paired.half_wins(pd.DataFrame([[0, 3], [1, 0]], ["a", "b"], ["a", "b"]), [[0, 0], [3, 0]])
+    data = th.paired.half_wins(
+        pd.DataFrame([[0, 3], [1, 0]], ["a", "b"], ["a", "b"]), [[0, 0], [3, 0]]
+    )
     assert data.counts.tolist() == [[0, 4.5], [2.5, 0]] and data.labels == ("a", "b")
     assert maximised(data=data).weights_["a"] == pytest.approx(4.5 / 7)
     wins = [[0, 3], [1, 0]]
@@ -436,12 +500,16 @@ def test_bootstrap_over_respondents():
     found = th.paired.bootstrap(respondents, samples=40, random_seed=3)
     again = th.paired.bootstrap(dict(enumerate(respondents)), samples=40, random_seed=3)
     pd.testing.assert_frame_equal(found.weights, again.weights)
-    np.testing.assert_allclose(found.table["estimate"], maximised(data=total(PORK)).weights_, atol=1e-10)
+    np.testing.assert_allclose(
+        found.table["estimate"], maximised(data=total(PORK)).weights_, atol=1e-10
+    )
     assert len(found.weights) == 40
     # The same samples, each fitted as a table of its own.
     times = streams(3, 1)[0].multinomial(10, np.full(10, 0.1), size=40)
     for row in range(5):
-        counts = sum(k * respondent.counts for k, respondent in zip(times[row], respondents, strict=True))
+        counts = sum(
+            k * respondent.counts for k, respondent in zip(times[row], respondents, strict=True)
+        )
         with_zeros = maximised(data=th.PairedComparisons(counts, respondents[0].labels)).weights_
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
@@ -467,12 +535,19 @@ def test_simulation():
     # 36 binomial proportions: five standard errors.
     assert np.abs(many.proportions()["proportion"] - p).max() < 5 * np.sqrt(0.25 / 400_000)
     table = pd.DataFrame([[np.nan, 0.2], [0.8, np.nan]], ["a", "b"], ["a", "b"])
-    assert th.paired.simulate(table, 10, random_seed=1) == th.paired.simulate(table, 10, random_seed=1)
+    assert th.paired.simulate(table, 10, random_seed=1) == th.paired.simulate(
+        table, 10, random_seed=1
+    )
     for source, arguments, kind, sentence in [
         (table, {}, ArgumentError, "of comparisons"),
         (table + 0.3, {"comparisons": 3}, ArgumentError, "must sum to 1"),
         ("model", {"comparisons": 3}, ArgumentError, "or a square table of probabilities; got str"),
-        (table.rename(index={"a": "c"}), {"comparisons": 3}, ArgumentError, "same labels in the same order"),
+        (
+            table.rename(index={"a": "c"}),
+            {"comparisons": 3},
+            ArgumentError,
+            "same labels in the same order",
+        ),
         (table, {"comparisons": 0}, ArgumentError, "`comparisons` must be an integer >= 1"),
         (maximised(data=th.paired.half_wins([[0, 3], [1, 0]], [[0, 1], [1, 0]])), {}, None, None),
     ]:
@@ -507,7 +582,8 @@ def test_weights_without_a_maximum_are_warned_of_in_groups():
 
 
 def people_of_two_groups(same, seed):
-    """Twelve people a group, each of whom answers every pair four times alike; of one worth, or of two."""
+    """Twelve people a group, each of whom answers every pair four times alike; of one worth, or of
+    two."""
     rng = np.random.default_rng(seed)
     pairs = [("A", "B"), ("A", "C"), ("B", "C")]
     rows = []
@@ -524,7 +600,9 @@ def people_of_two_groups(same, seed):
 @pytest.mark.fit  # for its time
 def test_groups_of_people_are_tested_by_exchanging_people():
     table = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table
-    assert table.loc["group", "test"] == "permutation" and table.loc["group", "p_value"] == pytest.approx(1 / 40)
+    assert table.loc["group", "test"] == "permutation" and table.loc[
+        "group", "p_value"
+    ] == pytest.approx(1 / 40)
     again = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table
     pd.testing.assert_frame_equal(table, again)
     p = [th.paired.group_test(people_of_two_groups(True, seed)).p_value for seed in range(20)]
@@ -538,6 +616,8 @@ def test_a_group_keeps_its_people():
     groups = people_of_two_groups(True, 3)
     assert [len(one.respondents) for one in groups.values()] == [12, 12]
     one = groups["m"]
-    assert set(one.people["sex"]) == {"m"} and list(one.people.index) == [str(name) for name in one.respondents]
+    assert set(one.people["sex"]) == {"m"} and list(one.people.index) == [
+        str(name) for name in one.respondents
+    ]
     total = sum(each.counts for each in one.by_respondent().values())
     np.testing.assert_array_equal(total, one.counts)

@@ -1,4 +1,5 @@
-"""Whom a market asks: the columns by which people are chosen or weighed, and whom each draw holds."""
+"""Whom a market asks: the columns by which people are chosen or weighed, and whom each draw
+holds."""
 
 import json
 
@@ -38,25 +39,35 @@ def test_columns_of_few_values_choose_people_and_numbers_weigh_them():
         "mood": (("-1", "2", "3"), [0, 1, 2, 1]),
         "paid": (("1", "1.5", "2", MISSING), [1, 3, 2, 0]),
     }
-    assert [name for name, _ in found.weights] == ["children"] and found.others == () and found.number == 4
+    assert (
+        [name for name, _ in found.weights] == ["children"]
+        and found.others == ()
+        and found.number == 4
+    )
     assert json.loads(json.dumps(found.packed()))["columns"][0]["values"] == ["m", "w", MISSING]
 
 
 def test_columns_of_many_values_are_at_most_weights():
     many = [f"town {n}" for n in range(13)]
-    found = people_of(table(town=many, weight=np.linspace(0.0, 2.0, 13), shift=np.arange(-6.0, 7.0)), 13)
+    found = people_of(
+        table(town=many, weight=np.linspace(0.0, 2.0, 13), shift=np.arange(-6.0, 7.0)), 13
+    )
     assert found.columns == () and found.others == ("town", "shift")
     ((name, weight),) = found.weights
     assert name == "weight" and weight.dtype == np.float32 and weight[-1] == 2.0
 
 
-@pytest.mark.parametrize("known", [None, table(alike=["x", "x"]), table(who=["a", "b"]).iloc[:, :0]])
+@pytest.mark.parametrize(
+    "known", [None, table(alike=["x", "x"]), table(who=["a", "b"]).iloc[:, :0]]
+)
 def test_nobody_is_told_from_others(known):
     assert people_of(known, 2) is None
     assert people_of(known, 2, ("class 1", "class 2")).kinds == ("class 1", "class 2")
 
 
-@pytest.mark.parametrize("draws, people, respondents", [(40, 10, 30), (3, 7, 7), (40, 50, 10_000), (5, 2, 100)])
+@pytest.mark.parametrize(
+    "draws, people, respondents", [(40, 10, 30), (3, 7, 7), (40, 50, 10_000), (5, 2, 100)]
+)
 def test_draws_hold_everybody_equally_often(draws, people, respondents):
     found = held(draws, people, respondents)
     assert found.shape == (draws, people) and (np.diff(found, axis=1) > 0).all()
@@ -75,7 +86,10 @@ def probabilities():
 
 
 def test_weighted_people_and_draws_that_hold_none_of_them():
-    rule, weights = logit_tastes(COLUMNS, TASTES, respondents=6), np.array([0.0, 0.0, 0.0, 1.0, 0.0, 3.0])
+    rule, weights = (
+        logit_tastes(COLUMNS, TASTES, respondents=6),
+        np.array([0.0, 0.0, 0.0, 1.0, 0.0, 3.0]),
+    )
     of_draws = np.take_along_axis(weights * hash_exponentials(4, 6), held(4, 3, 6), axis=1)
     assert (of_draws.sum(axis=1) == 0).tolist() == [True, True, False, False]
     found = rule.shares([MARKET], weights)[0]
@@ -83,20 +97,25 @@ def test_weighted_people_and_draws_that_hold_none_of_them():
     assert np.isnan(found[:2]).all()
     np.testing.assert_allclose(found[2:], wanted, rtol=0, atol=1e-4)
     draws = MarketDraws((), rule, 0.0, None, (), "")
-    np.testing.assert_allclose(draws.described(found, (0.055, 0.945))[0], wanted.mean(axis=0), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        draws.described(found, (0.055, 0.945))[0], wanted.mean(axis=0), rtol=0, atol=1e-4
+    )
 
 
 def test_kinds_have_the_weights_of_who_is_of_them():
     membership = np.array([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]], np.float32)
     kinds = RespondentClasses(membership, np.array([[0, 1], [0, 2], [2, 2]]))
     rule = logit_tastes(COLUMNS, TASTES, respondents=2, kinds=kinds)
-    first, second = (hash_exponentials(4, 2) * [0.5, 1.5]).T  # of the two respondents in each draw but the estimate
+    # of the two respondents in each draw but the estimate
+    first, second = (hash_exponentials(4, 2) * [0.5, 1.5]).T
     whole = first + second
     parts = np.array([[0.625, 0.1875, 0.1875], [0, 0, 0], [0, 0, 0], [0, 0, 1]])
     parts[1, :2] = first[1] / whole[1], second[1] / whole[1]
     parts[2, [0, 2]] = first[2] / whole[2], second[2] / whole[2]
     found = rule.shares([MARKET], np.array([0.5, 1.5]))[0]
-    np.testing.assert_allclose(found, np.einsum("dpj,dp->dj", probabilities(), parts), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        found, np.einsum("dpj,dp->dj", probabilities(), parts), rtol=0, atol=1e-4
+    )
     assert json.loads(json.dumps(rule.packed()))["respondents"] == 2
 
 

@@ -1,4 +1,5 @@
-"""The one value of `people=`: what it may be, and the same sentence of all models for what it cannot be."""
+"""The one value of `people=`: what it may be, and the same sentence of all models for what it
+cannot be."""
 
 import pickle
 
@@ -11,7 +12,11 @@ import thali as th
 from thali.errors import ArgumentError, DataError
 
 FEW = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
-INDIVIDUALS, CLASSES, GROUPS = th.people.Individuals(), th.people.LatentClasses(2), th.people.Groups()
+INDIVIDUALS, CLASSES, GROUPS = (
+    th.people.Individuals(),
+    th.people.LatentClasses(2),
+    th.people.Groups(),
+)
 
 
 def trials():
@@ -45,14 +50,18 @@ def test_a_value_shows_what_is_not_the_default_and_is_equal_to_its_copy(value, t
     assert repr(value) == text
     assert (
         pickle.loads(pickle.dumps(value)) == value
-        and len({value, eval(text, {name: getattr(th.people, name) for name in dir(th.people)})}) == 1
+        and len({value, eval(text, {name: getattr(th.people, name) for name in dir(th.people)})})
+        == 1
     )
 
 
 WRONG = {
     "classes": (lambda: th.people.LatentClasses(0), ("classes", "got 0")),
     "too many": (lambda: th.people.LatentClasses(21), ("classes", "20", "got 21")),
-    "common": (lambda: th.people.LatentClasses(2, "common"), ("weights", "'free'", "'similar'", "got 'common'")),
+    "common": (
+        lambda: th.people.LatentClasses(2, "common"),
+        ("weights", "'free'", "'similar'", "got 'common'"),
+    ),
     "weights": (lambda: th.people.Groups("x"), ("weights", "'free'", "'similar'", "'common'")),
     "by": (lambda: th.people.Individuals(by=3), ("`data.people`", "got 3")),
 }
@@ -66,7 +75,9 @@ def test_wrong_arguments_of_the_values_are_told(name):
 
 
 def eliminated(people, data=None, **more):
-    return th.EliminationByAspects(2, people=people, **more).fit(compared() if data is None else data, **FEW)
+    return th.EliminationByAspects(2, people=people, **more).fit(
+        compared() if data is None else data, **FEW
+    )
 
 
 def clustered(people, data=None):
@@ -74,11 +85,14 @@ def clustered(people, data=None):
 
 
 def ranked(people, data=None):
-    return th.leaderboard(compared() if data is None else data, people=people, method="mcmc", progressbar=False)
+    return th.leaderboard(
+        compared() if data is None else data, people=people, method="mcmc", progressbar=False
+    )
 
 
 KNOWN = {
-    eliminated: ", thali.people.Individuals(...), thali.people.LatentClasses(...), thali.people.Groups(...)",
+    eliminated: ", thali.people.Individuals(...), thali.people.LatentClasses(...),"
+    " thali.people.Groups(...)",
     clustered: ", thali.people.Individuals(...), thali.people.Groups(...)",
     ranked: "",
 }
@@ -127,7 +141,9 @@ NOBODY = {
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(("fit", "people"), [(fit, each) for fit, (_, several) in NOBODY.items() for each in several])
+@pytest.mark.parametrize(
+    ("fit", "people"), [(fit, each) for fit, (_, several) in NOBODY.items() for each in several]
+)
 def test_data_must_contain_who_answered(fit, people):
     with refused(DataError, "column of respondents", repr(people)):
         fit(people, NOBODY[fit][0])

@@ -1,4 +1,5 @@
-"""Sets of options that reach most people: all of them by loops, and what a greedy search may miss."""
+"""Sets of options that reach most people: all of them by loops, and what a greedy search may
+miss."""
 
 from itertools import combinations
 
@@ -32,7 +33,9 @@ def by_hand(reaches, members):
 def test_all_sets_are_tried(size):
     reaches = truths()
     table = reach_table(reaches, OPTIONS, size, 5, 0, 0.89)
-    wanted = sorted((by_hand(reaches, each)[0] for each in combinations(range(7), size)), reverse=True)[:5]
+    wanted = sorted(
+        (by_hand(reaches, each)[0] for each in combinations(range(7), size)), reverse=True
+    )[:5]
     np.testing.assert_allclose(table["reach"], wanted, rtol=1e-12)
     for row in table.itertuples():
         places = [OPTIONS.index(option) for option in row.members]
@@ -44,7 +47,8 @@ def test_all_sets_are_tried(size):
 
 def test_a_second_favourite_of_everybody_adds_nothing():
     reaches = np.zeros((2, 10, 3), bool)
-    reaches[:, :9, [0, 1]], reaches[:, 9, 2] = True, True  # a and b are liked by the same nine, c by one
+    # a and b are liked by the same nine, c by one
+    reaches[:, :9, [0, 1]], reaches[:, 9, 2] = True, True
     table = reach_table(reaches, "abc", 2, 3, 0, 0.89)
     assert [set(each) for each in table["members"]] == [set("ac"), set("bc"), set("ab")]
     np.testing.assert_allclose(table["reach"], [1.0, 1.0, 0.9])
@@ -52,13 +56,16 @@ def test_a_second_favourite_of_everybody_adds_nothing():
 
 
 def test_intervals_are_of_the_population():
-    """Of known tastes it is Jeffreys' posterior of a share of so many people, Beta(k + 1/2, n - k + 1/2)."""
+    """Of known tastes it is Jeffreys' posterior of a share of so many people, Beta(k + 1/2, n - k +
+    1/2)."""
     reaches = np.zeros((4000, 20, 2), bool)
     reaches[:, :14, 0] = True
     row = reach_table(reaches, "ab", 1, 1, 0, 0.89).iloc[0]
     draws = np.random.default_rng(0).beta(14.5, 6.5, 400_000)
     assert row["reach"] == pytest.approx(0.7)
-    np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(draws, (0.055, 0.945)), atol=0.02)
+    np.testing.assert_allclose(
+        row[["low", "high"]].astype(float), np.quantile(draws, (0.055, 0.945)), atol=0.02
+    )
 
 
 def test_that_all_of_few_people_are_reached_leaves_a_doubt():
@@ -72,7 +79,9 @@ def test_sets_that_are_as_good_are_told_from_those_that_are_best_by_draws():
     reaches = np.zeros((10, 4, 3), bool)
     reaches[:6, :3, 0], reaches[6:, :3, 1] = True, True  # a reaches three in six draws, b in four
     table = reach_table(reaches, "abc", 1, 3, 0, 0.89).set_index("members")
-    assert [table.loc[[(option,)], "best"].iloc[0] for option in "abc"] == pytest.approx([0.6, 0.4, 0.0])
+    assert [table.loc[[(option,)], "best"].iloc[0] for option in "abc"] == pytest.approx(
+        [0.6, 0.4, 0.0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -123,7 +132,11 @@ def test_draws_are_left_out_where_there_is_no_room(monkeypatch):
 
 @pytest.mark.parametrize(
     ("size", "top", "facts"),
-    [(7, 1, ("size", "less than", "got 7")), (0, 1, ("`size` must be",)), (2, 0, ("`top` must be",))],
+    [
+        (7, 1, ("size", "less than", "got 7")),
+        (0, 1, ("`size` must be",)),
+        (2, 0, ("`top` must be",)),
+    ],
 )
 def test_refused(size, top, facts):
     with refused(ArgumentError, *facts):

@@ -20,7 +20,9 @@ CASES = {
     "nine": lambda: made_up(9, common=((0, 1, 2), (3, 4, 5), (6, 7, 8)), beside=3.0),
     "awkward names": lambda: made_up(4, MULTIMODAL),
     "four": lambda: made_up(4, kept_by=SPLIT),
-    "nothing varies": lambda: made_up(3, common=(), beside=0.0, sigma=0.1, alpha=1.0, constant=False),
+    "nothing varies": lambda: made_up(
+        3, common=(), beside=0.0, sigma=0.1, alpha=1.0, constant=False
+    ),
     "singles alone": lambda: made_up(3, common=((0,), (1,)), beside=0.0),
     "one chain, one draw": lambda: made_up(3, draws=1, chains=1),
 }
@@ -49,13 +51,19 @@ def test_the_matrix_leaves_single_owners_out_and_marks_what_is_not_settled():
     table = model.features()
     assert [(0, 1), (1, 2, 3)] == sorted((tuple(map(int, m)) for m in table["members"]), key=len)
     ax = plots.features(table)
-    expected = [f"{p:.2f}" + "*" * (not converged) for p, converged in table[["probability", "converged"]].values]
+    expected = [
+        f"{p:.2f}" + "*" * (not converged)
+        for p, converged in table[["probability", "converged"]].values
+    ]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == expected
     assert sum(name.endswith("*") for name in expected) == 1
     assert ax.get_xlabel() == "probability of the feature\n(*: chains disagree)"
     converged = plots.features(made_up(4, beside=0.0).features())
     assert converged.get_xlabel() == "probability of the feature"
-    assert plots.features(CASES["singles alone"]().features()).get_xlabel() == "no probable feature is shared"
+    assert (
+        plots.features(CASES["singles alone"]().features()).get_xlabel()
+        == "no probable feature is shared"
+    )
 
 
 def test_bars_count_shared_features():

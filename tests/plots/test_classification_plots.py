@@ -33,7 +33,7 @@ def logit(**arguments):
     return th.SparseMultinomialLogit(method="map", **({"eta": 5.0} | arguments))
 
 
-# calibration ----------------------------------------------------------------------------------------------
+# calibration --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [logit, pl])
@@ -45,7 +45,9 @@ def test_points_and_bars_are_those_of_the_table(make):
     for ax, (_, rows) in zip(axes, table.groupby("class"), strict=True):
         bars, *points = ax.collections
         drawn = np.sort(np.concatenate([each.get_offsets() for each in points]), axis=0)
-        np.testing.assert_allclose(drawn, np.sort(rows[["predicted", "observed"]].to_numpy(), axis=0))
+        np.testing.assert_allclose(
+            drawn, np.sort(rows[["predicted", "observed"]].to_numpy(), axis=0)
+        )
         ends = np.array(bars.get_segments())
         np.testing.assert_allclose(ends[:, :, 1], rows[["low", "high"]])
         np.testing.assert_allclose(ends[:, 0, 0], rows["predicted"])
@@ -68,7 +70,7 @@ def test_the_classes_that_are_predicted_most_are_shown():
         plots.calibration(table, max_classes=0)
 
 
-# both -----------------------------------------------------------------------------------------------------
+# both ---------------------------------------------------------------------------------------------
 
 CASES = {
     "two classes": dict(classes=2),

@@ -17,7 +17,10 @@ from thali.errors import ArgumentError
 # Two dollar signs on a line would start a formula, here one that cannot be read.
 LONG = [f"${number}_{{ to $9: option with a name of some sixty characters" for number in range(40)]
 MODELS = ["BTL", "tEBA", "iEBA", "pEBA", "EBA12"]
-LONG_MODELS = ["a $_{model$ whose name is long and goes on", "another $_{model$ of which the name is long"]
+LONG_MODELS = [
+    "a $_{model$ whose name is long and goes on",
+    "another $_{model$ of which the name is long",
+]
 
 
 def scored(labels, models, seed=0, spread=0.5, **scores):
@@ -26,7 +29,9 @@ def scored(labels, models, seed=0, spread=0.5, **scores):
     pairs = pd.MultiIndex.from_tuples(itertools.combinations(labels, 2), names=["a", "b"])
     common = rng.gamma(2.0, 2.0, size=len(pairs)) + 2.0
     columns = {name: common * np.exp(spread * rng.normal(size=len(pairs))) for name in models}
-    held = pd.DataFrame({"BASE": common * 4, **columns, **scores, "EMP": np.full(len(pairs), 2.0)}, index=pairs)
+    held = pd.DataFrame(
+        {"BASE": common * 4, **columns, **scores, "EMP": np.full(len(pairs), 2.0)}, index=pairs
+    )
     table = pd.DataFrame({"nll": held.mean()})
     table.attrs["pairs"] = held
     return table
@@ -43,7 +48,9 @@ CASES = {
     "nine, five models": lambda: th.plots.comparison(scored(CELEBRITIES, MODELS[:5])),
     "nine, one model": lambda: th.plots.comparison(scored(CELEBRITIES, MODELS[:1])),
     "nine, one pair far off": lambda: th.plots.comparison(one_bad(scored(CELEBRITIES, MODELS[:2]))),
-    "forty": lambda: th.plots.comparison(scored([f"o{number}" for number in range(40)], MODELS[:2])),
+    "forty": lambda: th.plots.comparison(
+        scored([f"o{number}" for number in range(40)], MODELS[:2])
+    ),
     "forty long names": lambda: th.plots.comparison(scored(LONG, LONG_MODELS)),
     "one pair": lambda: th.plots.comparison(scored("ab", MODELS[:2])),
 }
@@ -51,7 +58,11 @@ CASES = {
 
 def names_of(ax):
     """What the legend calls marked points, with their places in data coordinates."""
-    return {line.get_label(): tuple(line.get_xydata()[0]) for line in ax.lines if line.get_marker() in "osD^v"}
+    return {
+        line.get_label(): tuple(line.get_xydata()[0])
+        for line in ax.lines
+        if line.get_marker() in "osD^v"
+    }
 
 
 @pytest.mark.filterwarnings("error")
@@ -71,7 +82,9 @@ def test_points_are_the_scores_and_the_title_counts_them():
         f"BTL better for {36 - better.sum()}",
     ]
     assert 0 < better.sum() < 36
-    for dots, expected, colour in zip(ax.collections, (held[better], held[~better]), (1, 0), strict=True):
+    for dots, expected, colour in zip(
+        ax.collections, (held[better], held[~better]), (1, 0), strict=True
+    ):
         np.testing.assert_array_equal(dots.get_offsets(), expected[["BTL", "tEBA"]])
         assert to_hex(dots.get_facecolor()).upper() == ("#0072B2", "#D55E00")[colour]
     assert ax.get_xlabel().startswith("BTL") and ax.get_ylabel().startswith("tEBA")
@@ -90,7 +103,9 @@ def test_pairs_that_a_model_has_no_score_for_are_left_out_and_equal_ones_counted
 
 
 def test_no_pair_in_common_leaves_an_empty_panel():
-    (ax,) = th.plots.comparison(scored("abc", [], one=[1.0, np.nan, np.nan], two=[np.nan, 2.0, np.nan]))
+    (ax,) = th.plots.comparison(
+        scored("abc", [], one=[1.0, np.nan, np.nan], two=[np.nan, 2.0, np.nan])
+    )
     said(ax.get_legend().get_texts()[0].get_text(), "0 of", "0 pairs")
     assert not names_of(ax)
 
@@ -118,7 +133,12 @@ def test_the_pairs_furthest_from_the_diagonal_and_the_worst_are_named():
     across = np.array([3.0, 3.1, 9.0, 0.2, 20.0, 5.0])
     up = np.array([3.1, 6.1, 3.5, 1.0, 20.1, 6.5])
     (ax,) = th.plots.comparison(scored("abcd", [], one=across, two=up))
-    assert names_of(ax) == {"a – d": (9.0, 3.5), "a – c": (3.1, 6.1), "c – d": (5.0, 6.5), "b – d": (20.0, 20.1)}
+    assert names_of(ax) == {
+        "a – d": (9.0, 3.5),
+        "a – c": (3.1, 6.1),
+        "c – d": (5.0, 6.5),
+        "b – d": (20.0, 20.1),
+    }
     up[4] = 40.0
     (ax,) = th.plots.comparison(scored("abcd", [], one=across, two=up))
     assert set(names_of(ax)) == {"a – d", "a – c", "b – d"}
@@ -144,11 +164,16 @@ def test_the_scale_is_linear_up_to_thirty_medians(largest, scale):
 
 
 def test_infinite_scores_are_crosses_at_the_end():
-    scores = {"one": [1.0, np.inf, 3.0, 4.0, 5.0, np.inf], "two": [1.5, 2.0, np.inf, 3.5, 4.5, np.inf]}
+    scores = {
+        "one": [1.0, np.inf, 3.0, 4.0, 5.0, np.inf],
+        "two": [1.5, 2.0, np.inf, 3.5, 4.5, np.inf],
+    }
     (ax,) = th.plots.comparison(scored("abcd", [], **scores))
     end = ax.get_xlim()[1]
     assert np.isfinite(end)
-    offsets = np.concatenate([dots.get_offsets() for dots in ax.collections if not dots.get_clip_on()])
+    offsets = np.concatenate(
+        [dots.get_offsets() for dots in ax.collections if not dots.get_clip_on()]
+    )
     assert sorted(map(tuple, offsets)) == sorted([(end, 2.0), (3.0, end), (end, end)])
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts[:3] == ["two better for 3 of 6 pairs", "one better for 2", "equal for 1"]
@@ -175,9 +200,13 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
 
 
 def test_the_pairs_of_several_groups_are_named():
-    rows = [(group, *pair) for group in ("women", "men") for pair in (("tea", "milk"), ("tea", "ale"))]
+    rows = [
+        (group, *pair) for group in ("women", "men") for pair in (("tea", "milk"), ("tea", "ale"))
+    ]
     index = pd.MultiIndex.from_tuples(rows, names=["group", "a", "b"])
-    scores = pd.DataFrame({"common": [9.0, 2.0, 3.0, 1.0], "free": [2.0, 2.5, 3.1, 8.0]}, index=index)
+    scores = pd.DataFrame(
+        {"common": [9.0, 2.0, 3.0, 1.0], "free": [2.0, 2.5, 3.1, 8.0]}, index=index
+    )
     table = pd.DataFrame({"nll": scores.mean()})
     table.attrs["pairs"] = scores
     (ax,) = th.plots.comparison(table)

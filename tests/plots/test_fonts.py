@@ -42,14 +42,18 @@ def test_a_font_that_has_the_characters_takes_over():
 
 
 def test_what_no_font_has_is_a_box_and_said_once():
-    tree = th.Tree.from_groups({f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]})
+    tree = th.Tree.from_groups(
+        {f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]}
+    )
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         ax = th.plots.tree(tree)
         ax.figure.canvas.draw()
         th.plots.tree(tree)  # another picture with the same characters
     (sentence,) = [str(each.message) for each in said]
-    assert sentence.startswith(f"No installed font has some characters of the labels ({NOWHERE}), so pictures")
+    assert sentence.startswith(
+        f"No installed font has some characters of the labels ({NOWHERE}), so pictures"
+    )
     assert issubclass(said[0].category, DataWarning)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea□", "milk", "coffee", "water"]
     assert "g□" in {text.get_text() for text in ax.texts}
@@ -57,13 +61,22 @@ def test_what_no_font_has_is_a_box_and_said_once():
 
 @pytest.mark.parametrize(
     ("letter", "font"),
-    [("香", "Noto Sans CJK"), ("파", "Noto Sans CJK"), ("ع", "Noto Sans Arabic"), ("🌹", "Noto Emoji (in black")],
+    [
+        ("香", "Noto Sans CJK"),
+        ("파", "Noto Sans CJK"),
+        ("ع", "Noto Sans Arabic"),
+        ("🌹", "Noto Emoji (in black"),
+    ],
 )
 def test_the_sentence_names_a_font(letter, font, monkeypatch):
-    monkeypatch.setattr("thali._plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"})
+    monkeypatch.setattr(
+        "thali._plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"}
+    )
     find_fonts(monkeypatch, [])
     with pytest.warns(DataWarning, match="No installed font") as said:
-        ax = th.plots.tree(th.Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]}))
+        ax = th.plots.tree(
+            th.Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]})
+        )
     assert f"({letter}), so pictures show boxes instead; install {font}" in str(said[0].message)
     assert ax.get_yticklabels()[0].get_text() == "tea □"
 
@@ -73,7 +86,9 @@ def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
 
     listed = font_manager.fontManager.ttflist
     hidden = {font.fname for font in listed if "Ω" in characters(font.fname)}
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", [font for font in listed if font.fname not in hidden])
+    monkeypatch.setattr(
+        font_manager.fontManager, "ttflist", [font for font in listed if font.fname not in hidden]
+    )
     find_fonts(monkeypatch, sorted(hidden))
     font_manager.fontManager._findfont_cached.cache_clear()
     with plt.rc_context({"font.family": ["cmss10"]}), warnings.catch_warnings():

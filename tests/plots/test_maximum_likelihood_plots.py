@@ -32,7 +32,10 @@ def test_a_fit_without_draws_names_its_pictures(tree):
 def test_utility_scale(tree):
     table = tree.findings(ci=0.95)["utility_scale"].table
     ax = plots.utility_scale(table)
-    assert "95 % interval" in ax.get_xlabel() and "89 % interval" in tree.plot("utility_scale").get_xlabel()
+    assert (
+        "95 % interval" in ax.get_xlabel()
+        and "89 % interval" in tree.plot("utility_scale").get_xlabel()
+    )
     bars = ax.containers[0]
     order = tree.utility_scale_.sort_values(ascending=False)
     np.testing.assert_allclose(bars[0].get_xdata(), order)
@@ -41,7 +44,9 @@ def test_utility_scale(tree):
     np.testing.assert_allclose(spans, table.loc[order.index, ["low", "high"]])
     assert ax.get_xscale() == "log" and "quasi-variances" in ax.get_xlabel()
     unsorted = plots.utility_scale(table, sort=False)
-    assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(tree.utility_scale_.index)
+    assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(
+        tree.utility_scale_.index
+    )
 
 
 def test_an_option_of_no_utility_stands_at_the_left_end():
@@ -66,7 +71,14 @@ def test_preference_tree(tree):
 
 
 def test_nested_aspects_and_options_without_any(tree):
-    aspects = {"LBJ": ["men", "politician"], "HW": ["men", "politician"], "CDG": ["men"], "BB": [], "ET": [], "SL": []}
+    aspects = {
+        "LBJ": ["men", "politician"],
+        "HW": ["men", "politician"],
+        "CDG": ["men"],
+        "BB": [],
+        "ET": [],
+        "SL": [],
+    }
     model = maximised(aspects, th.datasets.celebrities().subset(aspects))
     ax = model.plot("preference_tree", plt.figure().add_subplot())
     edges = np.array(ax.collections[0].get_segments()[:8])
@@ -77,7 +89,10 @@ def test_nested_aspects_and_options_without_any(tree):
 
 
 def test_aspects_that_are_no_tree_have_no_picture_of_one():
-    crossing = {who: TREE[who] for who in TREE} | {"LBJ": ["politician", "x"], "JU": ["athlete", "x"]}
+    crossing = {who: TREE[who] for who in TREE} | {
+        "LBJ": ["politician", "x"],
+        "JU": ["athlete", "x"],
+    }
     with refused(ArgumentError, "'preference_tree'", "utility_scale"):
         maximised(crossing).plot("preference_tree")
 

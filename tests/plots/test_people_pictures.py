@@ -22,7 +22,9 @@ def test_a_dot_is_a_person_and_a_diamond_the_population():
     assert [text.get_text() for text in ax.get_yticklabels()] == ["milk", "wine", "beer", "tea"]
     table = model.individuals()
     *people, diamonds = ax.collections[:4], ax.collections[5]
-    for row, (option, drawn) in enumerate(zip(["milk", "wine", "beer", "tea"], *people, strict=True)):
+    for row, (option, drawn) in enumerate(
+        zip(["milk", "wine", "beer", "tea"], *people, strict=True)
+    ):
         offsets = np.asarray(drawn.get_offsets())
         np.testing.assert_allclose(offsets[:, 0], table["mean"].xs(option, level="option"))
         assert (np.abs(offsets[:, 1] - row) < 0.5).all()
@@ -35,7 +37,10 @@ def test_a_dot_is_a_person_and_a_diamond_the_population():
 @pytest.mark.rendered
 def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
     shares = RNG.dirichlet(np.full(41, 0.5), 300)
-    names = [[f"p{n}" for n in range(300)], [f"an option with quite a long name, number {k}" for k in range(41)]]
+    names = [
+        [f"p{n}" for n in range(300)],
+        [f"an option with quite a long name, number {k}" for k in range(41)],
+    ]
     rows = pd.MultiIndex.from_product(names, names=["respondent", "option"])
     ax = th.plots.individuals(pd.DataFrame({"mean": shares.ravel()}, rows))
     assert len(ax.get_yticklabels()) == 40  # of 41 those that are preferred
@@ -45,7 +50,9 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
 
 
 def test_weights_of_features_are_not_drawn():
-    rows = pd.MultiIndex.from_product([["p0", "p1"], ["a, b", "b, c"]], names=["respondent", "feature"])
+    rows = pd.MultiIndex.from_product(
+        [["p0", "p1"], ["a, b", "b, c"]], names=["respondent", "feature"]
+    )
     with refused(ArgumentError, "individual shares of"):
         th.plots.individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
 
@@ -53,10 +60,13 @@ def test_weights_of_features_are_not_drawn():
 def test_segments_are_drawn_by_their_options():
     values = np.full((4, 8, 40), 0.5)
     values[:, :4, :3], values[:, 4:, 3:6] = 0.9, 0.8
-    found = segments_of(Preferences(tuple((f"o{k}",) for k in range(40)), values, tuple("abcdefgh")), 2, 0)
+    found = segments_of(
+        Preferences(tuple((f"o{k}",) for k in range(40)), values, tuple("abcdefgh")), 2, 0
+    )
     ax = th.plots.segments(found)[0]
     labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert labels[:6] == [f"o{k}" for k in range(6)] and len(labels) == 28  # those in which segments differ most
+    # those in which segments differ most
+    assert labels[:6] == [f"o{k}" for k in range(6)] and len(labels) == 28
     (points,) = [line for line in ax.lines if line.get_marker() == "o"]
     wanted = found.profiles.query("segment == 1").set_index("option")["preferred"].loc[labels]
     np.testing.assert_allclose(points.get_xdata(), wanted)

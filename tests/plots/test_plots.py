@@ -21,10 +21,16 @@ from thali._aspects.draws.tree import to_datatree
 from thali.errors import ArgumentError
 
 
-def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
+def fitted(
+    n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw
+):
     data = comparisons(n_options, labels=labels, share=share)
-    drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
-    tree = to_datatree(drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha)
+    drawn = [
+        chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)
+    ]
+    tree = to_datatree(
+        drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha
+    )
     return of_tree(tree, unique)
 
 
@@ -54,7 +60,9 @@ CASES = {
     "no features": lambda: fitted(3, mean_features=0.0, learned_alpha=False),
     "more options than labels": lambda: fitted(200, draws=3, chains=2, common=[(0, 5)]),
     "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),
-    "forty": lambda: fitted(40, draws=40, common=[tuple(range(start, 40, 5)) for start in range(5)]),
+    "forty": lambda: fitted(
+        40, draws=40, common=[tuple(range(start, 40, 5)) for start in range(5)]
+    ),
     "neither features nor unique aspects": lambda: fitted(2, mean_features=0.0, unique=False),
     "one chain, one draw": lambda: fitted(3, chains=1, draws=1),
     "many chains": lambda: fitted(3, chains=12),
@@ -86,15 +94,22 @@ def test_feature_matrix_shows_probability_times_weight(celebrities):
     table = every[every["members"].map(len).between(2, 8) & (every["probability"] >= 0.1)].head(6)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == CELEBRITIES
     names = [tick.get_text() for tick in ax.get_xticklabels()]
-    assert names == ["alone", *(f"{probability:.2f}" for probability in table["probability"])] and len(names) > 2
-    shown, own = (np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2])
+    assert (
+        names == ["alone", *(f"{probability:.2f}" for probability in table["probability"])]
+        and len(names) > 2
+    )
+    shown, own = (
+        np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2]
+    )
     for column, row in enumerate(table.to_dict("records")):
         owns = [label in row["members"] for label in CELEBRITIES]
         np.testing.assert_array_equal(np.isfinite(shown[:, column]), owns)
         np.testing.assert_allclose(shown[owns, column], row["probability"] * row["weight"])
     expected = celebrities.posterior_["posterior"]["unique_weights"].mean(("chain", "draw")).values
     single = every[every["members"].map(len) == 1]
-    for (member,), probability, weight in zip(single["members"], single["probability"], single["weight"], strict=True):
+    for (member,), probability, weight in zip(
+        single["members"], single["probability"], single["weight"], strict=True
+    ):
         expected[CELEBRITIES.index(member)] += probability * weight
     np.testing.assert_allclose(own[:, 0], expected)
     assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
@@ -102,7 +117,12 @@ def test_feature_matrix_shows_probability_times_weight(celebrities):
 
 def test_features_that_are_improbable_or_of_all_options_are_not_drawn():
     table = fitted(4, unique=False, common=[(0, 1)]).features()
-    table["members"] = [("0", "1"), ("0", "1", "2", "3"), ("2", "3"), *[("0", "2")] * (len(table) - 3)]
+    table["members"] = [
+        ("0", "1"),
+        ("0", "1", "2", "3"),
+        ("2", "3"),
+        *[("0", "2")] * (len(table) - 3),
+    ]
     table["probability"] = [0.9, 0.8, 0.3, *[0.09] * (len(table) - 3)]
     ax = plots.features(table)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.90", "0.30"]
@@ -131,13 +151,18 @@ def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
     table = pd.DataFrame({"rank": np.arange(1.0, most + 1)}, index=[f"o{k}" for k in range(most)])
     for column, value in {"rank_low": table["rank"], "rank_high": table["rank"]}.items():
         table[column] = value
-    table = table.assign(**{f"p_{k}": (table["rank"] == k).astype(float) for k in range(1, most + 1)})
+    table = table.assign(
+        **{f"p_{k}": (table["rank"] == k).astype(float) for k in range(1, most + 1)}
+    )
     assert [float(tick) for tick in plots.ranks(table).get_xticks()] == ticks
 
 
 def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
     ax = draw_of("ranks", celebrities)
-    assert ax.get_xticks().tolist() == [*range(1, 10)] and ax.get_xlabel() == "rank (mean and 89 % interval)"
+    assert (
+        ax.get_xticks().tolist() == [*range(1, 10)]
+        and ax.get_xlabel() == "rank (mean and 89 % interval)"
+    )
     colours = ax.images[0].get_cmap()(np.linspace(0, 1, 11))[:, :3].sum(axis=1)
     assert colours[0] > 2.9 and (np.diff(colours) < 0).all()
 
@@ -152,7 +177,8 @@ def test_cells_without_a_feature_are_white_and_others_are_not(celebrities):
 def test_trace_has_a_line_for_each_chain():
     rng = np.random.default_rng(1)
     apart = {
-        name: rng.normal(size=(4, 50)) + gap * np.arange(4)[:, None] for name, gap in (("a", 0), ("b", 3), ("c", 1))
+        name: rng.normal(size=(4, 50)) + gap * np.arange(4)[:, None]
+        for name, gap in (("a", 0), ("b", 3), ("c", 1))
     }
     quantities = {**apart, "log_likelihood": rng.normal(size=(4, 50)), "still": np.ones((4, 50))}
     axes = plots.trace(quantities)
@@ -164,7 +190,9 @@ def test_trace_has_a_line_for_each_chain():
 
 def test_trace_leaves_out_what_never_changes():
     quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
-    assert [ax.get_title("left") for ax in plots.trace(quantities)] == ["log-likelihood of the full data"]
+    assert [ax.get_title("left") for ax in plots.trace(quantities)] == [
+        "log-likelihood of the full data"
+    ]
 
 
 def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
@@ -173,12 +201,16 @@ def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celeb
     predicted = tree["posterior"]["choice_probability"].mean(("chain", "draw"))
     wins, losses = tree["observed_data"]["wins"], tree["constant_data"]["losses"]
     points = np.asarray(ax.collections[-1].get_offsets())
-    np.testing.assert_allclose(points, np.transpose([predicted, wins / (wins + losses)]), rtol=1e-12)
+    np.testing.assert_allclose(
+        points, np.transpose([predicted, wins / (wins + losses)]), rtol=1e-12
+    )
 
 
 def test_the_worst_pairs_are_named_by_standardised_misfit():
     rng = np.random.default_rng(3)
-    data = th.PairedComparisons(rng.integers(1, 20, (6, 6)) * (1 - np.eye(6)), labels=list("abcdef"))
+    data = th.PairedComparisons(
+        rng.integers(1, 20, (6, 6)) * (1 - np.eye(6)), labels=list("abcdef")
+    )
     drawn = chain(6, draws=20, mean_features=0.0)
     drawn = dataclasses.replace(drawn, unique_weights=drawn.unique_weights * 5.0 ** np.arange(6))
     tree = to_datatree([drawn], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
@@ -186,7 +218,9 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     n = data.wins + data.losses
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
     worst = np.argsort(-misfit)[:5]
-    expected = [f"{data.labels[data.first[pair]]} over {data.labels[data.second[pair]]}" for pair in worst]
+    expected = [
+        f"{data.labels[data.first[pair]]} over {data.labels[data.second[pair]]}" for pair in worst
+    ]
     legend = draw_of("predictions", of_tree(tree)).get_legend()
     assert legend is not None
     assert [text.get_text().split("\n")[0] for text in legend.get_texts()] == expected
@@ -196,7 +230,9 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     counts = np.triu(np.full((70, 70), 9), 1) + np.tril(np.ones((70, 70)), -1)
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
     data = th.PairedComparisons(counts)
-    tree = to_datatree([chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
+    tree = to_datatree(
+        [chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True
+    )
     ax = draw_of("predictions", of_tree(tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
     assert len(observed) == 2000

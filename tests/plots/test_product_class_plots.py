@@ -13,8 +13,15 @@ from thali import plots
 from thali.errors import ArgumentError
 
 LONG = {
-    "price of the whole package incl. delivery": [f"{price}.90 Euro per month" for price in (99, 149, 199, 249, 299)],
-    "manufacturer": ["Aika Electronics International", "Bora", "Cilo", "Dorn & Söhne GmbH (refurbished)"],
+    "price of the whole package incl. delivery": [
+        f"{price}.90 Euro per month" for price in (99, 149, 199, 249, 299)
+    ],
+    "manufacturer": [
+        "Aika Electronics International",
+        "Bora",
+        "Cilo",
+        "Dorn & Söhne GmbH (refurbished)",
+    ],
     "zoom": ["no", "yes"],
     "battery": ["4 h", "8 h", "12 h"],
     "colour_$x$": ["red", "green_1", "blue"],
@@ -23,7 +30,11 @@ LONG = {
     "warranty": ["1 y", "2 y", "3 y", "5 y"],
     "screen": ["small", "large"],
 }
-DIRECTIONS = {"price of the whole package incl. delivery": "decreasing", "zoom": "increasing", "warranty": "increasing"}
+DIRECTIONS = {
+    "price of the whole package incl. delivery": "decreasing",
+    "zoom": "increasing",
+    "warranty": "increasing",
+}
 
 
 @pytest.fixture(scope="module", params=["four", "nine"])
@@ -41,18 +52,25 @@ def attributes_of(model):
 
 def market(data):
     names = ["A", "B", "the new one with a name that is much too long for a picture"]
-    rows = [{name: levels[(3 * k + 1) % len(levels)] for name, levels in data.items()} for k in range(3)]
+    rows = [
+        {name: levels[(3 * k + 1) % len(levels)] for name, levels in data.items()} for k in range(3)
+    ]
     return pd.DataFrame(rows, index=names)
 
 
 def assert_no_overlap(ax):
-    """No two labels of the axes cover each other, and none leaves the figure once it is saved tightly."""
+    """No two labels of the axes cover each other, and none leaves the figure once it is saved
+    tightly."""
     figure = ax.figure
     figure.canvas.draw()
     texts = [ax.xaxis.label, ax.yaxis.label, ax.title, *ax.texts]
     for axis in (ax.xaxis, ax.yaxis):  # which has ticks outside its limits, too, that are not drawn
         low, high = sorted(axis.get_view_interval())
-        texts += [tick.label1 for tick in axis.get_major_ticks() if low - 1e-9 <= tick.get_loc() <= high + 1e-9]
+        texts += [
+            tick.label1
+            for tick in axis.get_major_ticks()
+            if low - 1e-9 <= tick.get_loc() <= high + 1e-9
+        ]
     boxes = [text.get_window_extent() for text in texts if text.get_visible() and text.get_text()]
     if ax.get_legend():
         boxes.append(ax.get_legend().get_window_extent())
@@ -103,9 +121,13 @@ def test_level_effects(model):
     levels = attributes_of(model)
     wanted = sum(size if size <= 3 else len(levels[name]) - 1 for name, size in counts.items())
     assert len(shown) == wanted and len(labels) == wanted + len(counts)
-    assert len({label for label in labels if " over " in label}) == len({*labels} - {*labels[wanted:]})
+    assert len({label for label in labels if " over " in label}) == len(
+        {*labels} - {*labels[wanted:]}
+    )
     again = plots.level_effects(table, pyplot.figure().add_subplot())
-    np.testing.assert_array_equal([line for line in again.lines if line.get_marker() == "o"][0].get_xdata(), shown)
+    np.testing.assert_array_equal(
+        [line for line in again.lines if line.get_marker() == "o"][0].get_xdata(), shown
+    )
 
 
 @pytest.mark.first(1)
@@ -114,8 +136,12 @@ def test_attribute_importance(model):
     table = model.attribute_importance()
     ax = plots.attribute_importance(table)
     assert_no_overlap(ax)
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0))
-    assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0)
+    )
+    assert [f"{100 * part:.0f} %" for part in table["importance"]] == [
+        text.get_text() for text in ax.texts[1:]
+    ]
 
 
 @pytest.mark.first(1)
@@ -127,15 +153,21 @@ def test_market_shares(model):
     ax = plots.market_shares(table)
     assert_no_overlap(ax)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["share"])
-    several = pd.concat([products.assign(scenario=name) for name in ("now", "then")], ignore_index=True)
+    several = pd.concat(
+        [products.assign(scenario=name) for name in ("now", "then")], ignore_index=True
+    )
     ax = plots.market_shares(model.market_shares(several, ci=0.975))
-    assert ax.get_yticklabels()[0].get_text().startswith("now: ") and "97.5 % interval" in ax.get_xlabel()
+    assert (
+        ax.get_yticklabels()[0].get_text().startswith("now: ")
+        and "97.5 % interval" in ax.get_xlabel()
+    )
     first = next(iter(data))
     changed = model.market_shares(products, change={first: data[first][0]})
     ax = plots.market_shares(changed)
     assert_no_overlap(ax)
     np.testing.assert_allclose(
-        [bar.get_width() for bar in ax.patches], np.concatenate([changed["share"], changed["after"]])
+        [bar.get_width() for bar in ax.patches],
+        np.concatenate([changed["share"], changed["after"]]),
     )
     written = [text.get_text() for text in ax.texts][1:]
     for text, change in zip(written, changed["change"], strict=True):
@@ -153,7 +185,9 @@ def test_demand_and_willingness_to_pay(model):
     ax = plots.demand(table)
     assert_no_overlap(ax)
     line = ax.lines[0]
-    np.testing.assert_allclose(line.get_ydata() if data is ATTRIBUTES else line.get_xdata(), table["share"])
+    np.testing.assert_allclose(
+        line.get_ydata() if data is ATTRIBUTES else line.get_xdata(), table["share"]
+    )
     with pytest.raises(ArgumentError, match="no demand"):
         plots.demand(model.market_shares(products))
     if data is ATTRIBUTES:
@@ -171,6 +205,9 @@ def test_demand_and_willingness_to_pay(model):
             wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf
         )
         ax = plots.willingness_to_pay(endless)
-        assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
+        assert (
+            ax.get_xlim() == (-1.0, 1.0)
+            and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
+        )
     with pytest.raises(ArgumentError, match="requires 'attribute', 'level', 'over', 'wtp'"):
         plots.willingness_to_pay(table)

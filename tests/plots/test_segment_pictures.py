@@ -12,7 +12,9 @@ pytestmark = pytest.mark.fit
 
 def test_points_are_profiles():
     frame, _ = of_segments(people=30, tasks=5)
-    model = th.LatentClassLogit(2, starts=4).fit(th.ChoiceExperiment.from_frame(frame), random_seed=1)
+    model = th.LatentClassLogit(2, starts=4).fit(
+        th.ChoiceExperiment.from_frame(frame), random_seed=1
+    )
     found = model.segments(2)
     drawn = th.plots.segments(found)
     assert len(drawn) == 2

@@ -34,7 +34,9 @@ def test_similarities_are_means_with_intervals():
 
 
 def test_similarities_are_computed_where_the_draws_lack_them():
-    stored, computed = (fitted(6, kept=kept).findings()["similarity"].plot() for kept in (True, False))
+    stored, computed = (
+        fitted(6, kept=kept).findings()["similarity"].plot() for kept in (True, False)
+    )
     for one, other in zip(stored.collections, computed.collections, strict=True):
         np.testing.assert_allclose(one.get_offsets(), other.get_offsets())
     segments = [np.array(ax.collections[0].get_segments()) for ax in (stored, computed)]
@@ -51,4 +53,6 @@ def test_equal_similarities_are_said():
     model = fitted(3, features=1)
     model.data.values[:] = 0.4
     model.posterior_["observed_data"]["similarity"].values[:] = 0.4
-    assert model.findings()["similarity"].plot().get_title(loc="left") == "all similarities are equal"
+    assert (
+        model.findings()["similarity"].plot().get_title(loc="left") == "all similarities are equal"
+    )

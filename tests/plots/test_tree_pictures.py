@@ -1,4 +1,5 @@
-"""Pictures of trees, in characters and in matplotlib: edges as long as they are, names where there is room."""
+"""Pictures of trees, in characters and in matplotlib: edges as long as they are, names where there
+is room."""
 
 import matplotlib
 import numpy as np
@@ -22,7 +23,8 @@ NINE = """\
 `- film stars -------------------------------+----- BB
                                              +----- ET
                                              `----- SL"""
-# Edges of length 0 and edges too short for a character look like forks of more than two; e is written before d.
+# Edges of length 0 and edges too short for a character look like forks of more than two; e is
+# written before d.
 MIXED = """\
 +- x -------------------+--------+----------------- a
 |                       |        `----------------- b
@@ -36,7 +38,10 @@ SINGLE = """\
 
 
 def mixed():
-    text = "(((a:.34,b:.34)a_name_that_is_too_long:.19,(c:.53,e:.53):0)x:.47,(d:.001,'two\nlines':.001):.999);"
+    text = (
+        "(((a:.34,b:.34)a_name_that_is_too_long:.19,(c:.53,e:.53):0)x:.47,(d:.001,'two\n"
+        "lines':.001):.999);"
+    )
     tree = th.Tree.from_newick(text)
     return tree.for_labels(["a", "b", "c", "d", "e", "two\nlines"])
 
@@ -68,17 +73,21 @@ NAMES = ("ab", "$_{5", "a b c d", "efghi", "g h")
 
 def named():
     return th.Tree.from_newick(
-        "(((a:.1,b:.1)ab:.2,(c:.2,d:.2)$_{5:.1)'a b c d':.7,((e:.3,f:.3)'a name much too long for its edge':.3,"
-        "(g:.5,h:.5,i:.5)'g\nh':.1)efghi:.4);"
+        "(((a:.1,b:.1)ab:.2,(c:.2,d:.2)$_{5:.1)'a b c d':.7,((e:.3,f:.3)'a name much too long for"
+        " its edge':.3,(g:.5,h:.5,i:.5)'g\nh':.1)efghi:.4);"
     )
 
 
 GAP = {"one": "a", "upper": "ab", "lower": "ab"}
 CASES = {
-    "four": lambda: th.Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "$_{5 now and $10 later"]}),
+    "four": lambda: th.Tree.from_groups(
+        {"Paris": ["P", "P+"], "Rome": ["R", "$_{5 now and $10 later"]}
+    ),
     "nine": lambda: th.Tree.from_groups(CELEBRITIES),
     "forty": lambda: random_linkage(40),
-    "forty long names": lambda: random_linkage(40, "a rather long name, that of option {}, and it goes on"),
+    "forty long names": lambda: random_linkage(
+        40, "a rather long name, that of option {}, and it goes on"
+    ),
     "two hundred": lambda: random_linkage(200),
     "two": lambda: th.Tree.from_newick("((a:1,b:1)both:3);"),
     "named": named,
@@ -97,7 +106,9 @@ CASES = {
             for name, members in GAP.items()
         }
     ),
-    "crowded names": lambda: th.Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}),
+    "crowded names": lambda: th.Tree.from_groups(
+        {f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}
+    ),
     "caterpillar": lambda: th.Tree.from_newick(caterpillar(200)[0]),
     "large caterpillar": lambda: th.Tree.from_newick(caterpillar(800)[0]),
 }
@@ -120,7 +131,9 @@ def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(cas
 @pytest.mark.long
 def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
     _, ax = plt.subplots(figsize=(5, 3))
-    groups = {f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)}
+    groups = {
+        f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)
+    }
     th.plots.tree(th.Tree.from_groups(groups, 0.3), ax)
     assert "group 5" in {text.get_text() for text in ax.texts}
     assert 10 < len(ax.get_yticklabels()) < 30
@@ -132,7 +145,8 @@ def assert_no_line_runs_through_a_text(ax, monkeypatch):
     boxes = [box for _, box in drawn_texts(ax.figure, monkeypatch)]
     low, high = np.array([box.min for box in boxes]), np.array([box.max for box in boxes])
     ends = ax.transData.transform(lines_of(ax).reshape(-1, 2)).reshape(-1, 2, 2)
-    ends = np.concatenate([ends, [[ax.bbox.min, [ax.bbox.x1, ax.bbox.y0]]]])  # the axis is drawn, too
+    # the axis is drawn, too
+    ends = np.concatenate([ends, [[ax.bbox.min, [ax.bbox.x1, ax.bbox.y0]]]])
     crossed = (ends.min(axis=1)[:, None] < high) & (low < ends.max(axis=1)[:, None])
     assert not crossed.all(axis=-1).any()
 
@@ -153,21 +167,32 @@ def test_lines_are_the_edges(case):
     for node in range(tree.n_leaves, len(tree.parents)):
         children = rows[:-1][tree.parents[:-1] == node]
         if len(children) > 1:
-            assert [[tree.depths[node], children.min()], [tree.depths[node], children.max()]] in lines.tolist()
+            assert [
+                [tree.depths[node], children.min()],
+                [tree.depths[node], children.max()],
+            ] in lines.tolist()
             assert np.isnan(rows[node]) or children.min() < rows[node] < children.max()
-    labels = {round(place): tick.get_text() for place, tick in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    labels = {
+        round(place): tick.get_text()
+        for place, tick in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    }
     if max(map(len, tree.labels)) <= 32:
         shown = [" ".join(label.split()) for label in tree.labels]
-        assert labels.items() <= {(round(row), label) for row, label in zip(rows, shown, strict=False)}
+        assert labels.items() <= {
+            (round(row), label) for row, label in zip(rows, shown, strict=False)
+        }
         assert len(labels) == tree.n_leaves or tree.n_leaves > 200
     assert ax.yaxis_inverted()  # the first leaf is at the top, as it is printed
 
 
 def test_names_stand_where_there_is_room():
     ax = th.plots.tree(named())
-    assert {text.get_text() for text in ax.texts} == {*NAMES}  # without the one that is longer than its edge
+    # without the one that is longer than its edge
+    assert {text.get_text() for text in ax.texts} == {*NAMES}
     assert not any(text.get_parse_math() for text in (*ax.texts, *ax.get_yticklabels()))
-    assert {text.get_text() for text in th.plots.tree(th.Tree.from_groups(CELEBRITIES)).texts} == {*CELEBRITIES}
+    assert {text.get_text() for text in th.plots.tree(th.Tree.from_groups(CELEBRITIES)).texts} == {
+        *CELEBRITIES
+    }
 
 
 @pytest.mark.long

@@ -85,7 +85,9 @@ print(json.dumps(counts))
 
 def reads(place, kind, flips, blocks):
     words = json.dumps([str(place), kind, flips, blocks, 1, [str(TESTS)]])
-    done = subprocess.run([sys.executable, "-c", READS, words], capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-c", READS, words], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
     assert (counts["silent"], counts["traceback"]) == (0, 0), done.stderr

@@ -21,7 +21,12 @@ def quantities(chains, draws, rng):
         remembering[:, t] = memory * remembering[:, t - 1] + white[:, t]
     somewhere = rng.integers(chains), rng.integers(draws)
     once, missing, infinite, lost = np.zeros(shape), white.copy(), white.copy(), white.copy()
-    once[somewhere], missing[somewhere], infinite[somewhere], lost[somewhere[0]] = 1.0, np.nan, np.inf, -np.inf
+    once[somewhere], missing[somewhere], infinite[somewhere], lost[somewhere[0]] = (
+        1.0,
+        np.nan,
+        np.inf,
+        -np.inf,
+    )
     middle = np.zeros(shape)
     middle[:, draws // 2] = 1.0  # which is left out where the number of draws is odd
     return np.stack(
@@ -34,7 +39,8 @@ def quantities(chains, draws, rng):
             np.exp(5.0 * white),  # a heavy tail
             np.cumsum(white, axis=1),  # a random walk
             white + 3.0 * np.arange(chains)[:, None],  # chains apart
-            white * 2.0 ** np.arange(chains)[:, None],  # chains of different width, which only folding tells apart
+            # chains of different width, which only folding tells apart
+            white * 2.0 ** np.arange(chains)[:, None],
             np.round(remembering),  # ties
             rng.integers(3, size=shape).astype(float),
             (white > rng.normal()).astype(float),  # two values
@@ -85,8 +91,11 @@ def test_they_are_those_of_arviz_stats(chains):
         values = quantities(chains, draws, rng)
         expected, found = theirs(values), ours(values)
         for name, column in expected.items():
-            # So many additions change the last digits by no more than a thousand spacings of floats.
-            np.testing.assert_allclose(found[name], column, rtol=1e-12, atol=0.0, err_msg=f"{name} of {draws} draws")
+            # So many additions change the last digits by no more than a thousand spacings of
+            # floats.
+            np.testing.assert_allclose(
+                found[name], column, rtol=1e-12, atol=0.0, err_msg=f"{name} of {draws} draws"
+            )
 
 
 @pytest.mark.fit  # for its time
@@ -105,7 +114,10 @@ def test_folding_finds_chains_of_different_width():
 
 def test_no_quantities_and_no_draws():
     for shape in [(0, 4, 100), (3, 4, 0), (3, 1, 3)]:
-        assert all(np.isnan(column).all() and len(column) == shape[0] for column in ours(np.zeros(shape)).values())
+        assert all(
+            np.isnan(column).all() and len(column) == shape[0]
+            for column in ours(np.zeros(shape)).values()
+        )
 
 
 def test_lengths_of_the_transform_are_those_of_scipy():

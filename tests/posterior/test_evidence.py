@@ -13,7 +13,8 @@ SWAPS = np.array([0.5, 0.6])
 
 
 def normal_draws(chains=12, draws=200, seed=0, apart=0.0):
-    """Log-likelihoods -x^2 / 2 of the prior Normal(0, 1), with evidence 1 / sqrt(2); `apart` shifts the first chain."""
+    """Log-likelihoods -x^2 / 2 of the prior Normal(0, 1), with evidence 1 / sqrt(2); `apart` shifts
+    the first chain."""
     rng = np.random.default_rng(seed)
     energies = -0.5 * (rng.standard_normal((chains, draws, 3)) / np.sqrt(1.0 + BETA)) ** 2
     energies[0] += apart
@@ -44,7 +45,11 @@ def test_few_chains_have_the_error_of_blocks():
     [
         (normal_draws(apart=3.0), SWAPS, "differ by up to"),
         (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of attempts"),
-        (normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None], SWAPS, "depend on their starting points"),
+        (
+            normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None],
+            SWAPS,
+            "depend on their starting points",
+        ),
     ],
 )
 def test_not_usable(energies, swaps, said):
@@ -57,7 +62,9 @@ def test_not_usable(energies, swaps, said):
 def test_no_overlap_is_not_usable_and_no_error():
     beta = np.array([1.0, 0.0])
     energies = np.stack([np.full((12, 50), -1.0), np.full((12, 50), -1e6)], axis=-1)
-    found = along_temperatures(beta, energies + np.random.default_rng(0).random((12, 50, 2)), np.zeros(1), 0.0)
+    found = along_temperatures(
+        beta, energies + np.random.default_rng(0).random((12, 50, 2)), np.zeros(1), 0.0
+    )
     assert not found.usable
 
 

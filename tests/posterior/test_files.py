@@ -1,4 +1,5 @@
-"""What is written is whole or not there, whatever the disk does; two that write at once are told."""
+"""What is written is whole or not there, whatever the disk does; two that write at once are
+told."""
 
 import builtins
 import errno
@@ -17,8 +18,8 @@ from thali._inference import files as _files
 from thali._inference.files import atomic_write, is_intact, seal, write_together
 from thali.errors import DataError
 
-# A posterior is saved where a file may have 1,000 bytes or the disk is full; then the process must still be alive, also
-# when it collects what was given up.
+# A posterior is saved where a file may have 1,000 bytes or the disk is full; then the process must
+# still be alive, also when it collects what was given up.
 SAVES = """
 import gc, json, sys
 from pathlib import Path
@@ -54,7 +55,10 @@ def test_a_limit_on_the_size_of_files_costs_no_process(tmp_path):
     done = saves(tmp_path, 1000)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(os.strerror(errno.EFBIG)) == 2 and done.stdout.endswith("alive\n")
-    assert os.listdir(tmp_path) == ["old.nc"] and (tmp_path / "old.nc").read_bytes() == b"what was there"
+    assert (
+        os.listdir(tmp_path) == ["old.nc"]
+        and (tmp_path / "old.nc").read_bytes() == b"what was there"
+    )
 
 
 @pytest.mark.fit
@@ -68,8 +72,13 @@ def test_a_full_disk_costs_no_process(tmp_path):
         (tmp_path / "old.nc").write_bytes(b"what was there")
         done = saves(tmp_path, 0)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.count("No space left on device; free some space") == 2 and done.stdout.endswith("alive\n")
-        assert os.listdir(tmp_path) == ["old.nc"] and (tmp_path / "old.nc").read_bytes() == b"what was there"
+        assert done.stdout.count(
+            "No space left on device; free some space"
+        ) == 2 and done.stdout.endswith("alive\n")
+        assert (
+            os.listdir(tmp_path) == ["old.nc"]
+            and (tmp_path / "old.nc").read_bytes() == b"what was there"
+        )
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
 
@@ -108,7 +117,10 @@ def test_a_fault_at_any_byte_leaves_what_was_there(tmp_path, monkeypatch, broken
         with monkeypatch.context() as patch:
             if broken == "write":
                 rng = random.Random(seed)
-                faulty = lambda *words, rng=rng, **how: Faulty(builtins.open(*words, **how), rng.randrange(1000))  # noqa: E731
+
+                def faulty(*words, rng=rng, **how):
+                    return Faulty(builtins.open(*words, **how), rng.randrange(1000))
+
                 place, fault = (_files, "open"), faulty
             else:
                 place, fault = (_files.os, broken), fails

@@ -48,7 +48,9 @@ def test_features_come_back_as_they_were_drawn(small, large):
         found = list(iterate_features(tree))
         assert len(found) == len(expected)
         for (features, weights), draw in zip(found, expected, strict=True):
-            assert [tuple(np.flatnonzero(row)) for row in features] == [owners for owners, _ in draw]
+            assert [tuple(np.flatnonzero(row)) for row in features] == [
+                owners for owners, _ in draw
+            ]
             np.testing.assert_array_equal(weights, [weight for _, weight in draw])
 
 
@@ -79,7 +81,9 @@ def test_small_tree_has_the_documented_shape(small):
     assert (owned.sum("feature") == posterior["n_features"]).all()
     assert (latent["weights"].where(~owned, 0) == 0).all()
     np.testing.assert_array_equal(posterior["alpha"], [draws.alpha for draws in chains])
-    np.testing.assert_array_equal(tree["sample_stats"]["acceptance"], [draws.stats["acceptance"] for draws in chains])
+    np.testing.assert_array_equal(
+        tree["sample_stats"]["acceptance"], [draws.stats["acceptance"] for draws in chains]
+    )
     assert json.loads(tree.attrs["thali_model"]) == {"aspects": "ibp"}
     assert set(tree.children) == {
         "posterior",
@@ -114,11 +118,17 @@ def rows_of(first, second, n):
 
 def test_log_likelihoods_have_the_binomial_coefficients(small):
     chains, data, tree = small
-    probability = tree["posterior"]["choice_probability"].values[..., rows_of(data.first, data.second, 5)]
+    probability = tree["posterior"]["choice_probability"].values[
+        ..., rows_of(data.first, data.second, 5)
+    ]
     expected = binom.logpmf(data.wins, data.wins + data.losses, probability)
     np.testing.assert_allclose(tree["log_likelihood"]["wins"], expected, rtol=1e-10)
-    added = tree["posterior"]["log_likelihood"].values - np.stack([draws.log_likelihood for draws in chains])
-    coefficients = sum(math.log(math.comb(int(x + y), int(x))) for x, y in zip(data.wins, data.losses, strict=True))
+    added = tree["posterior"]["log_likelihood"].values - np.stack(
+        [draws.log_likelihood for draws in chains]
+    )
+    coefficients = sum(
+        math.log(math.comb(int(x + y), int(x))) for x, y in zip(data.wins, data.losses, strict=True)
+    )
     np.testing.assert_allclose(added, coefficients, rtol=1e-12)
 
 
@@ -146,7 +156,9 @@ def test_no_lapse_and_a_certain_choice_give_no_nan():
 
 
 def test_tiny_reverse_probabilities_keep_their_digits():
-    chosen = dataclasses.replace(chain(2, draws=1, mean_features=0.0), unique_weights=np.array([[1.0, 1e-30]]))
+    chosen = dataclasses.replace(
+        chain(2, draws=1, mean_features=0.0), unique_weights=np.array([[1.0, 1e-30]])
+    )
     data = th.PairedComparisons(np.array([[0, 9], [1, 0]]))
     pointwise = tree_of([chosen], data, lapse=0.0)["log_likelihood"]["wins"]
     np.testing.assert_allclose(pointwise, math.log(1e-30) + math.log(10), rtol=1e-12)
@@ -158,8 +170,12 @@ def test_large_tree_lists_owners_instead_of_dense_features(large):
     assert "log_likelihood" not in tree.children
     assert not {"features", "choice_probability"} & set(posterior.data_vars)
     assert posterior["owners"].dtype == np.int32
-    assert (posterior["feature_size"].sum("feature") == (posterior["owners"] >= 0).sum("owner")).all()
-    assert posterior["n_features"].values.tolist() == [draws.n_features.tolist() for draws in chains]
+    assert (
+        posterior["feature_size"].sum("feature") == (posterior["owners"] >= 0).sum("owner")
+    ).all()
+    assert posterior["n_features"].values.tolist() == [
+        draws.n_features.tolist() for draws in chains
+    ]
 
 
 @pytest.mark.parametrize("n_options, dense", [(63, True), (64, False)])
@@ -170,7 +186,12 @@ def test_two_thousand_pairs_is_the_limit(n_options, dense):
 
 @pytest.mark.parametrize(
     "lengths, kept",
-    [((40, 40, 40), (3, 40)), ((40, 30, 35), (3, 30)), ((40, 0, 0), (1, 40)), ((40, 39, 3), (2, 39))],
+    [
+        ((40, 40, 40), (3, 40)),
+        ((40, 30, 35), (3, 30)),
+        ((40, 0, 0), (1, 40)),
+        ((40, 39, 3), (2, 39)),
+    ],
 )
 def test_interrupted_chains_keep_the_most_draws(lengths, kept):
     chains = [chain(4, draws=length, seed=seed) for seed, length in enumerate(lengths)]
@@ -181,7 +202,9 @@ def test_interrupted_chains_keep_the_most_draws(lengths, kept):
         if len(draws.alpha) >= kept[1]:
             for expected in list(features_of(draws))[: kept[1]]:
                 features, weights = next(found)
-                assert [tuple(np.flatnonzero(row)) for row in features] == [owners for owners, _ in expected]
+                assert [tuple(np.flatnonzero(row)) for row in features] == [
+                    owners for owners, _ in expected
+                ]
                 np.testing.assert_array_equal(weights, [weight for _, weight in expected])
     assert next(found, None) is None
 
@@ -189,12 +212,16 @@ def test_interrupted_chains_keep_the_most_draws(lengths, kept):
 def test_draws_that_are_appended_keep_their_owners():
     """The later ones list more owners or fewer, and what fills up the shorter list is no owner."""
     data = comparisons(70, share=0.1)
-    one, other = (chain(70, draws=6, seed=seed, mean_features=size) for seed, size in ((1, 2.0), (2, 6.0)))
+    one, other = (
+        chain(70, draws=6, seed=seed, mean_features=size) for seed, size in ((1, 2.0), (2, 6.0))
+    )
     for parts in ((one, other), (other, one)):
         whole = appended(*(tree_of([draws], data) for draws in parts))
         expected = [features for draws in parts for features in features_of(draws)]
         for (features, _), draw in zip(iterate_features(whole), expected, strict=True):
-            assert [tuple(np.flatnonzero(row)) for row in features[: len(draw)]] == [owners for owners, _ in draw]
+            assert [tuple(np.flatnonzero(row)) for row in features[: len(draw)]] == [
+                owners for owners, _ in draw
+            ]
 
 
 def test_no_draw_at_all_is_an_error():
@@ -214,7 +241,9 @@ def test_pairs_are_in_row_major_order(small):
 @pytest.mark.parametrize("case", ["small", "large", "no features"])
 def test_a_saved_tree_comes_back_identical(case, request, tmp_path):
     if case == "no features":
-        tree = tree_of([chain(3, draws=5, mean_features=0.0)], comparisons(3), thali_model="{}" * 50_000)
+        tree = tree_of(
+            [chain(3, draws=5, mean_features=0.0)], comparisons(3), thali_model="{}" * 50_000
+        )
     else:
         tree = request.getfixturevalue(case)[2]
     save(tree, tmp_path / "posterior.nc")
@@ -258,7 +287,9 @@ def test_bad_files_to_load(tmp_path):
             load(tmp_path / "text.nc")
         with refused(DataError, "not a posterior"):
             load(tmp_path / "text.nc", verify=False)
-    xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})}).to_netcdf(
+        tmp_path / "other.nc", engine="h5netcdf"
+    )
     with refused(DataError, "netCDF file, but"):
         load(tmp_path / "other.nc", verify=False)
     with pytest.raises(DataError, match="not a regular file"):
@@ -280,7 +311,9 @@ def test_netcdf4_does_not_see_the_seal(small, tmp_path):
     netcdf4 = pytest.importorskip("netCDF4")
     save(small[2], tmp_path / "posterior.nc")
     with netcdf4.Dataset(tmp_path / "posterior.nc") as file:
-        np.testing.assert_array_equal(file["posterior"]["alpha"][:], small[2]["posterior"]["alpha"].values)
+        np.testing.assert_array_equal(
+            file["posterior"]["alpha"][:], small[2]["posterior"]["alpha"].values
+        )
 
 
 def test_arviz_does_not_see_the_seal(small, tmp_path):
@@ -295,7 +328,8 @@ def test_a_file_that_another_program_rewrote_is_read_when_asked_for(small, tmp_p
     with pytest.raises(DataError, match="verify=False"):
         load(tmp_path / "again.nc")
     xr.testing.assert_identical(
-        load(tmp_path / "again.nc", verify=False)["posterior"].to_dataset(), small[2]["posterior"].to_dataset()
+        load(tmp_path / "again.nc", verify=False)["posterior"].to_dataset(),
+        small[2]["posterior"].to_dataset(),
     )
 
 
@@ -305,7 +339,15 @@ def _hostile(file, how, secret):
 
     group = file["posterior"]
     values = group["alpha"][:]
-    if how in ("nested group", "vast", "objects", "references", "opaque", "virtual", "external array"):
+    if how in (
+        "nested group",
+        "vast",
+        "objects",
+        "references",
+        "opaque",
+        "virtual",
+        "external array",
+    ):
         for reference in ("DIMENSION_LIST",):
             del group["alpha"].attrs[reference]
     if how != "external group":
@@ -330,7 +372,9 @@ def _hostile(file, how, secret):
         group["alpha"] = values
         group["alpha"].attrs["names"] = np.array(["x"] * 65, dtype=object)
     elif how == "one text often":  # 16 bytes stand for each, and say where in the file it is
-        names = group.create_dataset("alpha", data=["x" * 10_000, *["y"] * 999], dtype=h5py.string_dtype())
+        names = group.create_dataset(
+            "alpha", data=["x" * 10_000, *["y"] * 999], dtype=h5py.string_dtype()
+        )
         return names.id.get_offset()
     elif how == "objects":
         group.create_dataset("alpha", values.shape, dtype=h5py.vlen_dtype(float))
@@ -343,7 +387,9 @@ def _hostile(file, how, secret):
         layout[:] = h5py.VirtualSource(secret, "x", values.shape)
         group.create_virtual_dataset("alpha", layout)
     elif how == "external array":
-        group.create_dataset("alpha", values.shape, dtype=float, external=[(secret, 0, h5py.h5f.UNLIMITED)])
+        group.create_dataset(
+            "alpha", values.shape, dtype=float, external=[(secret, 0, h5py.h5f.UNLIMITED)]
+        )
 
 
 HOSTILE = {
@@ -405,6 +451,8 @@ def test_files_of_before_hold_booleans(tmp_path):
     old["latent_features"] = latent.assign(features=latent["features"].astype(bool))
     save(old, tmp_path / "old.nc")
     again = load(tmp_path / "old.nc")
-    xr.testing.assert_identical(again["latent_features"].to_dataset(), tree["latent_features"].to_dataset())
+    xr.testing.assert_identical(
+        again["latent_features"].to_dataset(), tree["latent_features"].to_dataset()
+    )
     save(again, tmp_path / "new.nc")
     assert load(tmp_path / "new.nc")["latent_features"]["features"].dtype == np.int8

@@ -26,7 +26,8 @@ def test_summary_has_the_documented_rows_and_columns(small):
     chains, data, tree = small
     summary = summarise(tree)
     pairs = [
-        f"choice_probability[{data.labels[i]}, {data.labels[j]}]" for i, j in zip(data.first, data.second, strict=True)
+        f"choice_probability[{data.labels[i]}, {data.labels[j]}]"
+        for i, j in zip(data.first, data.second, strict=True)
     ]
     assert summary.index.to_list() == ["n_features", "alpha", "log_likelihood", *pairs]
     assert summary.columns.to_list() == COLUMNS
@@ -89,7 +90,8 @@ def test_constant_quantities_are_quiet_and_ignored():
 def test_everything_constant_is_no_disagreement():
     draws = chain(2, draws=10, mean_features=0.0)
     still = {
-        name: np.repeat(getattr(draws, name)[:1], 10, axis=0) for name in ("alpha", "log_likelihood", "unique_weights")
+        name: np.repeat(getattr(draws, name)[:1], 10, axis=0)
+        for name in ("alpha", "log_likelihood", "unique_weights")
     }
     summary = summarise(tree_of([dataclasses.replace(draws, **still)] * 2, comparisons(2)))
     agrees, sentence = convergence(summary)
@@ -99,7 +101,10 @@ def test_everything_constant_is_no_disagreement():
 
 def test_chains_that_stand_still_in_different_places_are_caught():
     chains = [chain(3, draws=500, seed=seed) for seed in range(2)]
-    chains = [dataclasses.replace(draws, alpha=np.full(500, 1.0 + seed)) for seed, draws in enumerate(chains)]
+    chains = [
+        dataclasses.replace(draws, alpha=np.full(500, 1.0 + seed))
+        for seed, draws in enumerate(chains)
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ok, sentence = convergence(tree_of(chains, comparisons(3)))
@@ -108,9 +113,12 @@ def test_chains_that_stand_still_in_different_places_are_caught():
     said(sentence, "stay in different")
     assert sentence.endswith("refit with `tempering=8`.")
     bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
-    bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
+    bare = [
+        dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)
+    ]
     sentence = convergence(tree_of(bare, comparisons(3)))[1]
-    assert "plot('trace')" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
+    # nothing is learned that could be tempered
+    assert "plot('trace')" in sentence and "tempering" not in sentence
 
 
 def test_one_shifted_chain_is_caught_and_named():
@@ -128,7 +136,9 @@ def test_one_shifted_chain_is_caught_and_named():
 
 
 def test_too_few_draws_are_told_how_many_to_take():
-    summary = pd.DataFrame({"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"])
+    summary = pd.DataFrame(
+        {"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"]
+    )
     summary.attrs.update(chains=4, draws=1000)
     agrees, sentence = convergence(summary)
     said(sentence, "ess_tail of y is 90", "400", "draws=4500` (now 1000)")
@@ -152,7 +162,9 @@ def test_a_few_draws_are_too_few_to_judge():
         assert not convergence(summarise(tree_of([chain(3, draws=draws)], comparisons(3))))[0]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            summary = summarise(tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3)))
+            summary = summarise(
+                tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3))
+            )
         ok, sentence = convergence(summary)
         assert not ok
         assert "cannot be assessed with" in sentence

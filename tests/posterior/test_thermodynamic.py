@@ -1,4 +1,5 @@
-"""Thermodynamic integration: its rule and its bias where all cumulants are known, and draws that agree."""
+"""Thermodynamic integration: its rule and its bias where all cumulants are known, and draws that
+agree."""
 
 import math
 
@@ -8,7 +9,9 @@ import pytest
 from thali._posterior.evidence import Thermodynamic, along_temperatures, integral_of, next_order_of
 
 EXACT = -0.5 * math.log(2.0)  # of the likelihood exp(-x^2 / 2) under Normal(0, 1)
-LADDERS = [np.linspace(1.0, 0.0, levels) for levels in (2, 3, 5, 9)] + [np.array([1.0, 0.6, 0.3, 0.1, 0.0])]
+LADDERS = [np.linspace(1.0, 0.0, levels) for levels in (2, 3, 5, 9)] + [
+    np.array([1.0, 0.6, 0.3, 0.1, 0.0])
+]
 
 
 def cumulants(beta):

@@ -1,6 +1,8 @@
-"""Tables of experiments, read as they are and fitted by maximum likelihood, against R (no R is needed here).
+"""Tables of experiments, read as they are and fitted by maximum likelihood, against R (no R is
+needed here).
 
-R 4.2.2, psychotools 0.7-2, BradleyTerry2 1.1-2. In each comment stands what gave the figures; `worths(f)` is
+R 4.2.2, psychotools 0.7-2, BradleyTerry2 1.1-2. In each comment stands what gave the figures;
+`worths(f)` is
 
     p <- exp(BTabilities(f)[, 1]); p / sum(p)
 """
@@ -17,12 +19,14 @@ from thali._reading.recognise import read
 from thali._source import Source
 from thali.errors import DataWarning
 
-# Best tennis player of Graf, Sabatini, Seles, by sex (R prefmod, data set tennis): patterns of answers with counts.
+# Best tennis player of Graf, Sabatini, Seles, by sex (R prefmod, data set tennis): patterns of
+# answers with counts.
 TENNIS = """n,C1,C2,C3,SEX
 0,1,1,1,1\n6,1,1,-1,1\n0,1,-1,1,1\n19,1,-1,-1,1\n5,-1,1,1,1\n0,-1,1,-1,1\n17,-1,-1,1,1\n21,-1,-1,-1,1
 15,1,1,1,2\n7,1,1,-1,2\n2,1,-1,1,2\n12,1,-1,-1,2\n16,-1,1,1,2\n2,-1,1,-1,2\n23,-1,-1,1,2\n19,-1,-1,-1,2
 """
-# Springall (1973), response surface fitting (R BradleyTerry2, data set springall): row, col, win, loss, tie.
+# Springall (1973), response surface fitting (R BradleyTerry2, data set springall): row, col, win,
+# loss, tie.
 SPRINGALL = """
 1,2,2,16,7 1,3,0,21,1 1,4,5,10,10 1,5,2,15,7 1,6,0,22,2 1,7,12,3,9 1,8,13,9,5 1,9,10,12,3 2,3,6,11,5 2,4,17,2,7
 2,5,9,6,8 2,6,8,12,6 2,7,24,2,0 2,8,16,3,5 2,9,15,2,7 3,4,22,2,4 3,5,14,4,5 3,6,11,4,7 3,7,24,1,3 3,8,22,0,3
@@ -45,7 +49,9 @@ def assert_worths(source, expected, ties=None):
 def test_patterns_with_counts():
     # M: M[1, 2] <- sum(n[C1 == 1]); M[2, 1] <- sum(n[C1 == -1]); C2: 1 and 3; C3: 2 and 3
     # worths(BTm(cbind(w1, w2), factor(a), factor(b)))
-    data = assert_worths(Source("tennis.csv", TENNIS.encode()), [0.2052644562, 0.3672959621, 0.4274395817])
+    data = assert_worths(
+        Source("tennis.csv", TENNIS.encode()), [0.2052644562, 0.3672959621, 0.4274395817]
+    )
     assert data.counts.tolist() == [[0, 61, 51], [103, 0, 78], [113, 86, 0]]
 
 
@@ -55,14 +61,14 @@ def test_patterns_with_counts():
         # worths(BTm(cbind(win, loss), factor(row), factor(col), data = springall$contests))
         (
             "drop",
-            "0.017627307308 0.158021714458 0.401224104235 0.023810834412 0.111120768098 0.237112091389 0.005451552375 "
-            "0.016727060961 0.028904566764",
+            "0.017627307308 0.158021714458 0.401224104235 0.023810834412 0.111120768098"
+            " 0.237112091389 0.005451552375 0.016727060961 0.028904566764",
         ),
         # worths(BTm(cbind(win.adj, loss.adj), factor(row), factor(col), data = springall$contests))
         (
             "half",
-            "0.03377885091 0.15753060184 0.31216312976 0.04423022421 0.12204343364 0.23127647306 0.01426168122 "
-            "0.03368611069 0.05102949467",
+            "0.03377885091 0.15753060184 0.31216312976 0.04423022421 0.12204343364 0.23127647306"
+            " 0.01426168122 0.03368611069 0.05102949467",
         ),
     ],
 )
@@ -82,7 +88,11 @@ def test_wins_losses_and_ties(ties, expected):
             [0.29609535885, 0.11935115685, 0.19044967547, 0.07836209788, 0.31574171095],
         ),
         # worth(btmodel(paircomp(immig[, 1:6]), undecided = FALSE))
-        ("paired_prefmod/immig.csv", "drop", [0.3907508824, 0.1354323130, 0.3694746103, 0.1043421943]),
+        (
+            "paired_prefmod/immig.csv",
+            "drop",
+            [0.3907508824, 0.1354323130, 0.3694746103, 0.1043421943],
+        ),
         # worths(BTm(cbind(home.wins, away.wins), home.team, away.team, data = baseball))
         (
             "paired_bradleyterry2/baseball.csv",
@@ -105,8 +115,22 @@ def test_wins_losses_and_ties(ties, expected):
                 zip(
                     map(str, range(1, 13)),
                     [
-                        *(0.10895682240, 0.10422203421, 0.06743982436, 0.11857262513, 0.08191182317, 0.08456575467),
-                        *(0.09615306027, 0.05292699084, 0.05191726460, 0.04064600459, 0.10280398505, 0.08988381071),
+                        *(
+                            0.10895682240,
+                            0.10422203421,
+                            0.06743982436,
+                            0.11857262513,
+                            0.08191182317,
+                            0.08456575467,
+                        ),
+                        *(
+                            0.09615306027,
+                            0.05292699084,
+                            0.05191726460,
+                            0.04064600459,
+                            0.10280398505,
+                            0.08988381071,
+                        ),
                     ],
                     strict=True,
                 )
@@ -120,10 +144,10 @@ def test_files(file, ties, expected):
 
 @needs_data
 def test_home_advantage():
-    # b <- baseball; b$home.team <- data.frame(team = b$home.team, at.home = 1)
-    # b$away.team <- data.frame(team = b$away.team, at.home = 0)
-    # f <- BTm(cbind(home.wins, away.wins), home.team, away.team, ~ team + at.home, id = "team", data = b)
-    # coef(summary(f))["at.home", ]; worths(f); logLik(f); anova(BTm(... ~ team ...), f, test = "Chisq")
+    # b <- baseball; b$home.team <- data.frame(team = b$home.team, at.home = 1) b$away.team <-
+    # data.frame(team = b$away.team, at.home = 0) f <- BTm(cbind(home.wins, away.wins), home.team,
+    # away.team, ~ team + at.home, id = "team", data = b) coef(summary(f))["at.home", ]; worths(f);
+    # logLik(f); anova(BTm(... ~ team ...), f, test = "Chisq")
     data, _ = read(real_data("paired_bradleyterry2/baseball.csv"), kinds.PAIRS)
     found = th.paired.order_effect(data)
     assert np.log(found.advantage) == pytest.approx(0.3022606555276, rel=1e-6)
@@ -132,7 +156,9 @@ def test_home_advantage():
     assert found.table.loc["order", "deviance"] == pytest.approx(5.410609085, rel=1e-8)
     assert found.p_value == pytest.approx(0.020015, rel=1e-4)
     worths = {"Milwaukee": 0.2200136758295, "Boston": 0.1367203183110, "Baltimore": 0.0435598003057}
-    np.testing.assert_allclose(found.weights["weight"][list(worths)], list(worths.values()), rtol=1e-6)
+    np.testing.assert_allclose(
+        found.weights["weight"][list(worths)], list(worths.values()), rtol=1e-6
+    )
 
 
 @needs_data

@@ -11,7 +11,24 @@ import thali._reading.cells as cells
 from thali._reading.table import load
 from thali._source import Source
 
-ODD = ["", " ", "NA", "-", "01", "1e3", "True", "1,5", " x ", "\u00a0y", "a b", "'", "nan", "inf", "60%", "é"]
+ODD = [
+    "",
+    " ",
+    "NA",
+    "-",
+    "01",
+    "1e3",
+    "True",
+    "1,5",
+    " x ",
+    "\u00a0y",
+    "a b",
+    "'",
+    "nan",
+    "inf",
+    "60%",
+    "é",
+]
 ODD += ["1_000", "x\x0cy"]
 ODD += ["\x85", "\u2028", "1" * 30, "-0", "+3", ".5", "7.", "0x1F", "٣"]
 
@@ -35,7 +52,10 @@ def test_cells_of_all_kinds(separator, ending):
     split = 0
     for _ in range(60):
         texts = [text for text in ODD if separator not in text]
-        rows = [["k", "a", "b"], *([str(k), *rng.choice(texts, 2)] for k in range(rng.integers(1, 6)))]
+        rows = [
+            ["k", "a", "b"],
+            *([str(k), *rng.choice(texts, 2)] for k in range(rng.integers(1, 6))),
+        ]
         rows = [row[:1] + [str(cell) for cell in row[1:]] for row in rows]
         text = ending.join(separator.join(row) for row in rows) + ending * int(rng.integers(2))
         split += cells.even_cells(text, separator) is not None
@@ -68,7 +88,15 @@ def test_shapes_of_all_kinds(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["a,b\nx,1\ny\n", "a,b\nx,1\ny,2,3\n", "a,b\n", "a,b\nx\n1,2,3\n", "a,a\n1,2\n", "a,b,\nx,1,5\n", "a,b\nx,1,2\n"],
+    [
+        "a,b\nx,1\ny\n",
+        "a,b\nx,1\ny,2,3\n",
+        "a,b\n",
+        "a,b\nx\n1,2,3\n",
+        "a,a\n1,2\n",
+        "a,b,\nx,1,5\n",
+        "a,b\nx,1,2\n",
+    ],
 )
 def test_what_is_wrong_is_said_alike(text):
     faults = []

@@ -35,7 +35,12 @@ def battles(rows=500, seed=1):
     a, b = rng.integers(0, 6, (2, rows))
     b = np.where(a == b, (b + 1) % 6, b)
     names = np.array([f"m{k}" for k in range(6)], dtype=object)
-    columns = {"id": np.arange(rows), "model_a": names[a], "model_b": names[b], "judge": rng.integers(0, 99, rows)}
+    columns = {
+        "id": np.arange(rows),
+        "model_a": names[a],
+        "model_b": names[b],
+        "judge": rng.integers(0, 99, rows),
+    }
     return pd.DataFrame(columns | {"winner": rng.choice(np.array(WORDS, dtype=object), rows)})
 
 
@@ -73,17 +78,29 @@ def test_batches_give_the_same_counts(tmp_path, kind, shape):
     elif shape == "list":
         frame = frame.rename(columns={"model_a": "winner", "model_b": "loser", "winner": "how"})
     elif shape == "both ways":
-        wins = {"wins_a": np.arange(500) % 5, "wins_b": np.arange(500) % 3, "ties": np.arange(500) % 2}
-        frame = frame.rename(columns={"model_a": "a", "model_b": "b"}).drop(columns="winner").assign(**wins)
+        wins = {
+            "wins_a": np.arange(500) % 5,
+            "wins_b": np.arange(500) % 3,
+            "ties": np.arange(500) % 2,
+        }
+        frame = (
+            frame.rename(columns={"model_a": "a", "model_b": "b"})
+            .drop(columns="winner")
+            .assign(**wins)
+        )
     elif shape == "games":
         result = frame["winner"].map(dict(zip(WORDS, "HAXX", strict=True)))
         frame = (
-            frame.rename(columns={"model_a": "home", "model_b": "away"}).assign(result=result).drop(columns="winner")
+            frame.rename(columns={"model_a": "home", "model_b": "away"})
+            .assign(result=result)
+            .drop(columns="winner")
         )
     path = written(frame, tmp_path, kind)
     found, sentence = read_counts(path)
     same(found, read(path, PAIRS)[0])
-    assert found.answers is None and "identical rows" in sentence or shape in ("counted", "both ways")
+    assert (
+        found.answers is None and "identical rows" in sentence or shape in ("counted", "both ways")
+    )
     if shape == "missing":
         said(sentence, "comparisons without", len(frame.iloc[::7]))
 
@@ -123,7 +140,12 @@ def test_empty_dates_are_counted_in_all_batches(tmp_path, kind):
     frame.loc[[150, 151, 400], "day"] = None
     with refused(DataError, "'day'", "3 rows", "row 151"):
         read_counts(written(frame, tmp_path, kind), date="day")
-    assert read_counts(written(frame, tmp_path, kind), date="day", where="day is not missing")[0].n_comparisons > 0
+    assert (
+        read_counts(written(frame, tmp_path, kind), date="day", where="day is not missing")[
+            0
+        ].n_comparisons
+        > 0
+    )
 
 
 def test_who_answered_is_read_if_it_is_named(tmp_path):
@@ -140,7 +162,9 @@ def test_who_answered_is_read_if_it_is_named(tmp_path):
 def test_named_columns(tmp_path):
     frame = battles().rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
     coding = dict(zip(WORDS, ("first", "second", "tie", "tie"), strict=True))
-    found, _ = read_counts(written(frame, tmp_path, "csv"), first="x", second="y", chosen="z", coding=coding)
+    found, _ = read_counts(
+        written(frame, tmp_path, "csv"), first="x", second="y", chosen="z", coding=coding
+    )
     same(found, read_counts(written(battles(), tmp_path, "parquet"))[0])
 
 
@@ -161,9 +185,11 @@ def test_named_columns(tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "parquet", "txt"])
 def test_conditions_hold_in_every_batch(tmp_path, kind, where):
     frame = battles()
-    blocks = [*["1", "1.0"] * 175, *["2", "main", None] * 20, *["2", "2.0"] * 45]  # numbers, but for the middle
+    # numbers, but for the middle
+    blocks = [*["1", "1.0"] * 175, *["2", "main", None] * 20, *["2", "2.0"] * 45]
     frame["block"] = np.array(blocks, dtype=object)
-    frame["score"] = np.where(frame["id"] % 70 < 65, np.nan, frame["id"] / 500)  # batches without a number
+    # batches without a number
+    frame["score"] = np.where(frame["id"] % 70 < 65, np.nan, frame["id"] / 500)
     path = written(frame, tmp_path, kind)
     found, sentence = read_counts(path, where=where)
     whole, message = read(path, PAIRS, where=where)
@@ -194,17 +220,27 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
     with warned(DataWarning, "50 rows", "'block'"):
         read_counts(path)
     with warned(DataWarning, "40 rows") as messages:
-        read_counts(written(frame.assign(part=frame["block"].replace("main", "demo")), tmp_path, kind), where="id > 99")
+        read_counts(
+            written(frame.assign(part=frame["block"].replace("main", "demo")), tmp_path, kind),
+            where="id > 99",
+        )
     assert len(messages) == 1, "a file that is all practice is what it is"
 
 
 @pytest.mark.fit
 def test_texts_stay_texts(tmp_path):
-    """Those that stand for categories keep their order, missing ones their column, counts in text their size."""
+    """Those that stand for categories keep their order, missing ones their column, counts in text
+    their size."""
     frame = battles().drop(columns="judge")
-    frame = frame.assign(lang=np.where(np.arange(500) % 3, "de", None), length=np.where(np.arange(500) % 2, "2", "10"))
+    frame = frame.assign(
+        lang=np.where(np.arange(500) % 3, "de", None),
+        length=np.where(np.arange(500) % 2, "2", "10"),
+    )
     path = written(frame, tmp_path, "parquet")
-    found, other = (th.leaderboard(each, by="lang", covariates=["length"], progressbar=False) for each in (path, frame))
+    found, other = (
+        th.leaderboard(each, by="lang", covariates=["length"], progressbar=False)
+        for each in (path, frame)
+    )
     pd.testing.assert_frame_equal(found.table, other.table)
     pd.testing.assert_frame_equal(found.boards["de"].table, other.boards["de"].table)
     counted = frame[["model_a", "model_b", "winner"]].iloc[:90].assign(n="2")

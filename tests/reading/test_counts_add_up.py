@@ -1,4 +1,5 @@
-"""Rows that were used and rows that were left out, as the sentence counts them, are the rows of the file."""
+"""Rows that were used and rows that were left out, as the sentence counts them, are the rows of the
+file."""
 
 import re
 
@@ -112,7 +113,9 @@ USED = {  # rows that the data have
     trials: lambda data: data.n_comparisons,
     games: lambda data: data.n_comparisons,
     counted: None,
-    a_column_a_pair: lambda data: sum(each.n_comparisons > 0 for each in data.by_respondent().values()),
+    a_column_a_pair: lambda data: sum(
+        each.n_comparisons > 0 for each in data.by_respondent().values()
+    ),
     rankings: lambda data: data.to_frame()["respondent"].nunique(),
     best_worst: lambda data: data.n_answers,
     best: lambda data: data.n_answers,
@@ -126,7 +129,9 @@ USED = {  # rows that the data have
 
 def omitted(said):
     dropped = sum(int(number.replace(",", "")) for number in LEFT_OUT.findall(said))
-    return dropped + sum(int(rows.replace(",", "")) - int(kept.replace(",", "")) for kept, rows in KEPT.findall(said))
+    return dropped + sum(
+        int(rows.replace(",", "")) - int(kept.replace(",", "")) for kept, rows in KEPT.findall(said)
+    )
 
 
 @pytest.mark.first(60)
@@ -143,12 +148,21 @@ def test_used_and_left_out_are_all(shape, seed):
     if not seed % 2:  # a row without a cell is none
         header, lines = f"note,{header}", [f"s,{line}" for line in lines]
     if seed % 2:  # some are left out by a condition, too
-        header, lines = f"block,{header}", [f"{k // sizes % 3},{line}" for k, line in enumerate(lines)]
+        header, lines = (
+            f"block,{header}",
+            [f"{k // sizes % 3},{line}" for k, line in enumerate(lines)],
+        )
         conditions = {"where": "block != 2"}
     kinds = [EXPERIMENTS] if shape is experiment else []
-    data, said = read(Source("table.csv", "\n".join([header, *lines]).encode()), *kinds, **conditions)
+    data, said = read(
+        Source("table.csv", "\n".join([header, *lines]).encode()), *kinds, **conditions
+    )
     if shape is counted:
-        totals = [sum(map(int, filter(None, line.split(",")[-2:]))) for line in lines if "2" != line[0] or not seed % 2]
+        totals = [
+            sum(map(int, filter(None, line.split(",")[-2:])))
+            for line in lines
+            if "2" != line[0] or not seed % 2
+        ]
         assert data.n_comparisons == sum(totals)
         used = sum(total > 0 for total in totals)
     else:
@@ -173,7 +187,9 @@ def test_rankings_of_a_row_an_option_are_used_or_left_out(seed):
 
 
 def test_a_square_is_used_as_a_whole():
-    square = pd.DataFrame([[0, 2, 3], [4, 0, 5], [1, 6, 0]], ["tea", "milk", "rum"], ["tea", "milk", "rum"])
+    square = pd.DataFrame(
+        [[0, 2, 3], [4, 0, 5], [1, 6, 0]], ["tea", "milk", "rum"], ["tea", "milk", "rum"]
+    )
     assert th.read(square).n_comparisons == 21
     with pytest.raises(DataError, match="'rum'.*'milk'"):
         th.read(square.astype(float).replace(6.0, np.nan))
@@ -194,4 +210,7 @@ def test_an_option_that_nobody_ranked_is_worse_or_named_as_unused(nobody_ranked)
     assert worse.labels == ("A", "B", "C", nobody_ranked)
     assert (worse.to_frame()["alternative"] == nobody_ranked).any()
     absent = th.read(frame)
-    assert absent.labels == ("A", "B", "C") and f"columns not used: '{nobody_ranked}'" in absent.read_as
+    assert (
+        absent.labels == ("A", "B", "C")
+        and f"columns not used: '{nobody_ranked}'" in absent.read_as
+    )

@@ -1,4 +1,5 @@
-"""The table of shapes in the documentation: each row is read, and by the constructor that it names to the same data."""
+"""The table of shapes in the documentation: each row is read, and by the constructor that it names
+to the same data."""
 
 import re
 import warnings
@@ -22,7 +23,9 @@ def shapes():
     text = (PROJECT / "docs" / "start" / "shapes_of_tables.md").read_text(encoding="utf-8")
     table = text[text.index("| a row is | header |") :]
     for line in table[: table.index("\n\n")].splitlines()[2:]:
-        what, header, rows, options, constructor = (cell.strip() for cell in line.strip("|").split("|"))
+        what, header, rows, options, constructor = (
+            cell.strip() for cell in line.strip("|").split("|")
+        )
         cells = header.strip("`"), re.findall(r"`(.*?)`", rows), constructor.strip("`")
         yield pytest.param(*cells, re.findall("--([a-z]+)", options), id=what)
 
@@ -32,7 +35,9 @@ def files():
     text = (PROJECT / "docs" / "start" / "shapes_of_tables.md").read_text(encoding="utf-8")
     table = text[text.index("| from | header |") :]
     for line in table[: table.index("\n\n")].splitlines()[2:]:
-        program, header, rows, options, described = (cell.strip() for cell in line.strip("|").split("|"))
+        program, header, rows, options, described = (
+            cell.strip() for cell in line.strip("|").split("|")
+        )
         assert "](http" in described or described == "the same"
         name = "study.cho" if ".cho" in program else "table.csv"
         said = dict(re.findall(r"--([a-z]+) (\S+)", options.strip("`")))
@@ -40,7 +45,8 @@ def files():
 
 
 BESIDE = {  # what the files hold that options name
-    "codes.csv": "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\nprice,3,199\n",
+    "codes.csv": "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\n"
+    "price,3,199\n",
     "design.csv": "version,task,alternative,brand,price\n"
     + "".join(
         f"{version},{task},{place},{brand},{99 + 50 * ((task + place + version) % 3)}\n"
@@ -56,7 +62,11 @@ def test_every_file_of_a_program_is_read(name, header, rows, said, tmp_path):
     for file, text in BESIDE.items():
         (tmp_path / file).write_text(text)
     options = {
-        word: tmp_path / value if value in BESIDE else value.split(",") if word == "attributes" else value
+        word: tmp_path / value
+        if value in BESIDE
+        else value.split(",")
+        if word == "attributes"
+        else value
         for word, value in said.items()
     }
     with warnings.catch_warnings():
@@ -70,7 +80,10 @@ def test_every_file_of_a_program_is_read(name, header, rows, said, tmp_path):
 
 @pytest.mark.parametrize(("header", "rows", "constructor", "options"), [*shapes()])
 def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, constructor, options):
-    assert {*options} <= {"model", *(option.typed or option.name for option in (*OF_TABLES, *EXPERIMENT))}
+    assert {*options} <= {
+        "model",
+        *(option.typed or option.name for option in (*OF_TABLES, *EXPERIMENT)),
+    }
     source = Source("table.csv", "\n".join([header, *rows]).encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -101,7 +114,9 @@ def test_the_words_for_no_answer_are_those_of_the_source():
 
 @pytest.mark.parametrize("word", words_for_no_answer())
 def test_a_word_for_no_answer_leaves_the_comparison_out_unless_it_is_coded(word):
-    frame = pd.DataFrame({"left": ["tea"] * 3, "right": ["milk"] * 3, "chosen": ["left", "right", word]})
+    frame = pd.DataFrame(
+        {"left": ["tea"] * 3, "right": ["milk"] * 3, "chosen": ["left", "right", word]}
+    )
     data = th.PairedComparisons.from_trials(frame)
     assert (data.n_answers, data.n_ties) == (2, 0)
     if word not in NO_ANSWERS:

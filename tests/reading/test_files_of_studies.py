@@ -1,4 +1,5 @@
-"""Files of survey programs and of R's packages, each written here after its published description."""
+"""Files of survey programs and of R's packages, each written here after its published
+description."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,12 @@ from thali.errors import DataError
 
 CODES = "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\nprice,3,199\n"
 # Two people, two tasks of two products; the chosen concept of each task, 3 being none.
-PRODUCTS = {(1, 1): [(1, 1), (2, 3)], (1, 2): [(2, 2), (1, 3)], (2, 1): [(2, 1), (1, 2)], (2, 2): [(1, 1), (2, 2)]}
+PRODUCTS = {
+    (1, 1): [(1, 1), (2, 3)],
+    (1, 2): [(2, 2), (1, 3)],
+    (2, 1): [(2, 1), (1, 2)],
+    (2, 2): [(1, 1), (2, 2)],
+}
 CHOICES = {(1, 1): 2, (1, 2): 3, (2, 1): 1, (2, 2): 2}
 BRANDS, PRICES = ["Sony", "Canon"], [99, 149, 199]
 
@@ -27,9 +33,17 @@ def expected():
         for place, (brand, price) in enumerate(products, start=1):
             row = {"brand": BRANDS[brand - 1], "price": PRICES[price - 1]}
             rows.append(
-                {"id": person, "task": task, "alt": str(place), **row, "choice": int(CHOICES[person, task] == place)}
+                {
+                    "id": person,
+                    "task": task,
+                    "alt": str(place),
+                    **row,
+                    "choice": int(CHOICES[person, task] == place),
+                }
             )
-        rows.append({"id": person, "task": task, "alt": "3", "choice": int(CHOICES[person, task] == 3)})
+        rows.append(
+            {"id": person, "task": task, "alt": "3", "choice": int(CHOICES[person, task] == 3)}
+        )
     return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), none="3", levels={"brand": BRANDS})
 
 
@@ -145,7 +159,8 @@ def design(none=False, fixed=False):
 
 
 ANSWERS = "id,version,task,choice,age\n" + "".join(
-    f"{person},{person},{task},{choice},{20 + person}\n" for (person, task), choice in CHOICES.items()
+    f"{person},{person},{task},{choice},{20 + person}\n"
+    for (person, task), choice in CHOICES.items()
 )
 BY_TASK = "id,block,age,choice1,choice2\n1,1,21,2,none\n2,2,22,1,2\n"
 QUALTRICS = """ResponseId,version,age,Q7,Q8
@@ -156,13 +171,23 @@ Response ID,version,How old are you?,Which would you buy?,"And here, which?"
 """
 
 
-@pytest.mark.parametrize("answers", [ANSWERS, BY_TASK, QUALTRICS], ids=["a row a task", "a column a task", "qualtrics"])
+@pytest.mark.parametrize(
+    "answers", [ANSWERS, BY_TASK, QUALTRICS], ids=["a row a task", "a column a task", "qualtrics"]
+)
 @pytest.mark.parametrize("none", [False, True])
 def test_answers_beside_a_design(tmp_path, expected, answers, none):
-    found, sentence = made(answers, EXPERIMENTS, design=file_of(tmp_path, design(none), "design.csv"))
+    found, sentence = made(
+        answers, EXPERIMENTS, design=file_of(tmp_path, design(none), "design.csv")
+    )
     ordered = found.levels["brand"]
     assert ordered == ("Canon", "Sony") and found.levels["price"] == ("99", "149", "199")
-    listed, _ = made(answers, EXPERIMENTS, design=tmp_path / "design.csv", levels={"brand": BRANDS}, where="age > 0")
+    listed, _ = made(
+        answers,
+        EXPERIMENTS,
+        design=tmp_path / "design.csv",
+        levels={"brand": BRANDS},
+        where="age > 0",
+    )
     same(listed, expected)
     assert found.people["age"].tolist() == [21, 22]
     said(sentence, "design.csv")
@@ -190,7 +215,10 @@ def test_tasks_of_everybody_and_answers_that_are_missing(tmp_path):
         (ANSWERS.replace("age", "brand"), ("column 'brand'",)),
         (ANSWERS.replace("id,", "who,", 1), ("identifies the respondent",)),
         (BY_TASK.replace("choice2", "note"), ("2 tasks",)),
-        (BY_TASK.replace("age", "a1,a2").replace(",21,", ",1,1,").replace(",22,", ",2,2,"), ("several series",)),
+        (
+            BY_TASK.replace("age", "a1,a2").replace(",21,", ",1,1,").replace(",22,", ",2,2,"),
+            ("several series",),
+        ),
     ],
 )
 def test_answers_that_do_not_fit_their_design(tmp_path, answers, facts):
@@ -199,14 +227,20 @@ def test_answers_that_do_not_fit_their_design(tmp_path, answers, facts):
 
 
 def test_a_design_that_is_none(tmp_path):
-    wide = file_of(tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv")
+    wide = file_of(
+        tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv"
+    )
     with refused(DataError, "'1'", "per alternative"):
         made(ANSWERS, EXPERIMENTS, design=wide)
     with refused(DataError, "task numbers"):
-        made(ANSWERS, EXPERIMENTS, design=file_of(tmp_path, "version,brand\n1,Sony\n1,Canon\n", "tasks.csv"))
+        made(
+            ANSWERS,
+            EXPERIMENTS,
+            design=file_of(tmp_path, "version,brand\n1,Sony\n1,Canon\n", "tasks.csv"),
+        )
 
 
-# Shapes of R's packages, after their documentation -------------------------------------------------------------------
+# Shapes of R's packages, after their documentation ------------------------------------------------
 
 APOLLO = """ID,SP_task,av_car,av_bus,av_air,time_car,cost_car,time_bus,cost_bus,time_air,cost_air,choice,female
 1,1,1,1,0,120,40,180,20,0,0,1,0
@@ -324,7 +358,10 @@ def test_a_row_of_numbers_may_be_there_twice():
 
 def test_a_version_has_its_own_tasks_before_those_of_everybody(tmp_path):
     """Wherever rows of version 0 stand in the design."""
-    own = "version,task,alternative,brand,price\n1,1,1,Sony,99\n1,1,2,Canon,149\n0,1,1,Canon,199\n0,1,2,Sony,149\n"
+    own = (
+        "version,task,alternative,brand,price\n1,1,1,Sony,99\n1,1,2,Canon,149\n0,1,1,Canon,199\n"
+        "0,1,2,Sony,149\n"
+    )
     answers = "id,version,task,choice\n1,1,1,2\n2,0,1,1\n3,1,1,1\n"
     found, _ = made(answers, EXPERIMENTS, design=file_of(tmp_path, own, "design.csv"))
     prices = [found.levels["price"][found.products[row, -1]] for row in found.row_product]
@@ -335,7 +372,9 @@ def test_no_choice_is_that_of_the_design(tmp_path, expected):
     """Whatever word or number says so; the design has a row of it."""
     with_none = file_of(tmp_path, design(True), "design.csv")
     for word in ("0", "None", "3"):
-        found, _ = made(BY_TASK.replace("none", word), EXPERIMENTS, design=with_none, levels={"brand": BRANDS})
+        found, _ = made(
+            BY_TASK.replace("none", word), EXPERIMENTS, design=with_none, levels={"brand": BRANDS}
+        )
         same(found, expected)
 
 
@@ -354,7 +393,11 @@ def test_codes_of_people_describe_people(tmp_path):
         for task in (1, 2)
         for k in (1, 2)
     )
-    own = file_of(tmp_path, "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nage,1,young\nage,2,old\n", "c.csv")
+    own = file_of(
+        tmp_path,
+        "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nage,1,young\nage,2,old\n",
+        "c.csv",
+    )
     found, _ = made("id,task,alt,brand,choice,age\n" + rows, EXPERIMENTS, codes=own)
     assert found.attributes == ("brand",) and found.levels["brand"] == ("Sony", "Canon")
     assert found.people["age"].tolist() == ["old", "young", "old", "young"]
@@ -362,30 +405,53 @@ def test_codes_of_people_describe_people(tmp_path):
 
 @pytest.mark.parametrize(
     ("header", "asked"),
-    [("Version,Aufgabe,links,rechts", "gewählt"), ("version,task,item1,item2", "chosen"), ("Nr,left,right", "winner")],
+    [
+        ("Version,Aufgabe,links,rechts", "gewählt"),
+        ("version,task,item1,item2", "chosen"),
+        ("Nr,left,right", "winner"),
+    ],
 )
 def test_columns_of_sets_in_a_design_are_called_as_in_a_table(tmp_path, header, asked):
     numbered = header.split(",")[:-2]
     rows = [
-        ",".join(["1"] * (len(numbered) - 1) + [str(k), *pair]) for k, pair in enumerate(("ab", "bc", "ca"), start=1)
+        ",".join(["1"] * (len(numbered) - 1) + [str(k), *pair])
+        for k, pair in enumerate(("ab", "bc", "ca"), start=1)
     ]
     design = file_of(tmp_path, "\n".join([header, *rows]), "design.csv")
     answers = f"id,{asked}_1,{asked}_2,{asked}_3\nx,1,2,1\ny,1,2,2\n"
     data = read(Source("answers.csv", answers.encode()), design=design)[0]
-    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 2, 1], [0, 0, 0], [1, 2, 0]]
+    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
+        [0, 2, 1],
+        [0, 0, 0],
+        [1, 2, 0],
+    ]
 
 
 def test_answers_of_an_adaptive_conjoint_are_tasks_of_different_sizes():
-    """As the page of shapes says: a concept of the screening part and none; a set of the tournament without none."""
+    """As the page of shapes says: a concept of the screening part and none; a set of the tournament
+    without none."""
     text = "id,task,alternative,brand,price,choice\n"
     for person in (1, 2):
-        for task, (brand, price) in enumerate([("Sony", 99), ("Canon", 149), ("Sony", 199)], start=1):
+        for task, (brand, price) in enumerate(
+            [("Sony", 99), ("Canon", 149), ("Sony", 199)], start=1
+        ):
             text += f"{person},{task},1,{brand},{price},{int(task == person)}\n"
             text += f"{person},{task},none,,,{int(task != person)}\n"
-        for place, (brand, price) in enumerate([("Sony", 99), ("Canon", 149), ("Canon", 199)], start=1):
+        for place, (brand, price) in enumerate(
+            [("Sony", 99), ("Canon", 149), ("Canon", 199)], start=1
+        ):
             text += f"{person},4,{place},{brand},{price},{int(place == 2)}\n"
     data, sentence = made(text, EXPERIMENTS)
     said(sentence, "2 respondents", "8 tasks", "18 alternatives")
-    assert sorted({*np.diff(data.first_row).tolist()}) == [2, 3] and data.chosen.tolist() == [0, 1, 1, 1, 1, 0, 1, 1]
+    assert sorted({*np.diff(data.first_row).tolist()}) == [2, 3] and data.chosen.tolist() == [
+        0,
+        1,
+        1,
+        1,
+        1,
+        0,
+        1,
+        1,
+    ]
     with refused(DataError, "missing; fill"):  # of the part in which people build their own
         made(text + "2,5,1,Sony,,1\n2,5,2,Canon,,0\n", EXPERIMENTS)

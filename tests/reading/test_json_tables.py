@@ -15,9 +15,30 @@ from thali._reading.table import Source, load, read_table
 from thali.errors import DataError
 
 BATTLES = [
-    {"battle": 0, "model_a": "lumen", "model_b": "pico", "winner": "tie", "language": "fr", "tokens": 12.5},
-    {"battle": 1, "model_a": "sable", "model_b": "lumen, 7b", "winner": "model_a", "language": None, "tokens": None},
-    {"battle": 2, "model_a": "pico", "model_b": "sable", "winner": "model_b", "language": "de", "tokens": 3.0},
+    {
+        "battle": 0,
+        "model_a": "lumen",
+        "model_b": "pico",
+        "winner": "tie",
+        "language": "fr",
+        "tokens": 12.5,
+    },
+    {
+        "battle": 1,
+        "model_a": "sable",
+        "model_b": "lumen, 7b",
+        "winner": "model_a",
+        "language": None,
+        "tokens": None,
+    },
+    {
+        "battle": 2,
+        "model_a": "pico",
+        "model_b": "sable",
+        "winner": "model_b",
+        "language": "de",
+        "tokens": 3.0,
+    },
 ]
 
 
@@ -56,9 +77,35 @@ def test_the_same_table_as_from_csv(name, text, tmp_path):
 @pytest.mark.unit
 def test_what_is_quoted_is_text_and_what_is_not_is_a_number():
     records = [
-        {"id": "0012", "price": "1.10", "n": 3, "share": 0.1, "gap": 1, "sure": True, "mixed": "x", "NA": "NA"},
-        {"id": "13", "price": "2", "n": -4, "share": 1e-7, "gap": "NA", "sure": False, "mixed": 7, "NA": "b"},
-        {"id": "14", "price": "", "n": 10**16 + 1, "share": 2, "late": "y", "mixed": 1.5, "sure": None},
+        {
+            "id": "0012",
+            "price": "1.10",
+            "n": 3,
+            "share": 0.1,
+            "gap": 1,
+            "sure": True,
+            "mixed": "x",
+            "NA": "NA",
+        },
+        {
+            "id": "13",
+            "price": "2",
+            "n": -4,
+            "share": 1e-7,
+            "gap": "NA",
+            "sure": False,
+            "mixed": 7,
+            "NA": "b",
+        },
+        {
+            "id": "14",
+            "price": "",
+            "n": 10**16 + 1,
+            "share": 2,
+            "late": "y",
+            "mixed": 1.5,
+            "sure": None,
+        },
     ]
     frame = read_table(source(in_lines(records)))
     assert frame["id"].tolist() == ["0012", "13", "14"]
@@ -74,7 +121,10 @@ def test_what_is_quoted_is_text_and_what_is_not_is_a_number():
 
 @pytest.mark.unit
 def test_lists_and_objects_are_left_out_and_named():
-    records = [each | {"turns": [{"role": "user"}], "meta": {"a": 1} if k else None} for k, each in enumerate(BATTLES)]
+    records = [
+        each | {"turns": [{"role": "user"}], "meta": {"a": 1} if k else None}
+        for k, each in enumerate(BATTLES)
+    ]
     table = load(source(in_lines(records)))
     assert table.names == list(BATTLES[0])
     said(table.note, "'turns'", "'meta'")
@@ -100,7 +150,8 @@ DAMAGED = {
 @pytest.mark.unit
 @pytest.mark.parametrize(("text", "facts"), DAMAGED.values(), ids=DAMAGED.keys())
 def test_damaged_files(text, facts):
-    with pytest.raises(DataError, match="^log.jsonl: ") as error:  # whose words are in part those of `json`
+    # whose words are in part those of `json`
+    with pytest.raises(DataError, match="^log.jsonl: ") as error:
         read_table(source(text))
     assert all(fact in str(error.value) for fact in facts)
 
@@ -116,12 +167,17 @@ def test_keys_that_differ_from_row_to_row_do_not_fill_the_memory(monkeypatch):
 @pytest.mark.unit
 def test_tables_of_text_whose_names_look_a_little_like_json_stay_text():
     assert read_table(source("[a],{b}\n1,2\n", "t.csv")).columns.tolist() == ["[a]", "{b}"]
-    assert read_table(source('"{""a"": 1}",b\n1,2\n', "t.csv")).columns.tolist() == ['{"a": 1}', "b"]
+    assert read_table(source('"{""a"": 1}",b\n1,2\n', "t.csv")).columns.tolist() == [
+        '{"a": 1}',
+        "b",
+    ]
 
 
 @pytest.mark.unit
 def test_rows_of_an_error_are_lines_of_the_file():
-    text = "\n" + in_lines([{"winner": "tea", "loser": "milk", "n": 3}, {"winner": "tea", "loser": "milk", "n": -1}])
+    text = "\n" + in_lines(
+        [{"winner": "tea", "loser": "milk", "n": 3}, {"winner": "tea", "loser": "milk", "n": -1}]
+    )
     with refused(DataError, "row 3"):
         read(source(text), kinds.PAIRS)
 
@@ -132,6 +188,9 @@ def test_a_leaderboard_of_a_large_log_is_that_of_the_same_csv(tmp_path, monkeypa
     frame.to_csv(tmp_path / "log.csv", index=False)
     frame.to_json(tmp_path / "log.jsonl", orient="records", lines=True)
     limits.lower(monkeypatch, bytes_read_at_once=1)
-    boards = [th.leaderboard(tmp_path / name, by="language", progressbar=False) for name in ("log.jsonl", "log.csv")]
+    boards = [
+        th.leaderboard(tmp_path / name, by="language", progressbar=False)
+        for name in ("log.jsonl", "log.csv")
+    ]
     pd.testing.assert_frame_equal(*(board.table for board in boards))
     assert list(boards[0].boards) == ["de", "fr"]

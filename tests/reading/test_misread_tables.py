@@ -129,7 +129,11 @@ def test_labels_of_constructors_that_look_the_same_are_one(spelling):
     with warned(DataWarning, "labels that look"):
         assert th.PairedComparisons.from_pairs([(usual, "milk"), ("milk", other)]).n_pairs == 1
     with warned(DataWarning, "labels that look"):
-        assert th.Triplets([(usual, "milk", "juice"), (other, "juice", "milk")]).labels == (usual, "milk", "juice")
+        assert th.Triplets([(usual, "milk", "juice"), (other, "juice", "milk")]).labels == (
+            usual,
+            "milk",
+            "juice",
+        )
     with pytest.warns(DataWarning), refused(DataError, "must be unique"):
         th.Similarities(np.eye(2), labels=[usual, other])
 
@@ -153,10 +157,16 @@ def test_labels_that_differ_stay_two():
 def test_a_line_may_be_longer_than_a_cell(separator):
     """As of many genes; the first line alone is longer than what csv takes for one cell."""
     names = [f"ENSG{k:011d}" for k in range(9_000)]
-    rows = [separator.join(["class", *names]), *(separator.join(["ab"[k % 2], *["1"] * 9_000]) for k in range(3))]
+    rows = [
+        separator.join(["class", *names]),
+        *(separator.join(["ab"[k % 2], *["1"] * 9_000]) for k in range(3)),
+    ]
     frame = read_table(Source("genes", "\n".join(rows).encode()))
     assert frame.shape == (3, 9_001) and list(frame.columns[1:]) == names
-    quoted = "\n".join(['"class"', "a", "b"]).replace('"class"', separator.join(['"class"', *names])) + "\n"
+    quoted = (
+        "\n".join(['"class"', "a", "b"]).replace('"class"', separator.join(['"class"', *names]))
+        + "\n"
+    )
     with refused(DataError, "cell"):
         read_table(Source("genes", quoted.encode()))
 
@@ -165,11 +175,18 @@ def test_an_index_without_a_name_is_a_column_without_a_name():
     frame = pd.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"], "": [1, 2]}, index=["x", "y"])
     frame.to_parquet(file := io.BytesIO())
     assert "2 comparisons" in taken(file.getvalue(), "x.parquet")[1]
-    assert list(read_table(Source("x", file.getvalue())).columns) == ["column 1", "winner", "loser", "column 4"]
+    assert list(read_table(Source("x", file.getvalue())).columns) == [
+        "column 1",
+        "winner",
+        "loser",
+        "column 4",
+    ]
 
 
 def test_durations_are_no_counts():
-    frame = pd.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"], "n": pd.to_timedelta(["1h", "2h"])})
+    frame = pd.DataFrame(
+        {"winner": ["a", "b"], "loser": ["b", "a"], "n": pd.to_timedelta(["1h", "2h"])}
+    )
     frame.to_parquet(file := io.BytesIO())
     with refused(DataError, "which is not a number"):
         taken(file.getvalue(), "x.parquet")
@@ -185,20 +202,25 @@ def test_a_large_number_is_not_a_position():
 
 
 def test_levels_that_each_task_has_once_are_no_ranks(tmp_path):
-    """Of three products with the levels 1, 2, 3 in some order in every task, as in designs without overlap."""
+    """Of three products with the levels 1, 2, 3 in some order in every task, as in designs without
+    overlap."""
     rows = ["p,1,A,B,B,1,3,2,1", "p,2,B,A,B,3,2,1,2", "q,1,A,B,A,2,1,3,3", "q,2,B,A,B,3,1,2,none"]
     table = "person,task,brand_1,brand_2,brand_3,price_1,price_2,price_3,choice\n" + "\n".join(rows)
     (tmp_path / "tasks.csv").write_text(table)
     data, how = recognise.read(tmp_path / "tasks.csv")
     assert isinstance(data, th.ChoiceExperiment) and "2 respondents, 4 tasks" in how
-    (tmp_path / "ranks.csv").write_text("person,tea,milk,water,choice\np,1,3,2,tea\nq,3,2,1,water\nr,2,1,3,milk\n")
+    (tmp_path / "ranks.csv").write_text(
+        "person,tea,milk,water,choice\np,1,3,2,tea\nq,3,2,1,water\nr,2,1,3,milk\n"
+    )
     assert "ranking" in recognise.read(tmp_path / "ranks.csv")[1]
 
 
 @pytest.mark.parametrize("best", ["item1", "1"])
 def test_ranks_beside_the_best_are_ranks(best):
     """The best names a column, or holds a rank: no options are called 1, 2, 3."""
-    text = f"person,item1,item2,item3,best\np,1,2,3,{best}\nq,3,1,2,{best.replace('item1', 'item2')}\n"
+    text = (
+        f"person,item1,item2,item3,best\np,1,2,3,{best}\nq,3,1,2,{best.replace('item1', 'item2')}\n"
+    )
     data, how = taken(text)
     assert set(data.labels) == {"item1", "item2", "item3"} and "ranking" in how
     rows = "p,tea,milk,water,tea\nq,milk,tea,water,milk\n"
@@ -211,7 +233,12 @@ def test_ratings_of_which_the_best_names_a_column_are_refused():
 
 
 def test_products_beside_a_column_best_are_products():
-    rows = ["p,1,A,B,B,1,3,2,1,A", "p,2,B,A,B,3,2,1,2,A", "q,1,A,B,A,2,1,3,3,A", "q,2,B,A,B,3,1,2,1,B"]
+    rows = [
+        "p,1,A,B,B,1,3,2,1,A",
+        "p,2,B,A,B,3,2,1,2,A",
+        "q,1,A,B,A,2,1,3,3,A",
+        "q,2,B,A,B,3,1,2,1,B",
+    ]
     header = "person,task,brand_1,brand_2,brand_3,price_1,price_2,price_3,choice,best\n"
     assert isinstance(taken(header + "\n".join(rows))[0], th.ChoiceExperiment)
 
@@ -220,36 +247,58 @@ def test_trial_version_and_questions_may_hold_names_of_options():
     sets = [order for order in permutations("12345", 3)]
     rows = [f"p,{k % 5 + 1},2,{','.join(row)},{row[1]},{row[0]}" for k, row in enumerate(sets)]
     rows += [f"q,{k % 5 + 1},3,{','.join(row)},{row[1]},1" for k, row in enumerate(sets)]
-    data = taken("person,trial,version,option1,option2,option3,best,favourite\n" + "\n".join(rows))[0]
+    data = taken("person,trial,version,option1,option2,option3,best,favourite\n" + "\n".join(rows))[
+        0
+    ]
     assert isinstance(data, th.Choices) and data.times.sum() == 120
 
 
 @pytest.mark.parametrize("answers", [("best", "worst"), ("odd",)])
 def test_options_that_are_numbers_are_no_ranks(answers):
-    """Each stands once in every row, as ranks would; but another column says what was chosen of them."""
+    """Each stands once in every row, as ranks would; but another column says what was chosen of
+    them."""
     rows = [(f"p{k}", *order) for k in range(3) for order in permutations(["1", "2", "3"])]
-    names = ["object1", "object2", "object3"] if answers == ("odd",) else ["option1", "option2", "option3"]
-    frame = pd.DataFrame(rows, columns=["person", *names]).assign(**{answers[0]: [row[1] for row in rows]})
+    names = (
+        ["object1", "object2", "object3"]
+        if answers == ("odd",)
+        else ["option1", "option2", "option3"]
+    )
+    frame = pd.DataFrame(rows, columns=["person", *names]).assign(
+        **{answers[0]: [row[1] for row in rows]}
+    )
     frame = frame if answers == ("odd",) else frame.assign(worst=[row[2] for row in rows])
     assert recognise.recognise(RawTable(frame, "the table")).kind == (
         kinds.TRIPLETS if answers == ("odd",) else kinds.CHOICES
     )
 
 
-# Words such as null and NA: options where an option is so called, else no answer, which is counted -------------------
+# Words such as null and NA: options where an option is so called, else no answer, which is counted
 
 
 WORDS = ["null", "None", "NA", "nan", "NULL", "-"]
-OF_WORDS = {  # {} is the option that is so called, ! an answer that none is; the last row is not used
-    "trials": ("left,right,chosen\n{},tea,{}\ntea,milk,milk\nmilk,{},{}\ntea,milk,!\n", "1 row without an answer"),
+# {} is the option that is so called, ! an answer that none is; the last row is not used
+OF_WORDS = {
+    "trials": (
+        "left,right,chosen\n{},tea,{}\ntea,milk,milk\nmilk,{},{}\ntea,milk,!\n",
+        "1 row without an answer",
+    ),
     "best-worst": (
         "a1,a2,a3,best,worst\n{},tea,milk,{},tea\ntea,{},milk,milk,{}\ntea,{},milk,!,tea\n",
         "1 row without",
     ),
-    "best": ("a1,a2,a3,best\n{},tea,milk,{}\ntea,{},milk,milk\ntea,{},milk,!\n", "1 row without an answer"),
-    "triplets": ("a,b,c,odd\n{},tea,milk,{}\ntea,milk,{},milk\ntea,{},milk,!\n", "1 row without an answer"),
+    "best": (
+        "a1,a2,a3,best\n{},tea,milk,{}\ntea,{},milk,milk\ntea,{},milk,!\n",
+        "1 row without an answer",
+    ),
+    "triplets": (
+        "a,b,c,odd\n{},tea,milk,{}\ntea,milk,{},milk\ntea,{},milk,!\n",
+        "1 row without an answer",
+    ),
     "wide pairs": ("tea > {},tea > milk\n{},milk\ntea,tea\n!,!\n", "1 row without an answer"),
-    "choices": ("task,alternative,chosen\n1,{},{}\n1,tea,{}\n2,tea,tea\n2,{},tea\n3,tea,!\n3,{},!\n", "2 rows without"),
+    "choices": (
+        "task,alternative,chosen\n1,{},{}\n1,tea,{}\n2,tea,tea\n2,{},tea\n3,tea,!\n3,{},!\n",
+        "2 rows without",
+    ),
     "rankings": ("id,rank1,rank2\n1,{},tea\n2,tea,{}\n3,,\n", "1 ranking without an answer"),
 }
 
@@ -263,13 +312,19 @@ def test_a_word_is_the_option_so_called_and_else_no_answer(shape, word):
     data, sentence = taken(text.replace("{}", word).replace("!", other))
     plain, _ = taken(text.replace("{}", "Zimt").replace("!", other))
     assert word in data.labels and f"; {omitted}" in sentence
-    assert str(data) == str(plain) and [each.replace("Zimt", word) for each in plain.labels] == list(data.labels)
+    assert str(data) == str(plain) and [
+        each.replace("Zimt", word) for each in plain.labels
+    ] == list(data.labels)
     assert np.array_equal(data.counts, plain.counts)
 
 
 def test_a_word_among_numbers_is_an_option_if_other_columns_say_so():
     data, _ = taken("left,right,chosen\nNA,1,NA\n3,NA,NA\n1,3,1\nNA,1,1\n")
-    assert dict(zip(data.labels, data.counts.sum(1).tolist(), strict=True)) == {"NA": 2, "1": 2, "3": 0}
+    assert dict(zip(data.labels, data.counts.sum(1).tolist(), strict=True)) == {
+        "NA": 2,
+        "1": 2,
+        "3": 0,
+    }
 
 
 def test_a_word_among_sets_of_numbers_is_asked_about():
@@ -279,16 +334,27 @@ def test_a_word_among_sets_of_numbers_is_asked_about():
 
 @pytest.mark.parametrize("empty", [None, np.nan, pd.NA, pd.NaT, "", "null"])
 def test_data_frames_warn_of_rows_without_an_answer(empty):
-    rows = {"left": ["tea", "NA", "tea"], "right": ["NA", "tea", "NA"], "chosen": ["NA", "NA", empty]}
+    rows = {
+        "left": ["tea", "NA", "tea"],
+        "right": ["NA", "tea", "NA"],
+        "chosen": ["NA", "NA", empty],
+    }
     with warned(DataWarning, "1 row"):
         data = th.PairedComparisons.from_trials(pd.DataFrame(rows, dtype=object))
     assert data.n_comparisons == 2 and data.counts[data.labels.index("NA")].sum() == 2
 
 
 def test_experiments_count_tasks_without_an_answer():
-    rows = [(p, t, k, "NA" if t == 2 else int(k == t), 10 * (k + t)) for p in "ab" for t in (0, 1, 2) for k in (0, 1)]
+    rows = [
+        (p, t, k, "NA" if t == 2 else int(k == t), 10 * (k + t))
+        for p in "ab"
+        for t in (0, 1, 2)
+        for k in (0, 1)
+    ]
     frame = pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen", "price"])
-    data, sentence = recognise.read(Source("x.csv", frame.to_csv(index=False).encode()), kinds.EXPERIMENTS)
+    data, sentence = recognise.read(
+        Source("x.csv", frame.to_csv(index=False).encode()), kinds.EXPERIMENTS
+    )
     assert data.n_tasks == 4 and "; 4 rows without an answer" in sentence
     wide = "id,price_1,price_2,choice\n1,9,15,1\n1,15,9,2\n2,9,15,\n2,9,15,NA\n"
     data, sentence = taken(wide)
@@ -303,7 +369,8 @@ def test_a_cell_too_long_is_called_so(separator):
         taken(text)
 
 
-# Characters that steer a terminal or that no page may hold: escaped where text enters, and on every surface -----------
+# Characters that steer a terminal or that no page may hold: escaped where text enters, and on every
+# surface
 
 
 STEERING = ["\x1b[31m", "\x01", "\x7f", "\x9b31m", "\u202e", "\u2066", "\ud800", "\uffff", "\r"]
@@ -318,7 +385,11 @@ def test_labels_have_no_characters_that_steer(letters):
     data, sentence = taken(text, "x.jsonl")
     frame = pd.DataFrame(np.array(rows, dtype=object), columns=["winner", "loser"], dtype=object)
     expected = {f"A{escaped}x", "Ax", f"{escaped}C"}
-    for each in (data, th.PairedComparisons.from_frame(frame), th.PairedComparisons.from_pairs(rows)):
+    for each in (
+        data,
+        th.PairedComparisons.from_frame(frame),
+        th.PairedComparisons.from_pairs(rows),
+    ):
         assert set(each.labels) == expected
     for shown in (as_text(Description(f"a{letters}b")), as_html(Description(f"a{letters}b"))):
         assert letters not in shown and (escaped in shown or letters == "\r")
@@ -332,7 +403,10 @@ def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):
 
     def renamed(group):
         places = {"option", "option_a", "option_b"} & {*group.coords}
-        names = {place: [f"{label}\x01 \x9b\u202e b" for label in group[place].values] for place in places}
+        names = {
+            place: [f"{label}\x01 \x9b\u202e b" for label in group[place].values]
+            for place in places
+        }
         return group.assign_coords(names)
 
     model = TINY["bradley-terry-luce"].fitted()

@@ -1,4 +1,5 @@
-"""Tables that were silently taken for something else, each with variants of its kind; and what no shape reads."""
+"""Tables that were silently taken for something else, each with variants of its kind; and what no
+shape reads."""
 
 import io
 
@@ -22,7 +23,7 @@ def taken(text, *kinds, **options):
     return read(Source("table.csv", text.encode()), *kinds, **options)
 
 
-# Distances and similarities are no comparisons ------------------------------------------------------------------------
+# Distances and similarities are no comparisons ----------------------------------------------------
 
 CITIES = "Oslo,Bern,1.5/Oslo,Rome,2/Oslo,Bonn,1.1/Bern,Rome,.7/Bern,Bonn,.45/Rome,Bonn,1.07"
 DISTANCES = [2.0, 1.5, 1.1, 0.7, 0.45, 1.07]  # Oslo with Bern, Rome, Bonn are 1.5, 2, 1.1
@@ -32,7 +33,9 @@ def listed(header, rows=CITIES):
     return "\n".join([header, *rows.split("/"), ""])
 
 
-@pytest.mark.parametrize("measure", ["distance", "dissimilarity", "corr", "value", "r", "Kilometres", "delta"])
+@pytest.mark.parametrize(
+    "measure", ["distance", "dissimilarity", "corr", "value", "r", "Kilometres", "delta"]
+)
 @pytest.mark.parametrize("objects", ["i,j", "I,J", "J,I"])
 def test_objects_i_and_j_with_a_number_are_asked_about(objects, measure):
     for more in ("", ",note"):
@@ -63,7 +66,9 @@ def test_distances_of_a_list_become_similarities(objects, measure, kinds):
         square[k, m] = square[m, k] = float(distance)
     for how in ("linear", "exponential"):
         data = taken(listed(f"{objects},{measure}"), *kinds, dissimilarities=how)[0]
-        right = Similarities.from_dissimilarities(square, how, labels=("Oslo", "Bern", "Rome", "Bonn"))
+        right = Similarities.from_dissimilarities(
+            square, how, labels=("Oslo", "Bern", "Rome", "Bonn")
+        )
         assert data.labels == right.labels and np.allclose(data.values, right.values, atol=1e-15)
 
 
@@ -105,7 +110,11 @@ def test_a_symmetric_square_of_whole_numbers_is_asked_about(text):
         taken(text)
     assert error.value.found == (SIMILARITIES, PAIRS)
     data, sentence = taken(text, dissimilarities="linear")
-    assert isinstance(data, Similarities) and "of dissimilarities (linear)" in sentence and data.values.min() == 0
+    assert (
+        isinstance(data, Similarities)
+        and "of dissimilarities (linear)" in sentence
+        and data.values.min() == 0
+    )
     assert isinstance(taken(text, *OF_SIMILARITIES)[0], Similarities)
     with refused(DataError, "The matrix is symmetric"):
         th.leaderboard(th.read_table(Source("table.csv", text.encode())), count=None)
@@ -123,13 +132,15 @@ def test_squares_that_are_counts_are_none_of_these():
     assert taken(",a,b\na,0,5\nb,5,0\n")[0].n_comparisons == 10  # of two options
     assert taken(",a,b,c\na,0,5,1\nb,5,0,2\nc,3,2,0\n")[0].n_comparisons == 18
     with warned(DataWarning, "The diagonal"):
-        assert taken(",a,b,c\na,9,5,1\nb,5,9,2\nc,3,2,9\n")[0].n_comparisons == 18  # rows of other sums
+        # rows of other sums
+        assert taken(",a,b,c\na,9,5,1\nb,5,9,2\nc,3,2,9\n")[0].n_comparisons == 18
 
 
 SCORES = {
     "wide": "item,gpt,claude,llama\n" + "".join(f"q{k},.{k}1,.{k}5,.3{k}\n" for k in range(1, 9)),
     "without items": "gpt,claude,llama\n.1,.5,.3\n.2,.4,.31\n.6,.7,.9\n.2,.3,.4\n",
-    "as many items as models": "task,gpt,claude,llama\nmmlu,70.5,71.2,65\ngsm8k,90.1,92.3,81\narc,88.2,90.1,85.5\n",
+    "as many items as"
+    " models": "task,gpt,claude,llama\nmmlu,70.5,71.2,65\ngsm8k,90.1,92.3,81\narc,88.2,90.1,85.5\n",
     "rows are numbered": ",gpt,claude\n0,.1,.5\n1,.2,.4\n2,.6,.7\n3,.2,.3\n",
 }
 
@@ -141,13 +152,18 @@ def test_a_table_of_scores_is_refused_in_a_sentence(text):
     assert len(str(error.value)) < 300
 
 
-# Choice experiments: what describes no alternative ------------------------------------------------------------------
+# Choice experiments: what describes no alternative ------------------------------------------------
 
-OFFERED = "id,task,alt,fee,{},choice\n1,1,1,1,1,1\n1,1,2,2,1,0\n1,1,3,1,0,0\n1,2,1,3,1,0\n1,2,2,1,1,1\n1,2,3,2,1,0\n"
+OFFERED = (
+    "id,task,alt,fee,{},choice\n1,1,1,1,1,1\n1,1,2,2,1,0\n1,1,3,1,0,0\n1,2,1,3,1,0\n1,2,2,1,1,1\n"
+    "1,2,3,2,1,0\n"
+)
 OFFERED += "2,1,1,2,1,1\n2,1,2,1,0,0\n2,1,3,3,1,0\n2,2,1,1,1,0\n2,2,2,2,1,1\n2,2,3,3,1,0\n"
 
 
-@pytest.mark.parametrize("name", ["av", "avail", "available", "availability", "Is_Available", "offered", "verfügbar"])
+@pytest.mark.parametrize(
+    "name", ["av", "avail", "available", "availability", "Is_Available", "offered", "verfügbar"]
+)
 def test_availability_is_no_attribute(name):
     data, sentence = taken(OFFERED.format(name), EXPERIMENTS)
     assert data.attributes == ("fee",) and data.n_alternatives == 10
@@ -156,30 +172,46 @@ def test_availability_is_no_attribute(name):
     fit = th.MultinomialLogit(linear=["fee"]).fit(data)
     assert np.isclose(fit.coef_["fee"], -1.35559, atol=1e-5)
     words = (
-        OFFERED.format(name).replace(",1,1\n", ",yes,1\n").replace(",1,0\n", ",yes,0\n").replace(",0,0\n", ",no,0\n")
+        OFFERED.format(name)
+        .replace(",1,1\n", ",yes,1\n")
+        .replace(",1,0\n", ",yes,0\n")
+        .replace(",0,0\n", ",no,0\n")
     )
     assert taken(words, EXPERIMENTS)[0] == data
 
 
 def test_but_other_words_and_a_column_that_is_named_are():
     words = OFFERED.format("available").replace(",1,1\n", ",now,1\n").replace(",1,0\n", ",now,0\n")
-    assert taken(words.replace(",0,0\n", ",later,0\n"), EXPERIMENTS)[0].attributes == ("fee", "available")
-    assert taken(OFFERED.format("av"), EXPERIMENTS, attributes=["fee", "av"])[0].attributes == ("fee", "av")
+    assert taken(words.replace(",0,0\n", ",later,0\n"), EXPERIMENTS)[0].attributes == (
+        "fee",
+        "available",
+    )
+    assert taken(OFFERED.format("av"), EXPERIMENTS, attributes=["fee", "av"])[0].attributes == (
+        "fee",
+        "av",
+    )
     with refused(DataError, "task '1'", "respondent '1'", "'av'"):
         taken(OFFERED.format("av").replace("1,1,1,1,1,1", "1,1,1,1,0,1"), EXPERIMENTS)
 
 
-NUMBERED = "{},id,task,alt,fee,choice\n{},1,1,1,1,1\n{},1,1,2,2,0\n{},1,2,1,3,0\n{},1,2,2,1,1\n{},2,1,1,2,0\n"
+NUMBERED = (
+    "{},id,task,alt,fee,choice\n{},1,1,1,1,1\n{},1,1,2,2,0\n{},1,2,1,3,0\n{},1,2,2,1,1\n"
+    "{},2,1,1,2,0\n"
+)
 NUMBERED += "{},2,1,2,3,1\n{},2,2,1,1,1\n{},2,2,2,2,0\n"
 
 
-@pytest.mark.parametrize("name", ["", "X", "rownames", "Unnamed: 0", "index", "row.names", "obs", "nr"])
+@pytest.mark.parametrize(
+    "name", ["", "X", "rownames", "Unnamed: 0", "index", "row.names", "obs", "nr"]
+)
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_column_that_numbers_the_rows_is_no_attribute(name, start):
     data, sentence = taken(NUMBERED.format(name, *range(start, start + 8)), EXPERIMENTS)
     assert data.attributes == ("fee",)
     said(sentence, "row numbers")
-    assert np.isclose(th.MultinomialLogit(linear=["fee"]).fit(data).coef_["fee"], -1.04573, atol=1e-5)
+    assert np.isclose(
+        th.MultinomialLogit(linear=["fee"]).fit(data).coef_["fee"], -1.04573, atol=1e-5
+    )
 
 
 def test_nor_where_rows_were_sorted_or_left_out():
@@ -212,16 +244,25 @@ def test_a_square_whose_labels_are_numbers_keeps_them():
 @pytest.mark.parametrize("columns", [["note"], ["note", "brand"], ("brand",)])
 def test_any_column_can_be_left_unread(columns):
     text = (
-        OFFERED.format("note").replace("fee", "fee,brand").replace(",1,1\n", ",1,1,1\n").replace(",1,0\n", ",1,1,0\n")
+        OFFERED.format("note")
+        .replace("fee", "fee,brand")
+        .replace(",1,1\n", ",1,1,1\n")
+        .replace(",1,0\n", ",1,1,0\n")
     )
     text = text.replace(",0,0\n", ",1,0,0\n")
     data, sentence = taken(text, EXPERIMENTS, without=columns)
-    assert not {*columns} & {*data.attributes} and f"columns omitted as requested: '{columns[0]}'" in sentence
+    assert (
+        not {*columns} & {*data.attributes}
+        and f"columns omitted as requested: '{columns[0]}'" in sentence
+    )
     with refused(DataError, "column 'color'"):
         taken(text, EXPERIMENTS, without=["color"])
 
 
-WEIGHTED = "id,task,alt,fee,choice,{}\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n2,1,1,1,1,.5\n2,1,2,3,0,.5\n"
+WEIGHTED = (
+    "id,task,alt,fee,choice,{}\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n"
+    "2,1,1,1,1,.5\n2,1,2,3,0,.5\n"
+)
 
 
 @pytest.mark.parametrize("name", ["weight", "Weights", "wt", "sample_weight", "freq"])
@@ -236,23 +277,34 @@ def test_weights_of_respondents_are_refused(name):
 def test_the_weight_of_a_product_and_one_weight_of_all_are_none():
     text = "id,task,alt,weight,choice\n1,1,1,900,0\n1,1,2,1200,1\n2,1,1,900,1\n2,1,2,1500,0\n"
     assert taken(text, EXPERIMENTS)[0].attributes == ("weight",)
-    assert taken(WEIGHTED.format("weight").replace(",.5\n", ",1\n"), EXPERIMENTS)[0].attributes == ("fee",)
+    assert taken(WEIGHTED.format("weight").replace(",.5\n", ",1\n"), EXPERIMENTS)[0].attributes == (
+        "fee",
+    )
 
 
-# What was not used, and who may have answered -------------------------------------------------------------------------
+# What was not used, and who may have answered -----------------------------------------------------
 
 UNUSED = {  # tables of nine rows with {} for columns that no shape reads
     "trials": ("left,right,chosen", "a,b,a/b,c,c/a,c,a/a,b,b/b,c,b/a,c,c/a,b,a/b,c,b/a,c,a"),
     "list": ("winner,loser", "a,b/c,b/a,c/b,a/b,c/c,a/a,b/b,c/a,c"),
-    "a column a pair": ("a > b,a > c,b > c", "1,2,1/2,2,1/1,1,1/1,2,2/1,2,1/2,2,1/1,1,1/1,2,2/1,2,1"),
+    "a column a pair": (
+        "a > b,a > c,b > c",
+        "1,2,1/2,2,1/1,1,1/1,2,2/1,2,1/2,2,1/1,1,1/1,2,2/1,2,1",
+    ),
     "rankings": ("rank1,rank2,rank3", "a,b,c/b,a,c/c,a,b/a,b,c/b,a,c/c,a,b/a,b,c/b,a,c/c,a,b"),
     "best and worst": (
         "item1,item2,item3,best,worst",
         "a,b,c,a,c/a,b,d,b,d/b,c,d,c,d/" * 2 + "a,b,c,a,c/a,c,d,a,d/b,c,d,c,d",
     ),
     "best": ("item1,item2,item3,best", "a,b,c,a/a,b,d,b/b,c,d,c/" * 2 + "a,b,c,a/a,c,d,a/b,c,d,c"),
-    "triplets": ("object1,object2,object3,odd", "a,b,c,c/a,b,d,d/b,c,d,d/" * 2 + "a,b,c,c/a,c,d,d/b,c,d,d"),
-    "similarities": ("object1,object2,similarity", "a,b,5/a,c,2/b,c,3/a,d,4/b,d,1/c,d,2/a,e,4/b,e,1/c,e,2"),
+    "triplets": (
+        "object1,object2,object3,odd",
+        "a,b,c,c/a,b,d,d/b,c,d,d/" * 2 + "a,b,c,c/a,c,d,d/b,c,d,d",
+    ),
+    "similarities": (
+        "object1,object2,similarity",
+        "a,b,5/a,c,2/b,c,3/a,d,4/b,d,1/c,d,2/a,e,4/b,e,1/c,e,2",
+    ),
 }
 
 
@@ -282,7 +334,9 @@ def test_the_terminal_spells_the_option(tmp_path, run):
 
 
 def test_games_have_no_respondents():
-    rows = "".join(f"{a},{b},{r},{'xyz'[k // 3]}\n" for k, (a, b, r) in enumerate(["ab1", "bc2", "acX"] * 3))
+    rows = "".join(
+        f"{a},{b},{r},{'xyz'[k // 3]}\n" for k, (a, b, r) in enumerate(["ab1", "bc2", "acX"] * 3)
+    )
     _, sentence = taken(f"home,away,result,season\n{rows}")
     assert "columns not used: 'season'" in sentence and "unknown" not in sentence
 
@@ -292,18 +346,29 @@ def test_choices_and_experiments_name_them_too():
         f"p,{k},{o},{int(o == 'tea')},{k}.5{o},7\n" for k in "12" for o in ("tea", "rum")
     )
     assert "columns not used: 'a'" in taken(text, CHOICES)[1]
-    text = OFFERED.format("brand").replace(",1,1\n", ",x,1\n").replace(",1,0\n", ",y,0\n").replace(",0,0\n", ",x,0\n")
+    text = (
+        OFFERED.format("brand")
+        .replace(",1,1\n", ",x,1\n")
+        .replace(",1,0\n", ",y,0\n")
+        .replace(",0,0\n", ",x,0\n")
+    )
     assert "columns not used: 'brand'" in taken(text, EXPERIMENTS, attributes=["fee"])[1]
 
 
-# The same in Python ---------------------------------------------------------------------------------------------------
+# The same in Python -------------------------------------------------------------------------------
 
 
 def test_python_reads_what_the_terminal_reads(tmp_path):
     header, rows = UNUSED["trials"]
-    text = "\n".join([f"{header},who", *(f"{row},{'xyz'[k // 3]}" for k, row in enumerate(rows.split("/")))])
+    text = "\n".join(
+        [f"{header},who", *(f"{row},{'xyz'[k // 3]}" for k, row in enumerate(rows.split("/")))]
+    )
     (tmp_path / "votes.csv").write_text(text)
-    for source in (tmp_path / "votes.csv", str(tmp_path / "votes.csv"), th.read_table(tmp_path / "votes.csv")):
+    for source in (
+        tmp_path / "votes.csv",
+        str(tmp_path / "votes.csv"),
+        th.read_table(tmp_path / "votes.csv"),
+    ):
         data = th.read(source)
         assert data == taken(text)[0] and data.read_as == taken(text)[1]
         assert th.read(source, respondent="who").respondents == ("x", "y", "z")
@@ -317,9 +382,13 @@ def test_it_reads_every_kind():
     assert th.read(square / 10 + square.T / 10) == th.Similarities(square / 10 + square.T / 10)
     assert th.read(square + square.T, dissimilarities="exponential").n_pairs == 3
     frame = pd.read_csv(io.StringIO(OFFERED.format("av")))
-    assert th.read(frame, attributes=["fee"]) == th.ChoiceExperiment.from_frame(frame[frame.av == 1].drop(columns="av"))
+    assert th.read(frame, attributes=["fee"]) == th.ChoiceExperiment.from_frame(
+        frame[frame.av == 1].drop(columns="av")
+    )
     assert th.read(frame, choice_id="task", alternative="alt").n_choices == 4
-    rows = th.read(pd.DataFrame({"height": [1.0, 3.0, 2.0], "kind": ["a", "b", "a"]}), target="kind")
+    rows = th.read(
+        pd.DataFrame({"height": [1.0, 3.0, 2.0], "kind": ["a", "b", "a"]}), target="kind"
+    )
     assert rows.read_as.startswith("3 rows, 1 covariate") and list(rows.labels) == ["a", "b", "a"]
 
 

@@ -22,7 +22,18 @@ def file_of(folder, **columns):
 
 @pytest.mark.parametrize(
     "word",
-    ["practice", "PRACTISE", "Training", "training_2", "warm-up", "Warm up", "catch", "catch trial", "demo", "Practice"]
+    [
+        "practice",
+        "PRACTISE",
+        "Training",
+        "training_2",
+        "warm-up",
+        "Warm up",
+        "catch",
+        "catch trial",
+        "demo",
+        "Practice",
+    ]
     + ["Übung", "Übungsblock 1", "Probe", "Probedurchgang", "entraînement", "práctica"],
 )
 def test_words_that_say_so(tmp_path, word):
@@ -30,7 +41,9 @@ def test_words_that_say_so(tmp_path, word):
         read(file_of(tmp_path, block=[word, *5 * ["main"]]), PAIRS)
 
 
-@pytest.mark.parametrize("word", ["main", "practical", "test", "", "7", "caught", "democracy", "strain", "problem"])
+@pytest.mark.parametrize(
+    "word", ["main", "practical", "test", "", "7", "caught", "democracy", "strain", "problem"]
+)
 def test_words_that_do_not(tmp_path, word):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
@@ -38,7 +51,9 @@ def test_words_that_do_not(tmp_path, word):
 
 
 def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
-    path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None])
+    path = file_of(
+        tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None]
+    )
     with warned(DataWarning, "2 rows", "'block' is 'Practice'", "block != 'Practice'") as messages:
         data, _ = read(path, PAIRS)
     assert data.n_comparisons == 6 and len(messages) == 2
@@ -60,7 +75,10 @@ def test_what_is_asked_for_is_not_said_again(tmp_path):
     "columns",
     [
         {"block": 6 * ["practice"]},  # all of them: that is what the file is about
-        {"winner": ["demo" if a == "a" else a for a, _ in ROWS], "loser": ["demo" if b == "a" else b for _, b in ROWS]},
+        {
+            "winner": ["demo" if a == "a" else a for a, _ in ROWS],
+            "loser": ["demo" if b == "a" else b for _, b in ROWS],
+        },
         {"subject": ["demo", *"vwxyz"]},
         {"block": range(6)},
     ],

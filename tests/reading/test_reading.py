@@ -1,4 +1,5 @@
-"""What files must not do: hide what they are, be read twice, fill the memory, or be read as what they are not."""
+"""What files must not do: hide what they are, be read twice, fill the memory, or be read as what
+they are not."""
 
 import os
 import pickle
@@ -30,7 +31,7 @@ def in_file(folder, text, name="data.csv"):
     return folder / name
 
 
-# what is read ----------------------------------------------------------------------------------------------
+# what is read -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -86,7 +87,8 @@ def test_what_is_no_file_is_refused(tmp_path):
     ):
         with refused(DataError, repr(str(path)), *facts):
             read_source(path)
-    with pytest.raises(DataError, match="cannot be read: "):  # where the name is cut depends on the folder
+    # where the name is cut depends on the folder
+    with pytest.raises(DataError, match="cannot be read: "):
         read_source(tmp_path / ("x" * 300))
 
 
@@ -96,7 +98,7 @@ def test_a_pipe_without_an_end_is_given_up(pipe, monkeypatch):
         read_source(pipe)
 
 
-# Excel and Parquet ----------------------------------------------------------------------------------------
+# Excel and Parquet --------------------------------------------------------------------------------
 
 
 def workbook(folder, *rows):
@@ -133,7 +135,9 @@ def test_a_cell_in_the_corner_of_a_sheet_does_not_fill_the_memory(tmp_path, monk
     rows = b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (k, k) for k in range(1, 9))
     path = rewritten(
         workbook(tmp_path, ["a", "b"], ["c", "d"]),
-        lambda part: part[: part.index(b"<sheetData>")] + b"<sheetData>" + rows + b"</sheetData></worksheet>",
+        lambda part: (
+            part[: part.index(b"<sheetData>")] + b"<sheetData>" + rows + b"</sheetData></worksheet>"
+        ),
     )
     with refused(DataError, "has more than 65,536 cells"):
         read_table(path)
@@ -151,13 +155,24 @@ def test_tables_of_too_many_columns_are_refused_at_once(tmp_path):
 
 
 def packed_tables():
-    """Tables of some kilobytes that are not small: equal rows, a list, a long text in each row, empty text."""
+    """Tables of some kilobytes that are not small: equal rows, a list, a long text in each row,
+    empty text."""
     import pyarrow as pa
 
-    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(500_000, np.int32)), pa.array(["tea"])).cast(pa.string())
+    same = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(500_000, np.int32)), pa.array(["tea"])
+    ).cast(pa.string())
     yield "1,000,000 cells", {"winner": same, "loser": same}, {}
-    yield "1,000,001 cells", {"winner": pa.array([np.zeros(1_000_000, np.int8)]), "loser": pa.array([1])}, {}
-    yield "unpack to at least 3,", {"winner": pa.array(["x" * 10_000] * 300), "loser": pa.array(["tea"] * 300)}, {}
+    yield (
+        "1,000,001 cells",
+        {"winner": pa.array([np.zeros(1_000_000, np.int8)]), "loser": pa.array([1])},
+        {},
+    )
+    yield (
+        "unpack to at least 3,",
+        {"winner": pa.array(["x" * 10_000] * 300), "loser": pa.array(["tea"] * 300)},
+        {},
+    )
     yield (
         "unpack to at least 3,",
         {"winner": pa.array(["x" * 3_000_000]), "loser": pa.array(["tea"])},
@@ -174,7 +189,12 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
     fact, columns, how = list(packed_tables())[number]
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "x.parquet", **how)
     assert (tmp_path / "x.parquet").stat().st_size < 15_000
-    limits.lower(monkeypatch, cells_of_Parquet=1 << 16, cells_of_a_byte_of_Parquet=50, bytes_of_Parquet=1 << 21)
+    limits.lower(
+        monkeypatch,
+        cells_of_Parquet=1 << 16,
+        cells_of_a_byte_of_Parquet=50,
+        bytes_of_Parquet=1 << 21,
+    )
     usual = pa.default_memory_pool()
     pool = pa.proxy_memory_pool(usual)
     pa.set_memory_pool(pool)
@@ -198,7 +218,9 @@ def test_formulas_that_were_never_calculated(tmp_path):
     path = workbook(tmp_path, ["", "tea", "milk"], ["tea", None, 12], ["milk", "=20-C2", None])
     with refused(DataError, "sheet 'Sheet'", "20"):
         read(path, kinds.PAIRS)
-    calculated = rewritten(path, lambda part: part.replace(b"</f><v />", b"</f><v>8</v>").replace(b"<v/>", b"<v>8</v>"))
+    calculated = rewritten(
+        path, lambda part: part.replace(b"</f><v />", b"</f><v>8</v>").replace(b"<v/>", b"<v>8</v>")
+    )
     assert read(calculated, kinds.PAIRS)[0].counts.tolist() == [[0, 12], [8, 0]]
 
 
@@ -229,22 +251,29 @@ def test_damaged_parquet_files(tmp_path):
     for damaged in (content[:-9], content[:-4] + b"PARX", b"PAR1"):
         with pytest.raises(DataError, match="not a readable Parquet file"):
             load(Source("x.parquet", damaged))
-    flipped = content[:8] + bytes(~byte & 255 for byte in content[8:24]) + content[24:]  # of a page, not of the notes
+    # of a page, not of the notes
+    flipped = content[:8] + bytes(~byte & 255 for byte in content[8:24]) + content[24:]
     with pytest.raises(DataError, match="not a readable Parquet file"):
         load(Source("x.parquet", flipped))
 
 
-# messages --------------------------------------------------------------------------------------------------
+# messages -----------------------------------------------------------------------------------------
 
 
 def test_messages_are_one_line_of_bounded_length():
     cell = 'it\'s "x" ' * 1000
-    message = f"The count in column {cell!r} is {'y' * 5000!r}, which is not a number; write\n\n  a number."
+    message = (
+        f"The count in column {cell!r} is {'y' * 5000!r}, which is not a number; write\n\n  a"
+        " number."
+    )
     for kind in (DataError, ArgumentError, DataWarning):
         messages = str(kind(message))
         assert len(messages) < 2 * MAX_NAME_LENGTH + 100 and "\n" not in messages
         said(messages, "count in column", "write a number")
-        assert one_line(messages) == messages and str(pickle.loads(pickle.dumps(kind(message)))) == messages
+        assert (
+            one_line(messages) == messages
+            and str(pickle.loads(pickle.dumps(kind(message)))) == messages
+        )
     assert len(str(DataError("a " * 10**6))) <= LONGEST
 
 
@@ -254,7 +283,7 @@ def test_a_long_cell_makes_a_short_sentence(tmp_path):
     assert len(str(caught.value)) < 300
 
 
-# readings that are wrong ----------------------------------------------------------------------------------
+# readings that are wrong --------------------------------------------------------------------------
 
 TOTALS = [[0, 12, 15, 27], [8, 0, 11, 19], [5, 9, 0, 14], [13, 21, 26, 0]]
 
@@ -280,7 +309,8 @@ def test_totals_are_no_option():
             th.PairedComparisons(counts, ["Kaffee", "Tee", "Milch", "Summe"])
     with refused(DataError, "'all' contain the sums"):
         th.PairedComparisons([[0, 3, 3], [2, 0, 2], [2, 3, 5]], ["a", "b", "all"])
-    assert th.PairedComparisons(5 - 5 * np.eye(3)).n_options == 3  # the sums of equal counts may be chance
+    # the sums of equal counts may be chance
+    assert th.PairedComparisons(5 - 5 * np.eye(3)).n_options == 3
     changed = np.array(TOTALS)
     changed[3, 0] += 1
     assert th.PairedComparisons(changed).n_options == 4
@@ -288,7 +318,11 @@ def test_totals_are_no_option():
 
 def test_totals_on_one_side_of_a_file(tmp_path):
     table = ",a,b\na,0,3\nb,2,0\n"
-    for text in (table + "Total,2,3\n", ",a,b,Total\na,0,3,3\nb,2,0,2\n", ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n"):
+    for text in (
+        table + "Total,2,3\n",
+        ",a,b,Total\na,0,3,3\nb,2,0,2\n",
+        ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n",
+    ):
         with refused(DataError, "sums over the options"):
             read(in_file(tmp_path, text), kinds.PAIRS)
     with refused(DataError, "only the rows have 'c'"):
@@ -345,7 +379,9 @@ def test_labels_that_are_nearly_the_same(recwarn):
 
 
 def test_columns_of_losses_and_ties_are_not_dropped_in_silence(recwarn):
-    frame = pd.DataFrame({"row": ["a"], "col": ["b"], "win": [3], "loss": [2], "tie": [1], "year": [2020]})
+    frame = pd.DataFrame(
+        {"row": ["a"], "col": ["b"], "win": [3], "loss": [2], "tie": [1], "year": [2020]}
+    )
     th.PairedComparisons.from_frame(frame, "row", "col", "win")
     said(recwarn.pop(DataWarning).message, "'loss'", "'tie'")
     th.PairedComparisons.from_frame(frame.assign(loss=0, tie=0), "row", "col", "win")
@@ -353,12 +389,17 @@ def test_columns_of_losses_and_ties_are_not_dropped_in_silence(recwarn):
 
 
 def test_one_comparison_is_told_in_words(run, tmp_path):
-    said(th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(), "'milk'", "'tea'", "12 of 20 times")
+    said(
+        th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(),
+        "'milk'",
+        "'tea'",
+        "12 of 20 times",
+    )
     assert th.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 of 1 time"
     said(run("fit", in_file(tmp_path, LONG), *ML).err, "'tea'", "'milk'", "3 of 4 times")
 
 
-# numbers at the edge --------------------------------------------------------------------------------------
+# numbers at the edge ------------------------------------------------------------------------------
 
 
 def test_similarities_whose_squares_are_no_numbers():
@@ -369,7 +410,8 @@ def test_similarities_whose_squares_are_no_numbers():
 
 
 @pytest.mark.parametrize(
-    "budget", [{"tune": 10**19}, {"draws": 10**12}, {"thin": 10**9}, {"draws": 10**9}, {"tune": 10**5000}]
+    "budget",
+    [{"tune": 10**19}, {"draws": 10**12}, {"thin": 10**9}, {"draws": 10**9}, {"tune": 10**5000}],
 )
 def test_runs_without_an_end_are_refused(budget):
     data = th.PairedComparisons([[0, 3], [2, 0]])
@@ -386,7 +428,9 @@ def test_one_weight_that_is_left_has_no_standard_error(few_replicates):
     model = th.EliminationByAspects("unique", method="maximum-likelihood", lapse=0.0)
     model.fit(th.PairedComparisons([[0, 5, 5], [0, 0, 5], [0, 0, 0]], ["tea", "coffee", "milk"]))
     table = model.summary()
-    assert table.loc["tea", "weight"] == 1.0 and table[["std_error", "z", "p_value"]].isna().all(axis=None)
+    assert table.loc["tea", "weight"] == 1.0 and table[["std_error", "z", "p_value"]].isna().all(
+        axis=None
+    )
 
 
 @pytest.mark.parametrize("name", ["Schüler", "Schülerin", "pupil", "VP", "participant"])

@@ -1,4 +1,5 @@
-"""One loop over the shapes: a file is read once, two readings are an ambiguity, none names the nearest shape."""
+"""One loop over the shapes: a file is read once, two readings are an ambiguity, none names the
+nearest shape."""
 
 import os
 import pickle
@@ -44,7 +45,9 @@ def test_numbers_of_places_name_no_options():
     assert (reading.kind, reading.could_be) == (kinds.EXPERIMENTS, kinds.CHOICES)
     assert recognise(table(NUMBERED), kinds.CHOICES, kinds.PAIRS).kind == kinds.CHOICES
     assert recognise(table(NUMBERED), alternative="alternative").kind == kinds.CHOICES
-    same = NUMBERED.replace("1,2,1,Bora,99", "1,2,1,Aika,99").replace("1,2,2,Aika,199", "1,2,2,Bora,149")
+    same = NUMBERED.replace("1,2,1,Bora,99", "1,2,1,Aika,99").replace(
+        "1,2,2,Aika,199", "1,2,2,Bora,149"
+    )
     with refused(RecognitionError, "specify which"):  # each number has products of its own
         recognise(table(same))
 
@@ -104,7 +107,14 @@ def test_the_kind_of_data_is_recognised(text, kind, shape):
 
 def test_shapes_have_names_of_their_own_and_known_kinds():
     assert len({shape.name for shape in SHAPES}) == len(SHAPES)
-    known = {kinds.PAIRS, kinds.CHOICES, kinds.SIMILARITIES, kinds.TRIPLETS, kinds.CLASSES, kinds.EXPERIMENTS}
+    known = {
+        kinds.PAIRS,
+        kinds.CHOICES,
+        kinds.SIMILARITIES,
+        kinds.TRIPLETS,
+        kinds.CLASSES,
+        kinds.EXPERIMENTS,
+    }
     assert {shape.kind for shape in SHAPES} == known
     assert all(set(shape.named_by) <= set(shape.options) and shape.expected for shape in SHAPES)
 
@@ -115,14 +125,19 @@ def test_two_readings_are_an_ambiguity_that_names_both():
     assert caught.value.found == (kinds.CHOICES, kinds.EXPERIMENTS)
     said(caught.value, "data.csv", "'alt'", "'choice'", "'obsID'")
     assert recognise(table(PRICED), kinds.PAIRS, kinds.CHOICES).kind == kinds.CHOICES
-    assert recognise(table(PRICED), alternative="alt").kind == kinds.CHOICES  # a named column says which
+    # a named column says which
+    assert recognise(table(PRICED), alternative="alt").kind == kinds.CHOICES
     assert recognise(table(PRICED), target="alt").kind == kinds.CLASSES
 
 
 def test_a_list_of_three_similarities_is_no_square_of_counts():
     text = "a,b,similarity\n1,2,0.5\n1,3,0.2\n2,3,0.4\n"  # as many rows as columns, all numbers
     assert recognise(table(text)).shape == "list of similarities"
-    assert read(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [0.5, 0.2, 0.4]
+    assert read(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [
+        0.5,
+        0.2,
+        0.4,
+    ]
 
 
 def test_data_of_another_kind_than_was_asked_for():

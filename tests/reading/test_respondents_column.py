@@ -1,4 +1,5 @@
-"""The column of who answered: one vocabulary for all shapes, and a name for what is not recognised."""
+"""The column of who answered: one vocabulary for all shapes, and a name for what is not
+recognised."""
 
 import pytest
 
@@ -6,8 +7,14 @@ from thali._data.kinds import EXPERIMENTS
 from thali._reading.recognise import read
 from thali._source import Source
 
-NAMES = "voter_id judge_hash judge_name judge_model user_hash evaluator_id assessor_id rater_name marker examiner"
-NAMES += " teacher_id coder sys_RespNum judge rater annotator_id participant respondent.id RESPID user workerId"
+NAMES = (
+    "voter_id judge_hash judge_name judge_model user_hash evaluator_id assessor_id rater_name"
+    " marker examiner"
+)
+NAMES += (
+    " teacher_id coder sys_RespNum judge rater annotator_id participant respondent.id RESPID"
+    " user workerId"
+)
 NAMES += " Subject-No PERSON_NUM participantNumber Grader juror_code"
 SHAPES = {  # a table in which {} is who answered, p or q
     "trials": "{},left,right,chosen\np,tea,milk,tea\np,milk,rum,rum\nq,tea,rum,rum\nq,tea,milk,milk\n",
@@ -16,7 +23,8 @@ SHAPES = {  # a table in which {} is who answered, p or q
     "a column a pair": "{},tea > milk,tea > rum,milk > rum\np,1,2,1\nq,2,2,1\n",
     "rankings": "{},rank1,rank2,rank3\np,tea,milk,rum\nq,rum,tea,milk\n",
     "long rankings": "{},item,rank\np,tea,1\np,milk,2\np,rum,3\nq,rum,1\nq,milk,2\nq,tea,3\n",
-    "best and worst": "{},item1,item2,item3,best,worst\np,tea,milk,rum,tea,rum\nq,tea,milk,rum,milk,rum\n",
+    "best and"
+    " worst": "{},item1,item2,item3,best,worst\np,tea,milk,rum,tea,rum\nq,tea,milk,rum,milk,rum\n",
     "best": "{},item1,item2,item3,best\np,tea,milk,rum,tea\nq,tea,milk,rum,milk\n",
     "choices": "{},task,alternative,chosen\np,1,tea,1\np,1,milk,0\nq,1,tea,0\nq,1,milk,1\n",
     "tasks": "{},task,alternative,price,chosen\np,1,a,90,1\np,1,b,150,0\nq,1,a,90,0\nq,1,b,150,1\n",
@@ -50,6 +58,9 @@ def test_every_shape_knows_every_name(shape, name):
 
 
 def test_a_name_that_rows_of_tasks_have_besides_is_not_who_answered():
-    text = "respondent,task,marker,price,chosen\np,1,pen,90,1\np,1,chalk,150,0\nq,1,pen,90,0\nq,1,chalk,150,1\n"
+    text = (
+        "respondent,task,marker,price,chosen\np,1,pen,90,1\np,1,chalk,150,0\nq,1,pen,90,0\n"
+        "q,1,chalk,150,1\n"
+    )
     data = read(Source("table.csv", text.encode()), EXPERIMENTS)[0]
     assert data.respondents == ("p", "q") and data.scheme.names == ("marker", "price")

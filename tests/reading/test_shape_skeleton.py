@@ -13,7 +13,9 @@ from thali._reading.shapes import SHAPES
 from thali._reading.table import load
 from thali._source import Source
 
-TABLE = load(Source("cups.csv", b"one,other,verdict\ntea,milk,one\ntea,milk,other\ncoffee,tea,one\n"))
+TABLE = load(
+    Source("cups.csv", b"one,other,verdict\ntea,milk,one\ntea,milk,other\ncoffee,tea,one\n")
+)
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""Labels as people read them: file names without folder and ending, and names that a table gives."""
+"""Labels as people read them: file names without folder and ending, and names that a table
+gives."""
 
 import pandas as pd
 import pytest

@@ -65,7 +65,8 @@ def test_square_tables(content, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", ["0,3,4\n5,0,6\n7,8,0\n", "0.0e+00 3.0e+00 4.0e+00\n5 0 6\n7 8 0\n", "\n0;3;4\n5;0;6\n7;8;0\n"]
+    "content",
+    ["0,3,4\n5,0,6\n7,8,0\n", "0.0e+00 3.0e+00 4.0e+00\n5 0 6\n7 8 0\n", "\n0;3;4\n5;0;6\n7;8;0\n"],
 )
 def test_square_without_labels(content, tmp_path):
     assert read(in_file(tmp_path, content), kinds.PAIRS) == (UNLABELLED, SQUARE)
@@ -115,7 +116,9 @@ def test_long_tables(header, how, rows, tmp_path):
     data, messages = read(in_file(tmp_path, text), kinds.PAIRS)
     assert data == PairedComparisons([[0, 2], [1, 0]], "AB")
     chosen, rejected = header.split(",")[:2]
-    assert messages == (f"long table, {chosen!r} chosen over {rejected!r}, {how}: 2 options, 1 pair, 3 comparisons")
+    assert messages == (
+        f"long table, {chosen!r} chosen over {rejected!r}, {how}: 2 options, 1 pair, 3 comparisons"
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +137,10 @@ def test_tables_of_pairs(header, tmp_path):
     a, b, over, under = header.split(",")
     assert data.to_frame().equals(EXPECTED.to_frame())
     assert (data.forward is not None) == header.startswith("home")
-    assert messages == f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}: {SIZE}"
+    assert (
+        messages
+        == f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}: {SIZE}"
+    )
 
 
 def test_columns_not_used_are_named(tmp_path):
@@ -209,13 +215,18 @@ def test_read_table_types(tmp_path):
 
 @pytest.mark.parametrize("gap", ["", "NA"])
 def test_integers_that_no_number_tells_apart_are_text(gap, tmp_path):
-    """Names of people; in a column with gaps, which holds numbers of double precision, from 16 digits on."""
+    """Names of people; in a column with gaps, which holds numbers of double precision, from 16
+    digits on."""
     rows = [f"{10**17 + k},{10**15 + k},{10**14 + k},{10**19 + k}" for k in range(3)]
     frame = read_table(in_file(tmp_path, "\n".join(["a,b,c,d", *rows])))
-    assert frame.nunique().tolist() == [3] * 4 and [kind.kind for kind in frame.dtypes[["b", "c"]]] == ["i", "i"]
+    assert frame.nunique().tolist() == [3] * 4 and [
+        kind.kind for kind in frame.dtypes[["b", "c"]]
+    ] == ["i", "i"]
     assert frame["d"].tolist() == [str(10**19 + k) for k in range(3)]
     frame = read_table(in_file(tmp_path, "\n".join(["a,b,c,d", *rows, f"{gap},{gap},{gap},0.5"])))
-    assert frame.iloc[:3, :3].nunique().tolist() == [3] * 3 and frame["b"].tolist()[0] == str(10**15)
+    assert frame.iloc[:3, :3].nunique().tolist() == [3] * 3 and frame["b"].tolist()[0] == str(
+        10**15
+    )
     assert [frame[name].dtype.kind for name in "cd"] == ["f", "f"]  # and measurements stay numbers
     kept = read_table(in_file(tmp_path, "\n".join(["a,b,c,d", *rows])), where=f"a == {10**17 + 1}")
     assert len(kept) == 1
@@ -234,12 +245,14 @@ def test_read_table_reads_numbers_to_the_last_bit(tmp_path):
 
 
 READABLE = {
-    "celebrities/choices.csv": "square count matrix, row over column: 9 options, 36 pairs, 8,424 comparisons",
+    "celebrities/choices.csv": "square count matrix, row over column: 9 options, 36 pairs, 8,424"
+    " comparisons",
     "paired_eba/drugrisk_all.csv": "row over column: 6 options, 15 pairs, 2,881 comparisons",
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
     "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counts in 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
-    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row, respondents 'assessor'",
+    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row,"
+    " respondents 'assessor'",
 }
 
 
@@ -257,10 +270,12 @@ def test_the_diagonal_of_citations_is_named():
 
 def test_as_many_rows_as_columns_of_numbers_may_still_be_a_list(tmp_path):
     data, messages = read(in_file(tmp_path, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n"), kinds.PAIRS)
-    assert data == PairedComparisons([[0, 3, 0], [4, 0, 0], [5, 0, 0]], "123") and messages.startswith("long table")
+    assert data == PairedComparisons(
+        [[0, 3, 0], [4, 0, 0], [5, 0, 0]], "123"
+    ) and messages.startswith("long table")
 
 
-# similarities ---------------------------------------------------------------------------------------------
+# similarities -------------------------------------------------------------------------------------
 
 ALIKE = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], "ABC")
 READ = "3 objects, 3 similarities, {}; diagonal ignored"
@@ -273,12 +288,21 @@ SIMILARITIES = {
     "a corner name": ("object" + SIMILAR, "square table"),
     "semicolons, decimal commas": (SIMILAR.replace(",", ";").replace(".", ","), "square table"),
     "tabs": (SIMILAR.replace(",", "\t"), "square table"),
-    "write.table of R": ("A B C\n" + "".join(SIMILAR.splitlines(True)[1:]).replace(",", " "), "square table"),
+    "write.table of R": (
+        "A B C\n" + "".join(SIMILAR.splitlines(True)[1:]).replace(",", " "),
+        "square table",
+    ),
     "rows in another order": (",A,B,C\nC,0.3,0.45,1\nA,1,0.8,0.3\nB,0.8,1,0.45\n", "square table"),
     "labels in the header alone": ("A,B,C\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n", "square table"),
     "text on the diagonal": (SIMILAR.replace("1", "same"), "square table"),
-    "text and decimal commas": (SIMILAR.replace("1", "x").replace(",", ";").replace(".", ","), "square table"),
-    "text and a mark of a gap": (SIMILAR.replace("1", "same").replace("B,0.8", "B,NA"), "square table"),
+    "text and decimal commas": (
+        SIMILAR.replace("1", "x").replace(",", ";").replace(".", ","),
+        "square table",
+    ),
+    "text and a mark of a gap": (
+        SIMILAR.replace("1", "same").replace("B,0.8", "B,NA"),
+        "square table",
+    ),
     "nothing on the diagonal": (SIMILAR.replace("1", ""), "square table"),
     "one of two missing": (SIMILAR.replace("B,0.8", "B,NA"), "square table"),
     "lower triangle": (LOWER, "lower triangle"),
@@ -286,12 +310,21 @@ SIMILARITIES = {
     "lower triangle, rows that end": (",A,B,C\nA,1\nB,0.8,1\nC,0.3,0.45,1\n", "lower triangle"),
     "lower triangle, rows that end before": (",A,B,C\nA\nB,0.8\nC,0.3,0.45\n", "lower triangle"),
     "lower triangle by blanks": ("x A B C\nA 1\nB 0.8 1\nC 0.3 0.45 1\n", "lower triangle"),
-    "lower triangle and zeros": (",A,B,C\nA,0,0,0\nB,0.8,0,0\nC,0.3,0.45,0\n", "lower triangle" + ZEROS),
+    "lower triangle and zeros": (
+        ",A,B,C\nA,0,0,0\nB,0.8,0,0\nC,0.3,0.45,0\n",
+        "lower triangle" + ZEROS,
+    ),
     "upper triangle": (",A,B,C\nA,1,0.8,0.3\nB,,1,0.45\nC,,,1\n", "upper triangle"),
     "upper triangle without diagonal": (",A,B,C\nA,,0.8,0.3\nB,,,0.45\nC,,,\n", "upper triangle"),
     "upper triangle, labels in the header": ("A,B,C\n1,0.8,0.3\n,1,0.45\n,,1\n", "upper triangle"),
-    "upper triangle, labels in the header, marks of gaps": ("A,B,C\n-,0.8,0.3\n-,-,0.45\n-,-,-\n", "upper triangle"),
-    "upper triangle and zeros": (",A,B,C\nA,1,0.8,0.3\nB,0,1,0.45\nC,0,0,1\n", "upper triangle" + ZEROS),
+    "upper triangle, labels in the header, marks of gaps": (
+        "A,B,C\n-,0.8,0.3\n-,-,0.45\n-,-,-\n",
+        "upper triangle",
+    ),
+    "upper triangle and zeros": (
+        ",A,B,C\nA,1,0.8,0.3\nB,0,1,0.45\nC,0,0,1\n",
+        "upper triangle" + ZEROS,
+    ),
 }
 
 
@@ -313,7 +346,10 @@ def test_similarities(content, shape, tmp_path):
 )
 def test_similarities_without_labels(content, shape, tmp_path):
     expected = Similarities(ALIKE.matrix)
-    assert read(in_file(tmp_path, content), kinds.PAIRS, kinds.SIMILARITIES) == (expected, READ.format(shape))
+    assert read(in_file(tmp_path, content), kinds.PAIRS, kinds.SIMILARITIES) == (
+        expected,
+        READ.format(shape),
+    )
 
 
 def test_missing_similarities_are_counted(tmp_path):
@@ -322,7 +358,9 @@ def test_missing_similarities_are_counted(tmp_path):
 
 
 def test_lists_of_similarities(tmp_path):
-    path = in_file(tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n")
+    path = in_file(
+        tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n"
+    )
     data, messages = read(path, kinds.PAIRS, kinds.SIMILARITIES)
     assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
     said(messages, "3 objects", "3 similarities", "2 judgements")
@@ -333,13 +371,19 @@ def test_both_sides_of_a_file_are_averaged(tmp_path):
     data, messages = read(path, kinds.SIMILARITIES, symmetrize="mean")
     assert data.values.tolist() == [0.7, 0.3, 0.45]
     said(messages, "square table", "the two halves")
-    assert read(in_file(tmp_path, SIMILAR), kinds.SIMILARITIES, symmetrize="mean")[1] == READ.format("square table")
+    assert read(in_file(tmp_path, SIMILAR), kinds.SIMILARITIES, symmetrize="mean")[
+        1
+    ] == READ.format("square table")
 
 
 def test_objects_called_i_j_and_s_are_a_square_if_it_is_symmetric(tmp_path):
-    data, _ = read(in_file(tmp_path, "i,j,s\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n"), kinds.SIMILARITIES)
+    data, _ = read(
+        in_file(tmp_path, "i,j,s\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n"), kinds.SIMILARITIES
+    )
     assert data == Similarities(ALIKE.matrix, "ijs")
-    data, messages = read(in_file(tmp_path, "i,j,s\n1,2,0.3\n1,3,0.4\n2,3,0.5\n"), kinds.SIMILARITIES)
+    data, messages = read(
+        in_file(tmp_path, "i,j,s\n1,2,0.3\n1,3,0.4\n2,3,0.5\n"), kinds.SIMILARITIES
+    )
     assert data.values.tolist() == [0.3, 0.4, 0.5] and "table of pairs" in messages
 
 
@@ -353,7 +397,13 @@ def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [PLAIN, ",A,B\nA,0,3\nB,0,0\n", "i,j,rating\nA,B,2\n", "a,b,wins,losses,similarity\nA,B,1,2,.5\n"]
+    "content",
+    [
+        PLAIN,
+        ",A,B\nA,0,3\nB,0,0\n",
+        "i,j,rating\nA,B,2\n",
+        "a,b,wins,losses,similarity\nA,B,1,2,.5\n",
+    ],
 )
 def test_what_is_not_taken_for_similarities(content, tmp_path):
     path = in_file(tmp_path, content)
@@ -404,7 +454,11 @@ def test_real_similarities(file, size):
 
 @needs_data
 def test_real_comparisons_are_not_taken_for_similarities():
-    for file in (*READABLE, "paired_bradleyterry2/citations.csv", *real_data("paired_eba").glob("*.csv")):
+    for file in (
+        *READABLE,
+        "paired_bradleyterry2/citations.csv",
+        *real_data("paired_eba").glob("*.csv"),
+    ):
         assert not are_similarities(real_data(file))
 
 

@@ -157,12 +157,18 @@ def test_a_workbook_of_squares_has_no_rows_to_leave_out(tmp_path):
     assert len(read_table(tmp_path / "one.xlsx", where="a > 0")) == 2
 
 
-# printing -----------------------------------------------------------------------------------------------------
+# printing -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "condition",
-    ["block == 'main'", "rt > 0.2 and rt < 5", "'a b' in (1, 'x', 'it''s \"y\"')", "a is missing", "a is not missing"],
+    [
+        "block == 'main'",
+        "rt > 0.2 and rt < 5",
+        "'a b' in (1, 'x', 'it''s \"y\"')",
+        "a is missing",
+        "a is not missing",
+    ],
 )
 def test_a_condition_prints_as_it_is_written(condition):
     where = Where.of(condition)
@@ -185,9 +191,16 @@ def test_any_condition_prints_itself_again():
         assert Where.of(str(where)) == where, str(where)
 
 
-# as pandas does -----------------------------------------------------------------------------------------------
+# as pandas does -----------------------------------------------------------------------------------
 
-SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+SIGNS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def table_of(rng, rows=40):
@@ -227,11 +240,19 @@ def test_rows_are_those_of_pandas(tmp_path, kind):
                 (f"n {sign} {number}", compared(frame["n"], number)),
                 (f"rt {sign} {quarter}", compared(frame["rt"], quarter)),
                 (f"block {sign} '{word}'", texts),
-                (f"n {sign} {number} and rt is not missing", compared(frame["n"], number) & frame["rt"].notna()),
-                (f"rt in ({quarter}, 0.5) and block is missing", frame["rt"].isin([quarter, 0.5]) & ~known),
+                (
+                    f"n {sign} {number} and rt is not missing",
+                    compared(frame["n"], number) & frame["rt"].notna(),
+                ),
+                (
+                    f"rt in ({quarter}, 0.5) and block is missing",
+                    frame["rt"].isin([quarter, 0.5]) & ~known,
+                ),
                 ("'both words' in (1, c)", frame["both words"].isin(["1", "c"])),
             ):
-                np.testing.assert_array_equal(Where.of(condition).holds(table.frame), mask, condition)
+                np.testing.assert_array_equal(
+                    Where.of(condition).holds(table.frame), mask, condition
+                )
 
 
 @pytest.mark.parametrize(
@@ -244,9 +265,21 @@ def test_rows_are_those_of_pandas(tmp_path, kind):
         (pd.Series(["1", "2", None], dtype="category"), "x >= 2", [1]),
         (pd.Series([1, 2.5, None], dtype=object), "x > 1", [1]),
         (pd.Series(["a", None, ""], dtype=object), "x is missing", [1, 2]),
-        (pd.Series(["2026-05-01", None, "2026-07-01"], dtype="datetime64[ns]"), "x < 2026-06-01", [0]),
-        (pd.Series(["2026-05-01", None, "2026-07-01"], dtype="datetime64[ns, UTC]"), "x >= '2026-07-01'", [2]),
-        (pd.Series(["2026-05-01", None, "2026-07-01"], dtype="datetime64[ns]"), "x != 2026-05-01", [1, 2]),
+        (
+            pd.Series(["2026-05-01", None, "2026-07-01"], dtype="datetime64[ns]"),
+            "x < 2026-06-01",
+            [0],
+        ),
+        (
+            pd.Series(["2026-05-01", None, "2026-07-01"], dtype="datetime64[ns, UTC]"),
+            "x >= '2026-07-01'",
+            [2],
+        ),
+        (
+            pd.Series(["2026-05-01", None, "2026-07-01"], dtype="datetime64[ns]"),
+            "x != 2026-05-01",
+            [1, 2],
+        ),
     ],
 )
 def test_columns_of_data_frames(column, condition, rows):
@@ -259,7 +292,7 @@ def test_what_is_no_date_is_refused():
         Where.of("x < May").holds(frame)
 
 
-# as if the file had no other rows -----------------------------------------------------------------------------
+# as if the file had no other rows -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
@@ -307,7 +340,9 @@ def test_a_leaderboard_of_a_file_or_of_a_frame(tmp_path):
     frame = pd.DataFrame(rows, columns=["block", "winner", "loser"])
     frame.to_csv(tmp_path / "won.csv", index=False)
     for source in (frame, tmp_path / "won.csv"):
-        board = th.leaderboard(source, where="block == 'main'", progressbar=False, method="maximum-likelihood")
+        board = th.leaderboard(
+            source, where="block == 'main'", progressbar=False, method="maximum-likelihood"
+        )
         assert sorted(board.table.index) == ["a", "b"]
     with refused(ArgumentError, "leaderboard", "'where'", "PairedComparisons"):
         th.leaderboard(board.data, where="block == 'main'")
@@ -319,4 +354,6 @@ def test_a_leaderboard_of_a_file_or_of_a_frame(tmp_path):
 def test_columns_known_to_hold_text_stay_text():
     cells = TextTable(["a", "b"], [["1", "2"], ["-", "NA"]], [2, 3])
     frame = text_table(cells, "x.csv", {"a": True, "b": False}).frame
-    assert frame["a"].tolist() == ["1", "2"] and frame["b"].isna().all() and frame["b"].dtype == float
+    assert (
+        frame["a"].tolist() == ["1", "2"] and frame["b"].isna().all() and frame["b"].dtype == float
+    )

@@ -1,8 +1,9 @@
-"""Skeleton of a likelihood: each option has a rating, Normal around the summed weight of its features.
+"""Skeleton of a likelihood: each option has a rating, Normal around the summed weight of its
+features.
 
 r_i ~ Normal(sum_k w_k z_ik, 1). Copy this file to `src/thali/_aspects/likelihoods/`, replace the
-mathematics, and name the public class in that folder's `__init__.pyi`; CONTRIBUTING.md says what else belongs to it.
-"""
+mathematics, and name the public class in that folder's `__init__.pyi`; CONTRIBUTING.md says what
+else belongs to it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -62,7 +63,10 @@ class Ratings:
         observed = self.observed(data)
         rating, n = np.asarray(observed.fields.rating, float), len(observed.labels)
         if rating.shape != (n,):
-            raise DataError(f"rating has shape {rating.shape} but there are {n} labels; give each option one rating.")
+            raise DataError(
+                f"rating has shape {rating.shape} but there are {n} labels; give each option one"
+                " rating."
+            )
         if not np.isfinite(rating).all():
             raise DataError("rating contains values that are not finite; remove these options.")
 
@@ -80,7 +84,8 @@ class Ratings:
         return {}
 
     def log_prior_of_parameters(self, own, data, weights) -> dict[str, np.ndarray]:
-        """Log prior densities (draws,) of the likelihood's own parameters, of which `own` has the draws."""
+        """Log prior densities (draws,) of the likelihood's own parameters, of which `own` has the
+        draws."""
         return {}
 
     def new_data(self, columns, parameters, data, rng):

@@ -1,9 +1,9 @@
 """Skeleton of a model: the mean of numbers whose standard deviation is known.
 
-y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/WING/NAME/model.py`, replace the mathematics, write
-`src/thali/WING/NAME/spec.py` with a `ModelSpec`, name it in `MODELS` of `src/thali/_late.py` and the class in
-`src/thali/__init__.pyi`. Imports that are slow (xarray, pandas, numba, SciPy) stand inside functions.
-"""
+y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/WING/NAME/model.py`, replace the
+mathematics, write `src/thali/WING/NAME/spec.py` with a `ModelSpec`, name it in `MODELS` of
+`src/thali/_late.py` and the class in `src/thali/__init__.pyi`. Imports that are slow (xarray,
+pandas, numba, SciPy) stand inside functions."""
 
 from typing import Any
 
@@ -28,14 +28,23 @@ class KnownSpread(Sampled):
     def _job(self, data, draws, chains, random_seed) -> Job:
         values = np.asarray(data, float)
         if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-            raise DataError(f"data must be a one-dimensional array of finite numbers; got {values.tolist()}.")
+            raise DataError(
+                f"data must be a one-dimensional array of finite numbers; got {values.tolist()}."
+            )
         sd = positive("sd", self.sd, "the standard deviation of a number")
         draws, chains = whole("draws", draws, 1), whole("chains", chains, 1)
-        rngs = streams(random_seed, chains)  # one stream a chain: the draws do not depend on the number of cores
+        # one stream a chain: the draws do not depend on the number of cores
+        rngs = streams(random_seed, chains)
 
         def work() -> dict[str, Any]:
-            mu = np.stack([rng.normal(values.mean(), sd / np.sqrt(values.size), draws) for rng in rngs])
-            return {"posterior_": _tree(mu, values), "interrupted_": False, "mean_": float(mu.mean())}
+            mu = np.stack(
+                [rng.normal(values.mean(), sd / np.sqrt(values.size), draws) for rng in rngs]
+            )
+            return {
+                "posterior_": _tree(mu, values),
+                "interrupted_": False,
+                "mean_": float(mu.mean()),
+            }
 
         return Job(work, draws=draws)
 
@@ -51,4 +60,6 @@ def _tree(mu: np.ndarray, values: np.ndarray):
     from thali._posterior.store import origin, tree_of
 
     posterior = xarray.Dataset({"mu": (("chain", "draw"), mu)})
-    return tree_of({"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})}, origin())
+    return tree_of(
+        {"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})}, origin()
+    )

@@ -1,8 +1,7 @@
 """Skeleton of a prior: K features, each owned by each option with a known probability.
 
-Copy this file to `src/thali/_aspects/priors/`, replace the mathematics, and name the public class in that
-folder's `__init__.pyi`.
-"""
+Copy this file to `src/thali/_aspects/priors/`, replace the mathematics, and name the public class
+in that folder's `__init__.pyi`."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +32,8 @@ class CoinFlips:
         return Flipped(math.log(self.share), math.log1p(-self.share))
 
     def usual_columns(self, n: int) -> float:
-        """The columns that n options are expected to have, by which the time of a fit is forecast."""
+        """The columns that n options are expected to have, by which the time of a fit is
+        forecast."""
         return float(self.n_features)
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:

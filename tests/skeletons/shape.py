@@ -1,7 +1,7 @@
 """A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
 
-A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with a name in `SHAPES` there, and a test.
-"""
+A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with a name in `SHAPES`
+there, and a test."""
 
 from thali import PairedComparisons
 from thali._data.kinds import PAIRS
@@ -16,7 +16,9 @@ def match(table: RawTable) -> Reading | None:
     """A table with these three columns; nothing is converted, and nothing is raised."""
     if not set(COLUMNS) <= set(table.names):
         return None
-    return Reading(PAIRS, NAME, "table of pairs with a column of decisions", table, lambda: converted(table))
+    return Reading(
+        PAIRS, NAME, "table of pairs with a column of decisions", table, lambda: converted(table)
+    )
 
 
 def converted(table: RawTable) -> tuple[PairedComparisons, str]:
@@ -27,4 +29,6 @@ def converted(table: RawTable) -> tuple[PairedComparisons, str]:
     return data, f"table of pairs with a column of decisions: {data}"
 
 
-SHAPE = Shape(NAME, PAIRS, match, expected="the columns 'one', 'other' and 'verdict' (one or other)")
+SHAPE = Shape(
+    NAME, PAIRS, match, expected="the columns 'one', 'other' and 'verdict' (one or other)"
+)

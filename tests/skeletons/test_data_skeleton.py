@@ -1,4 +1,5 @@
-"""The skeleton of a kind of data works from a table to the report, with three entries and nothing else."""
+"""The skeleton of a kind of data works from a table to the report, with three entries and nothing
+else."""
 
 import os
 import subprocess
@@ -16,7 +17,8 @@ TABLE = "rater,object,rating\n" + "\n".join(
     for person in range(1, 13)
     for step, (name, mean) in enumerate({"tea": 5, "milk": 3, "water": 4}.items(), start=1)
 )
-# What a copy of the skeleton in the library would add: its folder, and a line to each of three registries.
+# What a copy of the skeleton in the library would add: its folder, and a line to each of three
+# registries.
 ENTRIES = """
 import sys
 import thali._data.kinds, thali._model.class_names, thali._model.registry
@@ -39,13 +41,17 @@ for line in sys.argv[2].splitlines():
 def run(folder, *lines):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     words = [sys.executable, "-c", ENTRIES + COMMANDS, str(HERE), "\n".join(lines)]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_from_the_table_to_the_report(tmp_path):
     (tmp_path / "ratings.csv").write_text(TABLE, encoding="utf-8")
     (tmp_path / "gap.csv").write_text(TABLE.replace("1,tea,5", "1,tea,"), encoding="utf-8")
-    (tmp_path / "lone.csv").write_text("object,colour\ntea,red\nmilk,white\ntea,red\n", encoding="utf-8")
+    (tmp_path / "lone.csv").write_text(
+        "object,colour\ntea,red\nmilk,white\ntea,red\n", encoding="utf-8"
+    )
     done = run(
         tmp_path,
         "fit ratings.csv --draws 300 --seed 1 --out fit --report report.html --print all",
@@ -54,7 +60,9 @@ def test_from_the_table_to_the_report(tmp_path):
         "fit lone.csv --model mean-ratings",
     )
     said = " ".join(done.stderr.split())
-    assert "ratings.csv: one rating per row, 'rating' of 'object': 3 objects, 36 ratings" in said, done.stderr
+    assert "ratings.csv: one rating per row, 'rating' of 'object': 3 objects, 36 ratings" in said, (
+        done.stderr
+    )
     says(said, "gap.csv", "2, column", "'rating'")
     says(said, "'object'", "--rating")
     assert done.stdout.split("fit ended with 0")[0].count("mean[") >= 3, done.stdout + done.stderr

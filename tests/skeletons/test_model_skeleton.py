@@ -20,7 +20,10 @@ def test_the_fit_is_the_known_posterior():
 
 
 def test_the_same_seed_gives_the_same_draws():
-    first, second = (KnownSpread().fit(VALUES, draws=50, random_seed=7).posterior_["posterior"]["mu"] for _ in range(2))
+    first, second = (
+        KnownSpread().fit(VALUES, draws=50, random_seed=7).posterior_["posterior"]["mu"]
+        for _ in range(2)
+    )
     np.testing.assert_array_equal(first, second)
 
 

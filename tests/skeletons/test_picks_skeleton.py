@@ -1,4 +1,5 @@
-"""The skeleton of a kind of counted data fits, checks, predicts and is compared by its questions alone."""
+"""The skeleton of a kind of counted data fits, checks, predicts and is compared by its questions
+alone."""
 
 import os
 import subprocess
@@ -24,7 +25,8 @@ WORDS = """
 from thali._model.predictive_check import CHECKED, MOST_SIMILAR
 CHECKED["pair that is picked"] = CHECKED[MOST_SIMILAR]._replace(quantity="proportion picking the pair")
 """
-# What a copy of the skeleton in the library would add: its folder, and a line to each of four tables.
+# What a copy of the skeleton in the library would add: its folder, and a line to each of four
+# tables.
 ENTRIES = """
 import sys
 import thali._data.kinds, thali._model.class_names, thali._model.registry
@@ -51,7 +53,10 @@ print(table.loc["worths", "log_score"] > table.loc["BASE", "log_score"], table.a
 def test_answers_are_counted_by_set():
     asked = DATA.questions()
     assert asked.sizes.tolist() == [3, 6, 3] and asked.totals.tolist() == [10, 20, 10]
-    assert asked.counts.sum() == len(PICKED) and DATA.take(np.array([True, False, True])).counts.sum() == 20
+    assert (
+        asked.counts.sum() == len(PICKED)
+        and DATA.take(np.array([True, False, True])).counts.sum() == 20
+    )
     assert Picks(SHOWN, PICKED) == DATA
     with refused(DataError, "0", "['tea', 'tea']"):
         Picks([OPTIONS], [["tea", "tea"]])
@@ -69,11 +74,17 @@ def test_fit_check_and_predictions(monkeypatch):
     monkeypatch.setitem(CHECKED, PICKED_PAIR, CHECKED[MOST_SIMILAR])
     model = PickedWorths().fit(DATA, draws=100, random_seed=1)
     table = model.check(random_seed=2)
-    assert set(table["a"]) <= set(OPTIONS) and len(table) == 6 and 0.0 <= table.attrs["p_value"] <= 1.0
+    assert (
+        set(table["a"]) <= set(OPTIONS) and len(table) == 6 and 0.0 <= table.attrs["p_value"] <= 1.0
+    )
     predictions = model.predictions()
-    expected = np.concatenate(model.predict_proba(DATA)) * np.repeat(DATA.questions().totals, [3, 6, 3])
+    expected = np.concatenate(model.predict_proba(DATA)) * np.repeat(
+        DATA.questions().totals, [3, 6, 3]
+    )
     asked = DATA.questions()
-    np.testing.assert_allclose(predictions["predicted"] * predictions["n"], asked.rows.counted @ expected)
+    np.testing.assert_allclose(
+        predictions["predicted"] * predictions["n"], asked.rows.counted @ expected
+    )
     np.testing.assert_allclose(predictions["observed"] * predictions["n"], asked.observed)
 
 
@@ -83,7 +94,11 @@ def test_from_the_table_to_a_comparison(tmp_path):
     (tmp_path / "picks.csv").write_text("\n".join(["shown,picked", *rows]), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     words = [sys.executable, "-c", ENTRIES + WORDS + COMMANDS, str(HERE)]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     says(" ".join(done.stderr.split()), "picks.csv:", "4 options, 3 sets, 40 answers")
-    assert "ended with 0" in done.stdout and done.stdout.count("log_worth[") >= 4, done.stdout + done.stderr
+    assert "ended with 0" in done.stdout and done.stdout.count("log_worth[") >= 4, (
+        done.stdout + done.stderr
+    )
     says(done.stdout, "True", "'set', 'a', 'b'")

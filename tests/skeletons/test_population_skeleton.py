@@ -27,7 +27,10 @@ class OfEverybody(th.EliminationByAspects):
 @pytest.fixture
 def groups():
     table = pd.DataFrame(ROWS, columns=["chosen", "rejected"]).assign(sex=list("wmwmmw"))
-    return {sex: th.PairedComparisons.from_frame(rows, labels=list("abc")) for sex, rows in table.groupby("sex")}
+    return {
+        sex: th.PairedComparisons.from_frame(rows, labels=list("abc"))
+        for sex, rows in table.groupby("sex")
+    }
 
 
 @pytest.mark.fit
@@ -35,14 +38,19 @@ def test_a_fit_is_that_of_the_data_that_it_makes(groups):
     made = OfEverybody(people=th.people.Groups()).fit(groups, **RUN)
     known = th.EliminationByAspects().fit(GroupedData(groups).pooled(), **RUN)
     np.testing.assert_array_equal(made.summary(), known.summary())
-    assert made.groups_ == () and len(made.sample_prior(groups, 2, 1)["prior"]["alpha"].values.ravel()) == 2
+    assert (
+        made.groups_ == ()
+        and len(made.sample_prior(groups, 2, 1)["prior"]["alpha"].values.ravel()) == 2
+    )
     predictive = made.posterior_predictive(groups, random_seed=1)["posterior_predictive"]
     assert predictive["wins"].shape == (2, 15, 3)
 
 
 @pytest.mark.fit  # draws pictures
 def test_it_ends_in_a_report(groups, tmp_path):
-    OfEverybody("unique", people=th.people.Groups()).fit(groups, **RUN).report(tmp_path / "report.html")
+    OfEverybody("unique", people=th.people.Groups()).fit(groups, **RUN).report(
+        tmp_path / "report.html"
+    )
     assert "3 options, 3 pairs, 6 comparisons" in (tmp_path / "report.html").read_text("utf-8")
 
 

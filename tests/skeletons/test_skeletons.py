@@ -75,7 +75,9 @@ def test_a_model_of_both_is_compiled():
     compiled = fit_of_both()
     with pytest.MonkeyPatch.context() as patch:
         run_as_python(patch)
-        np.testing.assert_allclose(compiled["log_likelihood"], fit_of_both()["log_likelihood"], rtol=1e-9)
+        np.testing.assert_allclose(
+            compiled["log_likelihood"], fit_of_both()["log_likelihood"], rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize("rating", [[1.0, 2.0], [1.0, np.nan, 2.0]])

@@ -18,7 +18,9 @@ BRIEF = {"tempered": MOST, "untempered": [*SOME, "E4b"], "general": SOME}
 def combinations_of(samplers):
     for name in LEARNED:
         for sampler in samplers:
-            yield pytest.param(name, sampler, marks=[] if name in BRIEF[sampler] else pytest.mark.long)
+            yield pytest.param(
+                name, sampler, marks=[] if name in BRIEF[sampler] else pytest.mark.long
+            )
 
 
 @pytest.mark.first(5)

@@ -1,4 +1,5 @@
-"""Gaps, no constant, a learned sigma, and other priors than the Indian buffet: posteriors known by quadrature."""
+"""Gaps, no constant, a learned sigma, and other priors than the Indian buffet: posteriors known by
+quadrature."""
 
 import math
 from functools import partial
@@ -40,7 +41,10 @@ GIVEN = [[1, 1], [1, 1], [0, 1]]
 def gap(weight_prior):
     """A pair that was not measured."""
     expected = three_objects(WITHOUT, 0.1, 1.0, weight_prior, BUFFET)
-    return {"similarities": WITHOUT, "model": {"sigma": 0.1, "alpha": 1.0, "weight_prior": weight_prior}}, expected
+    return {
+        "similarities": WITHOUT,
+        "model": {"sigma": 0.1, "alpha": 1.0, "weight_prior": weight_prior},
+    }, expected
 
 
 def judged(similarities):
@@ -81,13 +85,18 @@ def of_two_columns(weight_prior):
     }
     assert sum(decisions.values()) == pytest.approx(1.0)
     settings = {"sigma": 0.1, "alpha": 1.5, "weight_prior": weight_prior, "features": 2}
-    return {"similarities": SIMILARITIES, "model": settings}, two_columns(SIMILARITIES, 0.1, weight_prior, decisions)
+    return {"similarities": SIMILARITIES, "model": settings}, two_columns(
+        SIMILARITIES, 0.1, weight_prior, decisions
+    )
 
 
 def learned_of_two():
     """Two objects whose sigma is learned."""
     expected = two_objects_unknown_sigma(0.6, 1.0, (1.0, 4.0), 0.02 * 0.6**2)
-    return {"similarities": [[1.0, 0.6], [0.6, 1.0]], "model": {"alpha": 1.0, "weight_prior": (1.0, 4.0)}}, expected
+    return {
+        "similarities": [[1.0, 0.6], [0.6, 1.0]],
+        "model": {"alpha": 1.0, "weight_prior": (1.0, 4.0)},
+    }, expected
 
 
 def learned_of_given(*judgements):
@@ -118,7 +127,9 @@ LONG = {  # some of these priors with this likelihood need kernels of their own
 }
 
 
-@pytest.mark.parametrize("name", [*BY_DEFAULT, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+@pytest.mark.parametrize(
+    "name", [*BY_DEFAULT, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
+)
 def test_posteriors_known_by_quadrature(name):
     make, thin, settings = (BY_DEFAULT | LONG)[name]
     case, expected = make()

@@ -1,7 +1,8 @@
-"""`compare`, and predictions about sets under a finite prior, against brute force that shares no code with thali.
+"""`compare`, and predictions about sets under a finite prior, against brute force that shares no
+code with thali.
 
-The exact posteriors are importance sampling out of simulators of the priors, with a recursion of its own.
-"""
+The exact posteriors are importance sampling out of simulators of the priors, with a recursion of
+its own."""
 
 import itertools
 import math
@@ -17,7 +18,8 @@ LIMIT = 4.5  # standard errors of both sides
 
 
 def simulated(columns, count, rng, unique=True):
-    """Owners (draws, K, 4) and weights (draws, K) of `count` draws; the last four columns are the unique aspects."""
+    """Owners (draws, K, 4) and weights (draws, K) of `count` draws; the last four columns are the
+    unique aspects."""
     owners = np.zeros((count, columns.shape[1] + 4 * unique, 4), bool)
     owners[:, : columns.shape[1]] = columns
     if unique:
@@ -33,7 +35,8 @@ def finite(count, k, rng):
 
 
 def buffet(count, rng, n=4):
-    """Alpha and the columns of the Indian buffet, customer after customer; rows beyond a draw's columns are empty."""
+    """Alpha and the columns of the Indian buffet, customer after customer; rows beyond a draw's
+    columns are empty."""
     alpha = rng.exponential(size=count)
     fresh = rng.poisson(alpha[:, None] / np.arange(1, n + 1))
     first = np.cumsum(fresh, axis=1)
@@ -49,7 +52,8 @@ def buffet(count, rng, n=4):
 
 
 def probabilities(owners, weights, lapse):
-    """Probability that each member of each set of options is chosen out of it, by recursion over subsets."""
+    """Probability that each member of each set of options is chosen out of it, by recursion over
+    subsets."""
     draws, n = len(owners), owners.shape[2]
     found = {}
     for size in range(1, n + 1):
@@ -66,7 +70,9 @@ def probabilities(owners, weights, lapse):
                             smaller = found[tuple(members[r] for r in rest)]
                             for place, r in enumerate(rest):
                                 p[hit, r] += weights[hit, k] * smaller[hit, place]
-            found[members] = np.where(total[:, None] > 0.0, p / np.where(total > 0.0, total, 1.0)[:, None], 1.0 / size)
+            found[members] = np.where(
+                total[:, None] > 0.0, p / np.where(total > 0.0, total, 1.0)[:, None], 1.0 / size
+            )
     return {members: (1.0 - lapse) * p + lapse / len(members) for members, p in found.items()}
 
 
@@ -87,7 +93,8 @@ def choices():
     for number, (offered, counts) in enumerate(CHOSEN.items()):
         for chosen, count in zip(offered, counts, strict=True):
             rows += [
-                {"obsID": f"{number}{chosen}", "alt": x, "choice": int(x == chosen), "count": count} for x in offered
+                {"obsID": f"{number}{chosen}", "alt": x, "choice": int(x == chosen), "count": count}
+                for x in offered
             ]
     return th.Choices(pd.DataFrame([row for row in rows if row["count"]]))
 
@@ -103,19 +110,26 @@ def finite_on_sets(k, unique, lapse, draws, count, seed):
         log_likelihood += np.log(p[tuple(number[x] for x in offered)]) @ np.array(counts)
     # thali
     model = th.EliminationByAspects(k, unique=unique, lapse=lapse, tempering=None if unique else 4)
-    model.fit(choices(), draws=draws, tune=500, chains=4, thin=25, random_seed=seed, progressbar=False)
+    model.fit(
+        choices(), draws=draws, tune=500, chains=4, thin=25, random_seed=seed, progressbar=False
+    )
     posterior, summary = model.posterior_["posterior"].dataset, model.summary()
     scores = {}
     for name, values in (("alpha", alpha), ("n_features", columns.any(2).sum(1).astype(float))):
         mean, error = average(values, log_likelihood)
-        scores[name] = (summary.loc[name, "mean"] - mean) / math.hypot(error, summary.loc[name, "mcse_mean"])
+        scores[name] = (summary.loc[name, "mean"] - mean) / math.hypot(
+            error, summary.loc[name, "mcse_mean"]
+        )
     sets = [m for m in p if len(m) > 1]
     predicted = model.predict_proba([[LABELS[i] for i in m] for m in sets])
     assert posterior.sizes["draw"] == draws
     for members, ours in zip(sets, predicted, strict=True):
         mean, error = average(p[members], log_likelihood)
-        ess = summary["ess_bulk"].min()  # of the slowest quantity: the errors of all sets are bounded by it
-        spread = np.sqrt(np.maximum(average(p[members] ** 2, log_likelihood)[0] - mean**2, 0.0) / ess)
+        # of the slowest quantity: the errors of all sets are bounded by it
+        ess = summary["ess_bulk"].min()
+        spread = np.sqrt(
+            np.maximum(average(p[members] ** 2, log_likelihood)[0] - mean**2, 0.0) / ess
+        )
         for place, i in enumerate(members):
             scores[f"P({LABELS[i]} | {''.join(LABELS[j] for j in members)})"] = (
                 ours[place] - mean[place]
@@ -126,7 +140,11 @@ def finite_on_sets(k, unique, lapse, draws, count, seed):
 @pytest.mark.long  # a minute of compiling for each
 @pytest.mark.parametrize(
     ("k", "unique", "lapse", "draws", "count"),
-    [(2, True, 0.1, 1000, 100_000), (3, True, 0.02, 10_000, 1_000_000), (2, False, 0.3, 10_000, 1_000_000)],
+    [
+        (2, True, 0.1, 1000, 100_000),
+        (3, True, 0.02, 10_000, 1_000_000),
+        (2, False, 0.3, 10_000, 1_000_000),
+    ],
 )
 def test_a_finite_prior_on_sets_predicts_what_brute_force_predicts(k, unique, lapse, draws, count):
     scores = finite_on_sets(k, unique, lapse, draws, count, seed=5)
@@ -134,7 +152,9 @@ def test_a_finite_prior_on_sets_predicts_what_brute_force_predicts(k, unique, la
     assert max(map(abs, scores.values())) < LIMIT, scores
 
 
-PAIRS = th.PairedComparisons([[0, 4, 1, 5], [2, 0, 3, 4], [5, 3, 0, 0], [2, 1, 6, 0]], labels=LABELS)
+PAIRS = th.PairedComparisons(
+    [[0, 4, 1, 5], [2, 0, 3, 4], [5, 3, 0, 0], [2, 1, 6, 0]], labels=LABELS
+)
 
 
 def log_binomial(x, n, p):
@@ -142,14 +162,20 @@ def log_binomial(x, n, p):
 
 
 def scores_by_refits(model, fit, seed):
-    """The columns of the table, by leaving out one pair after the other through the public interface."""
+    """The columns of the table, by leaving out one pair after the other through the public
+    interface."""
     seeds = np.random.SeedSequence(seed).spawn(PAIRS.n_pairs)
     nll, log_pred, gained, compared = [], [], 0.0, 0
     for a, b in itertools.combinations(range(4), 2):
         x, n = int(PAIRS.counts[a, b]), int(PAIRS.counts[a, b] + PAIRS.counts[b, a])
         rest = PAIRS.counts.copy()
         rest[a, b] = rest[b, a] = 0
-        model.fit(th.PairedComparisons(rest, labels=LABELS), random_seed=seeds.pop(0), progressbar=False, **fit)
+        model.fit(
+            th.PairedComparisons(rest, labels=LABELS),
+            random_seed=seeds.pop(0),
+            progressbar=False,
+            **fit,
+        )
         p = float(model.predict_proba([(LABELS[a], LABELS[b])])[0])
         nll.append(-log_binomial(x, n, p))
         gained += x * math.log2(2.0 * p) + (n - x) * math.log2(2.0 * (1.0 - p))
@@ -157,7 +183,11 @@ def scores_by_refits(model, fit, seed):
         drawn = model.posterior_["posterior"]["choice_probability"]
         of_pair = drawn.sel(pair=f"{LABELS[a]}, {LABELS[b]}").values
         log_pred.append(math.log(np.exp(log_binomial(x, n, of_pair)).mean()))
-    return {"nll": np.mean(nll), "information": gained / compared, "mean_log_pred": np.mean(log_pred)}
+    return {
+        "nll": np.mean(nll),
+        "information": gained / compared,
+        "mean_log_pred": np.mean(log_pred),
+    }
 
 
 def test_compare_is_what_refits_by_hand_give():
@@ -187,7 +217,10 @@ def exact_scores(columns, lapse, count, rng):
         decisions, chance_error = average(np.exp(own), rest)
         nll.append(-log_binomial(x, n, float(mean)))
         log_pred.append(math.log(decisions))
-        errors += [((x / mean - (n - x) / (1 - mean)) * error) ** 2, (chance_error / decisions) ** 2]
+        errors += [
+            ((x / mean - (n - x) / (1 - mean)) * error) ** 2,
+            (chance_error / decisions) ** 2,
+        ]
     return (np.mean(nll), np.mean(log_pred)), np.sqrt(errors) / len(log_p)
 
 
@@ -200,7 +233,9 @@ def compared_with_brute_force(draws, count, seed):
         "2 aspects": (th.EliminationByAspects(2, lapse=0.05), 0.05, finite(count, 2, rng)[1]),
     }
     models = {name: case[0] for name, case in cases.items()}
-    table = th.compare(models, PAIRS, draws=draws, tune=500, cores=1, random_seed=seed, progressbar=False)
+    table = th.compare(
+        models, PAIRS, draws=draws, tune=500, cores=1, random_seed=seed, progressbar=False
+    )
     scores = {}
     for name, (_, lapse, columns) in cases.items():
         for column, exact, error in zip(

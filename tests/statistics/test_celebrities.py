@@ -1,4 +1,5 @@
-"""The celebrities, without and with a tree, and Paris-Rome: long runs against converged reference values."""
+"""The celebrities, without and with a tree, and Paris-Rome: long runs against converged reference
+values."""
 
 import math
 from functools import partial
@@ -37,12 +38,28 @@ PARIS_ROME = {
     ("R", "R+"): (0.0151, 0.00007),
 }
 # Of trees of the professions, by the length of their leaves.
-PROFESSIONS = {"politicians": ["LBJ", "HW", "CDG"], "athletes": ["JU", "CY", "AJF"], "stars": ["BB", "ET", "SL"]}
-ON_TREES = {
-    0.1: {"log_likelihood": (-121.439, 0.016), "n_features": (6.669, 0.010), "alpha": (2.565, 0.004)},
-    0.5: {"log_likelihood": (-119.916, 0.011), "n_features": (13.107, 0.033), "alpha": (4.093, 0.010)},
+PROFESSIONS = {
+    "politicians": ["LBJ", "HW", "CDG"],
+    "athletes": ["JU", "CY", "AJF"],
+    "stars": ["BB", "ET", "SL"],
 }
-PARIS_ROME_COPIES = {("P+", "P"): (1.150, 0.001), ("R", "R+"): (1.150, 0.001), ("P+", "R+"): (0.062, 0.001)}
+ON_TREES = {
+    0.1: {
+        "log_likelihood": (-121.439, 0.016),
+        "n_features": (6.669, 0.010),
+        "alpha": (2.565, 0.004),
+    },
+    0.5: {
+        "log_likelihood": (-119.916, 0.011),
+        "n_features": (13.107, 0.033),
+        "alpha": (4.093, 0.010),
+    },
+}
+PARIS_ROME_COPIES = {
+    ("P+", "P"): (1.150, 0.001),
+    ("R", "R+"): (1.150, 0.001),
+    ("P+", "R+"): (0.062, 0.001),
+}
 
 
 def draws_of(model, name):
@@ -61,7 +78,9 @@ def copies_of(model, members):
 
 def check(model, expected, copies, shift=0.0):
     for name, (value, error) in expected.items():
-        z, _ = scores(draws_of(model, name) + (shift if name == "log_likelihood" else 0.0), value, error)
+        z, _ = scores(
+            draws_of(model, name) + (shift if name == "log_likelihood" else 0.0), value, error
+        )
         assert abs(z) < 4.0, (name, z)
     for members, (value, error) in copies.items():
         z, _ = scores(copies_of(model, members), value, error)
@@ -111,8 +130,15 @@ def test_the_default_budget_converges_and_is_honest(data, expected, seed):
 
 @pytest.mark.long
 def test_the_star_and_the_indian_buffet_have_the_same_posterior():
-    data, budget = th.datasets.celebrities(), {"draws": 8_000, "tune": 500, "thin": 20, "progressbar": False}
-    star = th.EliminationByAspects(th.Tree.star(data.labels)).fit(data, random_seed=1, **budget).summary()
+    data, budget = (
+        th.datasets.celebrities(),
+        {"draws": 8_000, "tune": 500, "thin": 20, "progressbar": False},
+    )
+    star = (
+        th.EliminationByAspects(th.Tree.star(data.labels))
+        .fit(data, random_seed=1, **budget)
+        .summary()
+    )
     buffet = th.EliminationByAspects().fit(data, random_seed=2, **budget).summary()
     z = (star["mean"] - buffet["mean"]) / np.hypot(star["mcse_mean"], buffet["mcse_mean"])
     assert list(star.index) == list(buffet.index)

@@ -1,10 +1,10 @@
-"""Without unique aspects a side of a comparison may be empty: posteriors that are known by sums and quadrature.
+"""Without unique aspects a side of a comparison may be empty: posteriors that are known by sums and
+quadrature.
 
-Two options: n_i ~ Poisson(alpha / 2) aspects set i apart, and given both numbers p is Beta(a n_1, a n_2), where a is
-the shape of the weights' prior; 0 or 1 if one of the numbers is 0, and 1/2 if both are. With unique aspects it is
-Beta(a (n_1 + 1), a (n_2 + 1)). Three options: the sums of the weights of the six patterns on a grid of their
-logarithms, and 0 besides.
-"""
+Two options: n_i ~ Poisson(alpha / 2) aspects set i apart, and given both numbers p is Beta(a n_1, a
+n_2), where a is the shape of the weights' prior; 0 or 1 if one of the numbers is 0, and 1/2 if both
+are. With unique aspects it is Beta(a (n_1 + 1), a (n_2 + 1)). Three options: the sums of the
+weights of the six patterns on a grid of their logarithms, and 0 besides."""
 
 import numpy as np
 import pytest
@@ -40,13 +40,20 @@ def exact(wins, losses, alpha, shape, unique):
 
 
 def agrees(counts, expected, error, alpha, shape=1.0, unique=False, draws=10_000, **more):
-    """Every mean is within four Monte Carlo errors of what is expected, and these are no larger than `error`."""
+    """Every mean is within four Monte Carlo errors of what is expected, and these are no larger
+    than `error`."""
     likelihood = th.likelihoods.Elimination(LAPSE, unique=unique)
     model = th.LatentFeatureModel(
-        th.priors.IndianBuffet(), likelihood, weight_prior=(shape, 1.0), alpha=alpha, tempering=more.pop("tempering", 3)
+        th.priors.IndianBuffet(),
+        likelihood,
+        weight_prior=(shape, 1.0),
+        alpha=alpha,
+        tempering=more.pop("tempering", 3),
     )
     data = th.PairedComparisons(counts)
-    model.fit(data, draws=draws, tune=200, random_seed=11, progressbar=False, **({"thin": 10} | more))
+    model.fit(
+        data, draws=draws, tune=200, random_seed=11, progressbar=False, **({"thin": 10} | more)
+    )
     for name, value in expected.items():
         mean, mistake = mean_and_error(quantity(model, name))
         assert mistake <= error * abs(value), name
@@ -66,7 +73,15 @@ def test_the_expected_values_are_those_of_the_specification():
 @pytest.mark.parametrize("wins, losses", [(20, 0), (1, 5)])
 def test_two_options(wins, losses):
     counts = [[0, wins], [losses, 0]]
-    agrees(counts, exact(wins, losses, 1.0, 1.0, False), 0.02, alpha=1.0, draws=4_000, thin=15, tempering=False)
+    agrees(
+        counts,
+        exact(wins, losses, 1.0, 1.0, False),
+        0.02,
+        alpha=1.0,
+        draws=4_000,
+        thin=15,
+        tempering=False,
+    )
 
 
 @pytest.mark.long
@@ -77,9 +92,19 @@ def test_weights_most_of_which_are_tiny(unique):
 
 
 def test_weights_of_shape_one_half():
-    agrees([[0, 20], [0, 0]], exact(20, 0, 1.0, 0.5, False), 0.02, alpha=1.0, shape=0.5, draws=4_000, tempering=False)
+    agrees(
+        [[0, 20], [0, 0]],
+        exact(20, 0, 1.0, 0.5, False),
+        0.02,
+        alpha=1.0,
+        shape=0.5,
+        draws=4_000,
+        tempering=False,
+    )
 
 
-@pytest.mark.parametrize("draws, error", [(1_200, 0.03), pytest.param(10_000, 0.01, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "draws, error", [(1_200, 0.03), pytest.param(10_000, 0.01, marks=pytest.mark.long)]
+)
 def test_three_options(draws, error):
     agrees([[0, 6, 2], [1, 0, 3], [4, 1, 0]], THREE, error, alpha=2.0, draws=draws)

@@ -42,7 +42,10 @@ LONG = {  # of a kind of which shorter ones run
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in LONG else []) for c in CASES],
+    [
+        pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in LONG else [])
+        for c in CASES
+    ],
 )
 def test_posterior_means(case):
     hold_against(case, 0.02, shorter=12)
@@ -59,8 +62,15 @@ def hold_against(case, greatest_error, **more):
     for name, expected in case["expected"].items():
         mean, error = mean_and_error(quantity(model, name))
         assert error <= greatest_error * abs(expected), name
-        assert abs(mean - expected) <= 4.0 * error + 6e-6 * abs(expected), (name, mean, expected, error)
+        assert abs(mean - expected) <= 4.0 * error + 6e-6 * abs(expected), (
+            name,
+            mean,
+            expected,
+            error,
+        )
     for owners, expected in case["features"].items():
-        mean, error = mean_and_error(copies(all_drawn(model.posterior_), [int(i) for i in owners.split(",")]))
+        mean, error = mean_and_error(
+            copies(all_drawn(model.posterior_), [int(i) for i in owners.split(",")])
+        )
         assert error <= 4.0 * greatest_error * expected, owners
         assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)

@@ -15,7 +15,12 @@ from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
 
 import thali as th
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base, run_ladders
+from thali._aspects.populations.groups import (
+    GroupPriorLadder,
+    constant_of_groups,
+    drawn_base,
+    run_ladders,
+)
 from thali._posterior.summary import convergence
 from thali.errors import ArgumentError
 
@@ -25,19 +30,37 @@ SHORT, LONG = {"draws": 120, "tune": 60, "chains": 6}, {"draws": 2000}
 # By quadrature, without the binomial coefficients, and the error of these numbers themselves.
 PAIRS = {
     "alpha learned": ([(8, 2), (2, 8)], {}, -12.53939308, 0.0),
-    "similar": ([(8, 2), (2, 8)], {"alpha": 1.0, "people": th.people.Groups("similar")}, -14.2854, 7e-4),
-    "common": ([(8, 2), (2, 8)], {"alpha": 1.0, "people": th.people.Groups("common")}, -15.12242494, 0.0),
+    "similar": (
+        [(8, 2), (2, 8)],
+        {"alpha": 1.0, "people": th.people.Groups("similar")},
+        -14.2854,
+        7e-4,
+    ),
+    "common": (
+        [(8, 2), (2, 8)],
+        {"alpha": 1.0, "people": th.people.Groups("common")},
+        -15.12242494,
+        0.0,
+    ),
     "3:1 and 1:3": ([(3, 1), (1, 3)], {"alpha": 1.0}, -6.02168699, 0.0),
     "8:2 and 2:8": ([(8, 2), (2, 8)], {"alpha": 1.0}, -12.57413999, 0.0),
     "three groups": ([(20, 0), (5, 5), (0, 0)], {"alpha": 2.0}, -11.34568790, 0.0),
 }
-OBJECTS = {(0.35, 0.05): 0.656421, (0.35,): -0.335980, (0.35, 0.30): 0.011145, (0.6, 0.5, 0.0): -3.358361}
+OBJECTS = {
+    (0.35, 0.05): 0.656421,
+    (0.35,): -0.335980,
+    (0.35, 0.30): 0.011145,
+    (0.6, 0.5, 0.0): -3.358361,
+}
 
 
 def runs(cases, number):
     """Short runs of the first ones, and long ones of all in long tests."""
     short = [pytest.param(*each, SHORT, id=f"{name}, short") for name, each in cases[:number]]
-    return short + [pytest.param(*each, LONG, id=f"{name}, long", marks=pytest.mark.long) for name, each in cases]
+    return short + [
+        pytest.param(*each, LONG, id=f"{name}, long", marks=pytest.mark.long)
+        for name, each in cases
+    ]
 
 
 def coefficients(data):
@@ -51,10 +74,14 @@ def assert_near(found, expected, run, error=0.0):
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize(("data", "settings", "expected", "error", "run"), runs([*PAIRS.items()], 2))
+@pytest.mark.parametrize(
+    ("data", "settings", "expected", "error", "run"), runs([*PAIRS.items()], 2)
+)
 def test_evidence_of_comparisons(data, settings, expected, error, run):
     groups = {str(g): pair(*each) for g, each in enumerate(data)}
-    found = log_evidence(th.EliminationByAspects(**{"people": th.people.Groups(), **settings}), groups, **run)
+    found = log_evidence(
+        th.EliminationByAspects(**{"people": th.people.Groups(), **settings}), groups, **run
+    )
     assert_near(found, expected + coefficients(data), run, error)
 
 
@@ -74,13 +101,18 @@ def test_evidence_of_similar_groups_of_known_likeness():
 
 @pytest.mark.long  # compiles groups of similarities
 @pytest.mark.parametrize(
-    ("similar", "expected", "run"), runs([(each, (each, value)) for each, value in OBJECTS.items()], 1)
+    ("similar", "expected", "run"),
+    runs([(each, (each, value)) for each, value in OBJECTS.items()], 1),
 )
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 def test_evidence_of_similarities(similar, expected, run):
     groups = {str(g): th.Similarities([[1, s], [s, 1]]) for g, s in enumerate(similar)}
     found = log_evidence(
-        th.AdditiveClustering(sigma=0.05, alpha=1.0, weight_prior=(1, 10), people=th.people.Groups()), groups, **run
+        th.AdditiveClustering(
+            sigma=0.05, alpha=1.0, weight_prior=(1, 10), people=th.people.Groups()
+        ),
+        groups,
+        **run,
     )
     assert_near(found, expected, run)
 
@@ -90,7 +122,10 @@ def test_what_the_weights_vary_about_is_drawn_from_its_prior():
     task = model.prepare({"a": pair(1, 1), "b": pair(1, 1)}, 1, 0, 1).task
     rng = np.random.default_rng(1)
     drawn = [drawn_base(rng, task, 5) for _ in range(4_000)]
-    v, kappa = np.concatenate([base.v for base in drawn]), np.array([base.real[0] for base in drawn])
+    v, kappa = (
+        np.concatenate([base.v for base in drawn]),
+        np.array([base.real[0] for base in drawn]),
+    )
     for values, mean, variance in ((v, 1.0, 1.0), (kappa, 20.0, 200.0)):
         assert abs(values.mean() - mean) < 4.5 * math.sqrt(variance / values.size)
         assert values.var() == pytest.approx(variance, rel=0.2)
@@ -99,10 +134,17 @@ def test_what_the_weights_vary_about_is_drawn_from_its_prior():
 @pytest.mark.long  # compiles groups with given aspects
 def test_models_of_groups_are_compared_by_evidence():
     data = {"a": pair(8, 2), "b": pair(2, 8)}
-    models = {name: th.EliminationByAspects("unique", people=th.people.Groups(name)) for name in ("common", "free")}
-    table = th.compare(models, data, by="evidence", draws=200, chains=4, cores=1, random_seed=1, progressbar=False)
+    models = {
+        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
+        for name in ("common", "free")
+    }
+    table = th.compare(
+        models, data, by="evidence", draws=200, chains=4, cores=1, random_seed=1, progressbar=False
+    )
     assert table["probability"].sum() == pytest.approx(1.0)
-    assert table.loc["BASE", "log_evidence"] == pytest.approx(coefficients([(8, 2), (2, 8)]) - 20 * math.log(2))
+    assert table.loc["BASE", "log_evidence"] == pytest.approx(
+        coefficients([(8, 2), (2, 8)]) - 20 * math.log(2)
+    )
     free = 2 * -math.log(11)  # of each group 1 / (n + 1), lapses apart
     common = coefficients([(8, 2), (2, 8)]) - coefficients([(10, 10)]) - math.log(21)
     assert table.loc["free", "log_evidence"] == pytest.approx(free, abs=0.1)
@@ -112,12 +154,12 @@ def test_models_of_groups_are_compared_by_evidence():
 
 
 def people_by_quadrature(counts, x, lapse=0.01):
-    """Two options that share nothing, of people of whom x is known: log Z without coefficients, and the mean of the
-    difference of the slopes.
+    """Two options that share nothing, of people of whom x is known: log Z without coefficients, and
+    the mean of the difference of the slopes.
 
-    With L the difference of the logarithms of the common weights (logistic), d that of the slopes (normal) and kappa, a
-    person's share of the first option over that by L + x d has the odds of a Beta(kappa, kappa) variable.
-    """
+    With L the difference of the logarithms of the common weights (logistic), d that of the slopes
+    (normal) and kappa, a person's share of the first option over that by L + x d has the odds of a
+    Beta(kappa, kappa) variable."""
     middles = np.linspace(-14.0, 14.0, 561)
     kappas = gamma_distribution.ppf((np.arange(120) + 0.5) / 120, 2.0, scale=10.0)
     steps, of_slope = np.polynomial.hermite_e.hermegauss(50)
@@ -132,7 +174,10 @@ def people_by_quadrature(counts, x, lapse=0.01):
         p = (1.0 - lapse) * p + lapse / 2.0
         logs = [np.log((p**a * (1.0 - p) ** b) @ weight / weight.sum()) for a, b in counts]
         for slope, share in zip(slopes, of_slope, strict=True):
-            each = sum(np.interp(levels + of * slope, middles, own) for of, own in zip(x, logs, strict=True))
+            each = sum(
+                np.interp(levels + of * slope, middles, own)
+                for of, own in zip(x, logs, strict=True)
+            )
             part = share * float(of_level @ np.exp(each)) / len(kappas)
             total, mean = total + part, mean + slope * part
     return math.log(total), mean / total

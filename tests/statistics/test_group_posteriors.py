@@ -1,4 +1,5 @@
-"""Groups of people, by likelihood: posteriors known by quadrature, invariance of the moves, their own simulations."""
+"""Groups of people, by likelihood: posteriors known by quadrature, invariance of the moves, their
+own simulations."""
 
 import math
 
@@ -40,11 +41,29 @@ from thali.testing import exact
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 
-# Two options, lapse .01: data by group, alpha, weights, kappa; E of the columns of either option alone, E p by group,
-# E alpha, E kappa; the error of these numbers themselves.
+# Two options, lapse .01: data by group, alpha, weights, kappa; E of the columns of either option
+# alone, E p by group, E alpha, E kappa; the error of these numbers themselves.
 KNOWN = [
-    ([(3, 1), (1, 3)], 1.0, "free", None, (0.49823972, 0.49823972), (0.64524244, 0.35475756), {}, 0.0),
-    ([(8, 2), (2, 8)], 1.0, "free", None, (0.43475807, 0.43475807), (0.73394642, 0.26605358), {}, 0.0),
+    (
+        [(3, 1), (1, 3)],
+        1.0,
+        "free",
+        None,
+        (0.49823972, 0.49823972),
+        (0.64524244, 0.35475756),
+        {},
+        0.0,
+    ),
+    (
+        [(8, 2), (2, 8)],
+        1.0,
+        "free",
+        None,
+        (0.43475807, 0.43475807),
+        (0.73394642, 0.26605358),
+        {},
+        0.0,
+    ),
     (
         [(20, 0), (5, 5), (0, 0)],
         2.0,
@@ -66,7 +85,16 @@ KNOWN = [
         0.0,
     ),
     ([(8, 2), (2, 8)], 1.0, "similar", 2.0, (0.4601, 0.4601), (0.7021, 0.2980), {}, 1e-4),
-    ([(8, 2), (2, 8)], 1.0, "similar", math.nan, (0.4788, 0.4788), (0.5948, 0.4051), {"kappa": 14.729}, 6e-4),
+    (
+        [(8, 2), (2, 8)],
+        1.0,
+        "similar",
+        math.nan,
+        (0.4788, 0.4788),
+        (0.5948, 0.4051),
+        {"kappa": 14.729},
+        6e-4,
+    ),
 ]
 
 
@@ -74,7 +102,9 @@ def as_choices(first, second):
     return choices_of({("1", "2"): (first, second)}, ["1", "2"])
 
 
-def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draws, of_pair=pair, likelihood=None):
+def hold_against(
+    data, alpha, weights, kappa, owned, chosen, others, error, draws, of_pair=pair, likelihood=None
+):
     of_task = task(
         [of_pair(*each) for each in data],
         likelihood,
@@ -94,7 +124,9 @@ def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draw
     values += [(of_draws[name], expected) for name, expected in others.items()]
     for draw, expected in values:
         mean, own_error = mean_and_error(draw)
-        assert abs(mean - expected) < ERRORS * own_error + 4.0 * error * (15.0 if expected > 2 else 1.0)
+        assert abs(mean - expected) < ERRORS * own_error + 4.0 * error * (
+            15.0 if expected > 2 else 1.0
+        )
 
 
 @pytest.mark.first(2)
@@ -116,7 +148,8 @@ def test_posterior_means_of_long_runs(case):
 
 
 def test_the_known_values_are_those_of_quadrature():
-    """Given the numbers of columns alone each group's p is Beta, as its weights are exponential and independent."""
+    """Given the numbers of columns alone each group's p is Beta, as its weights are exponential and
+    independent."""
     x, at = np.polynomial.legendre.leggauss(200)
     p, of_p = (1 + x) / 2, at / 2
     lapsed = 0.99 * p + 0.005
@@ -125,17 +158,25 @@ def test_the_known_values_are_those_of_quadrature():
     total, first, means = 0.0, 0.0, np.zeros(2)
     for i in singles:
         for j in singles:
-            density = of_p * p**i * (1 - p) ** j * math.gamma(i + j + 2) / (math.gamma(i + 1) * math.gamma(j + 1))
+            density = (
+                of_p
+                * p**i
+                * (1 - p) ** j
+                * math.gamma(i + j + 2)
+                / (math.gamma(i + 1) * math.gamma(j + 1))
+            )
             each = [density * binom.pmf(n, 4, lapsed) / math.comb(4, n) for n in (3, 1)]
             part = number[i] * number[j] * each[0].sum() * each[1].sum()
             total, first = total + part, first + i * part
             means += [part * (values * lapsed).sum() / values.sum() for values in each]
     assert math.log(total) == pytest.approx(-6.02168699, abs=1e-7)
-    assert [first / total, *(means / total)] == pytest.approx([0.49823972, 0.64524244, 0.35475756], abs=1e-7)
+    assert [first / total, *(means / total)] == pytest.approx(
+        [0.49823972, 0.64524244, 0.35475756], abs=1e-7
+    )
 
 
-# Two objects, sigma .05, weights and constants Gamma(1, 10), alpha 1: similarities by group; E of the columns that both
-# own, P of one at least, E of the modelled similarity by group.
+# Two objects, sigma .05, weights and constants Gamma(1, 10), alpha 1: similarities by group; E of
+# the columns that both own, P of one at least, E of the modelled similarity by group.
 ADDITIVE = [
     ((0.35,), 0.993265, 0.709582, (0.332524,)),
     ((0.35, 0.05), 0.561289, 0.488393, (0.329290, 0.063487)),
@@ -160,7 +201,8 @@ def test_posterior_means_of_similarities(similar, columns, present, fitted):
 
 
 def offered(groups):
-    """Choices out of sets of two and three of three options, of another number of sets in each group."""
+    """Choices out of sets of two and three of three options, of another number of sets in each
+    group."""
     return [random_choices(3, (2, 3), seed, kept=1.0 if seed else 0.6) for seed in range(groups)]
 
 
@@ -180,7 +222,13 @@ MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
 def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, weights):
     known = np.array([[0.8], [-1.1], [0.3]]) if weights == "of known people" else np.zeros((0, 0))
     weights = "similar" if len(known) else weights
-    of_task = task(data, likelihood, alpha=1.5, weights=weights, kappa=2.0 if weights == "similar" else math.nan)
+    of_task = task(
+        data,
+        likelihood,
+        alpha=1.5,
+        weights=weights,
+        kappa=2.0 if weights == "similar" else math.nan,
+    )
     of_task.model = of_task.model._replace(known=known)
     model, groups = of_task.model, len(data)
     matrix = [[1, 1], [1, 0], [0, 0]] if move == "transfer" else [[1, 0], [1, 1], [0, 1]]
@@ -212,7 +260,9 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
                     own * np.exp(known[g] @ parts[2].own_slope.T),
                 )
             total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(at) - kappa * w[g] / at)
-            total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * np.log(own_at) - kappa * s[g] / own_at)
+            total += np.sum(
+                (kappa - 1.0) * np.log(s[g]) - kappa * np.log(own_at) - kappa * s[g] / own_at
+            )
         return total - (v.sum() + own.sum() if weights == "similar" else 0.0)
 
     def step(rng, parts):
@@ -232,7 +282,8 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
 
 
 def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
-    """After some sweeps the stored log-likelihoods are those of the columns and weights, in every group."""
+    """After some sweeps the stored log-likelihoods are those of the columns and weights, in every
+    group."""
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
     of_task = task(data, OutOfSets(0.02), weights="similar", draws=6)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
@@ -240,20 +291,27 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     Z, w, s = contents(chain.state)
     for g, each in enumerate(data):
         likelihood = group_at(of_task.model.likelihood, g)
-        found = log_likelihood(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+        found = log_likelihood(
+            likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g)
+        )
         expected = naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.02)
         assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("to", [-1.2, 0.9, 2.5])
-def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_definition(to, uncompiled):
-    """Standard scores of log (w / v) stay, and the density is that of kappa and the weights, times the change of these;
-    at the way back everything is as it was."""
+def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_definition(
+    to, uncompiled
+):
+    """Standard scores of log (w / v) stay, and the density is that of kappa and the weights, times
+    the change of these; at the way back everything is as it was."""
     data = [random_comparisons(3, seed) for seed in range(3)]
     of_task = task(data, alpha=1.5, weights="similar", tempering=[1.0, 1.6])
     shared = [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]]
     chain = small_chain(
-        of_task, [[1, 0], [1, 1], [0, 1]], shared, np.array([[0.8, 1.0, 1.2], [0.1, 2.0, 3.0], [1.0] * 3])
+        of_task,
+        [[1, 0], [1, 1], [0, 1]],
+        shared,
+        np.array([[0.8, 1.0, 1.2], [0.1, 2.0, 3.0], [1.0] * 3]),
     )
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2], base.own[:] = [0.6, 0.9], [1.1, 0.7, 2.0]
@@ -295,19 +353,31 @@ def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_def
 def of_pairs(groups, weights):
     data = [random_comparisons(4, seed=seed, most=2) for seed in range(groups)]
     of_task = task(data, th.likelihoods.Elimination(0.05), weights=weights)
-    return of_task, means(4, weights == "similar"), lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c)
+    return (
+        of_task,
+        means(4, weights == "similar"),
+        lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c),
+    )
 
 
 def of_sets(groups, weights):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]
     of_task = task(data, OutOfSets(0.05), weights=weights)
-    return of_task, means(4, weights == "similar"), lambda rng, sets, b, c: simulate_choices(rng, sets, b, c)
+    return (
+        of_task,
+        means(4, weights == "similar"),
+        lambda rng, sets, b, c: simulate_choices(rng, sets, b, c),
+    )
 
 
 def of_similarities(groups, weights):
     data = [random_similarities(4, seed=seed) for seed in range(groups)]
     of_task = task(data, th.likelihoods.Additive(2.0), weights=weights, weight_prior=(1.0, 2.0))
-    return of_task, means(4, weights == "similar", unique=False, mean=0.5) | {"constant": 0.5}, simulate_similarities
+    return (
+        of_task,
+        means(4, weights == "similar", unique=False, mean=0.5) | {"constant": 0.5},
+        simulate_similarities,
+    )
 
 
 ROWS = [pytest.param(of_pairs, 1_200, id="pairs"), pytest.param(of_sets, 400, id="sets")]
@@ -317,7 +387,8 @@ ROWS += [
 ]
 
 
-KNOWN_OF_PEOPLE = np.array([[1.0, 0.5], [-1.0, 1.5], [0.0, 0.0]])  # of three people; nothing of the last one
+# of three people; nothing of the last one
+KNOWN_OF_PEOPLE = np.array([[1.0, 0.5], [-1.0, 1.5], [0.0, 0.0]])
 
 
 def seen_of_slopes(chain):
@@ -337,15 +408,26 @@ def seen_of_slopes(chain):
 
 
 def means_of_slopes(expected):
-    """Prior means with these columns of people; of the last person, of whom nothing is known, they stay."""
+    """Prior means with these columns of people; of the last person, of whom nothing is known, they
+    stay."""
     columns = KNOWN_OF_PEOPLE.shape[1]
     lifted = math.exp(0.5 * SLOPE_SD**2 * np.sum(KNOWN_OF_PEOPLE[0] ** 2))
     shared = expected["columns"] - expected["single"]
     along = np.sum(KNOWN_OF_PEOPLE**2) * SLOPE_SD**2
-    found = expected | {name: lifted * expected[name] for name in ("both", "both shared") if name in expected}
-    found |= {"shared slope squared": columns * SLOPE_SD**2 * shared, "shared along": along * shared}
+    found = expected | {
+        name: lifted * expected[name] for name in ("both", "both shared") if name in expected
+    }
+    found |= {
+        "shared slope squared": columns * SLOPE_SD**2 * shared,
+        "shared along": along * shared,
+    }
     if "unique weight" in expected:
-        found |= {"slope": 0.0, "slope squared": columns * SLOPE_SD**2, "slope product": 0.0, "along": along}
+        found |= {
+            "slope": 0.0,
+            "slope squared": columns * SLOPE_SD**2,
+            "slope product": 0.0,
+            "along": along,
+        }
     return found
 
 
@@ -361,7 +443,10 @@ def test_joint_distribution(make, rounds, groups, weights):
     of_task.model = of_task.model._replace(persons=weights.startswith("of persons"))
     seen = [lambda chain: {"constant": chain.cache.real[-1, 0]}] if "constant" in expected else []
     if weights.endswith("known"):
-        of_task.model, expected = of_task.model._replace(known=KNOWN_OF_PEOPLE.copy()), means_of_slopes(expected)
+        of_task.model, expected = (
+            of_task.model._replace(known=KNOWN_OF_PEOPLE.copy()),
+            means_of_slopes(expected),
+        )
         seen.append(seen_of_slopes)
     chain = GroupChain(of_task, np.random.default_rng(77))
     more = lambda chain: {name: value for each in seen for name, value in each(chain).items()}  # noqa: E731
@@ -390,13 +475,19 @@ def test_names_and_order_of_groups_do_not_matter():
     chosen = []
     for order in (data, data[::-1]):
         model = th.EliminationByAspects(tempering=False, people=th.people.Groups()).fit(
-            dict(zip("ab", order, strict=True)), draws=1500, tune=300, chains=2, random_seed=3, progressbar=False
+            dict(zip("ab", order, strict=True)),
+            draws=1500,
+            tune=300,
+            chains=2,
+            random_seed=3,
+            progressbar=False,
         )
         chosen.append(model.posterior_["posterior"]["choice_probability"].values)
     for g in range(2):
         for p in range(3):
             one, other = (
-                mean_and_error(draws[:, :, k, p].ravel()) for draws, k in zip(chosen, (g, 1 - g), strict=True)
+                mean_and_error(draws[:, :, k, p].ravel())
+                for draws, k in zip(chosen, (g, 1 - g), strict=True)
             )
             assert abs(one[0] - other[0]) < ERRORS * math.hypot(one[1], other[1])
 
@@ -417,15 +508,20 @@ def answers_at(rng, states, times):
 
 @pytest.mark.long
 def test_slopes_and_kappas_of_people_are_calibrated():
-    """The true ones have uniform ranks among draws of the posterior, over data that are drawn from the prior."""
+    """The true ones have uniform ranks among draws of the posterior, over data that are drawn from
+    the prior."""
     rng, people, draws = np.random.default_rng(6), 8, 39
     known = rng.normal(size=(people, 1))
     ranks = []
     for number in range(100):
-        first = task([th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar")
+        first = task(
+            [th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar"
+        )
         first.model = first.model._replace(persons=True, known=known)
         states, base = start_of(rng, first, drawn_base)
-        of_task = task(answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20)
+        of_task = task(
+            answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20
+        )
         of_task.model = of_task.model._replace(persons=True, known=known)
         found = drawn(of_task, number)
         own = found.unique_weights
@@ -437,4 +533,6 @@ def test_slopes_and_kappas_of_people_are_calibrated():
         ]
         ranks.append([np.sum(values < value) for values, value in zip(each, true, strict=True)])
     for of_one in np.array(ranks).T:
-        assert stats.kstest((of_one + rng.random(len(of_one))) / (draws + 1), "uniform").pvalue > 1e-4
+        assert (
+            stats.kstest((of_one + rng.random(len(of_one))) / (draws + 1), "uniform").pvalue > 1e-4
+        )

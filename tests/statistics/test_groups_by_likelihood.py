@@ -1,4 +1,5 @@
-"""Groups of every likelihood that is not in `test_group_posteriors`: one table, and the same tests of each row."""
+"""Groups of every likelihood that is not in `test_group_posteriors`: one table, and the same tests
+of each row."""
 
 import itertools
 import math
@@ -46,11 +47,13 @@ LAPSE = 0.05
 
 
 class Row(NamedTuple):
-    """A likelihood of groups: data of each, the log-likelihood once more, simulated data, and prior means."""
+    """A likelihood of groups: data of each, the log-likelihood once more, simulated data, and prior
+    means."""
 
     data: list[Any]
     likelihood: Any
-    naive: Callable  # of the data of a group, features, weights, unique weights and the parameters in its cache
+    # of the data of a group, features, weights, unique weights and the parameters in its cache
+    naive: Callable
     simulate: Callable  # new data, of rng, likelihood, state and cache of a group
     expected: Callable  # prior means, of whether groups are similar
     more: Callable = lambda chain: {}  # what else is looked at in a chain
@@ -59,13 +62,16 @@ class Row(NamedTuple):
         return task(self.data, self.likelihood, **more)
 
 
-# Triplets, of another number of sets in each group --------------------------------------------------------------------
+# Triplets, of another number of sets in each group ------------------------------------------------
 
 
 def asked(groups, n=4):
     every = list(itertools.combinations(range(n), 3))
     labels = [str(k) for k in range(n)]
-    return [th.Triplets([[*map(str, three)] for three in every[: len(every) - g]], labels) for g in range(groups)]
+    return [
+        th.Triplets([[*map(str, three)] for three in every[: len(every) - g]], labels)
+        for g in range(groups)
+    ]
 
 
 def triplets(link, groups=2):
@@ -85,7 +91,7 @@ def triplets(link, groups=2):
     return Row(asked(groups), MostSimilarPair(link, LAPSE), whole, simulate, expected, more)
 
 
-# Comparisons with covariates, whose coefficients groups have in common ------------------------------------------------
+# Comparisons with covariates, whose coefficients groups have in common ----------------------------
 
 
 def compared(groups, tied, seed=0):
@@ -103,7 +109,9 @@ def covariates(tied, groups=2):
 
     def whole(data, features, weights, unique, real):
         tie = real[TIE] if tied else None
-        return naive.log_likelihood(data, features, weights, unique, LAPSE, tie, beta=real[COEFFICIENTS:])
+        return naive.log_likelihood(
+            data, features, weights, unique, LAPSE, tie, beta=real[COEFFICIENTS:]
+        )
 
     def expected(similar):
         own = {"coefficient": 0.0, "coefficient^2": 1.0, "other": 0.0}
@@ -116,7 +124,14 @@ def covariates(tied, groups=2):
         return own | {"other": last[COEFFICIENTS + 1], "tie": last[TIE], "tie^2": first[TIE] ** 2}
 
     likelihood = Elimination(LAPSE, ties=tied, covariates=data[0].covariate_names)
-    return Row(data, likelihood, whole, lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c), expected, more)
+    return Row(
+        data,
+        likelihood,
+        whole,
+        lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c),
+        expected,
+        more,
+    )
 
 
 ROWS = {
@@ -129,10 +144,13 @@ HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates")
 of_rows = pytest.mark.parametrize("name", ROWS)
 
 
-@pytest.mark.parametrize("weights", ["free", pytest.param("similar", marks=pytest.mark.long), "of persons"])
+@pytest.mark.parametrize(
+    "weights", ["free", pytest.param("similar", marks=pytest.mark.long), "of persons"]
+)
 @of_rows
 def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncompiled):
-    """After some sweeps the stored log-likelihoods are those of the columns, weights and parameters, in every group."""
+    """After some sweeps the stored log-likelihoods are those of the columns, weights and
+    parameters, in every group."""
     row = ROWS[name](groups=3)
     of_task = joined(row, weights, draws=5, alpha=1.5)
     chain = GroupChain(of_task, np.random.default_rng(3))
@@ -184,7 +202,9 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
     row = ROWS[name]()
     of_task = row.task(alpha=1.5, weights=weights, kappa=2.0 if weights == "similar" else math.nan)
     unique = np.array([[0.8, 1.0, 1.2, 0.9]] * 2) if of_task.model.unique else np.zeros((2, 4))
-    matrix = [[1, 1], [1, 0], [0, 0], [0, 0]] if move == "transfer" else [[1, 0], [1, 1], [0, 1], [0, 0]]
+    matrix = (
+        [[1, 1], [1, 0], [0, 0], [0, 0]] if move == "transfer" else [[1, 0], [1, 1], [0, 1], [0, 0]]
+    )
     chain = small_chain(of_task, matrix, [[0.7, 1.3], [0.4, 0.5]], unique)
     for g in range(2) if name in HAS_PARAMETERS else ():
         likelihood = group_at(of_task.model.likelihood, g)
@@ -203,7 +223,9 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
             total += row.naive(each, Z[g].T.astype(bool), w[g], s[g], caches.real[g])
             total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(v) - kappa * w[g] / v)
             if of_task.model.unique:
-                total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * np.log(own) - kappa * s[g] / own)
+                total += np.sum(
+                    (kappa - 1.0) * np.log(s[g]) - kappa * np.log(own) - kappa * s[g] / own
+                )
         return total - (v.sum() + own.sum() if weights == "similar" else 0.0)
 
     step = steps(move, of_task.model)
@@ -217,18 +239,22 @@ def test_joint_distribution(name, groups, weights):
     """Prior means, where sweeps and simulations of everybody's answers alternate."""
     row = ROWS[name](groups=groups)
     chain = GroupChain(joined(row, weights), np.random.default_rng(77))
-    scores = geweke(chain, row.expected(weights != "free"), 40_000, in_each_group(row.simulate), row.more)
+    scores = geweke(
+        chain, row.expected(weights != "free"), 40_000, in_each_group(row.simulate), row.more
+    )
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
 
 
-# Posteriors that are known: of triplets by weighing draws from the prior, of covariates by quadrature -----------------
+# Posteriors that are known: of triplets by weighing draws from the prior, of covariates by
+# quadrature
 
 ANSWERS = (6, 2, 1), (0, 1, 5)  # of two groups: which pair of three objects is the most similar
 LONG = {"draws": 100_000, "tune": 500, "thin": 5}
 
 
 def weighed(link, kappa, n=1_000_000, lapse=0.01, most=7):
-    """log Z; E p of the first pair by group, P(a column {0, 1}), E columns of two owners or more; and their errors.
+    """log Z; E p of the first pair by group, P(a column {0, 1}), E columns of two owners or more;
+    and their errors.
 
     Columns of each pattern are a Poisson process of rate 1 / 6 (two owners) or 1 / 3 (all three).
     """
@@ -239,7 +265,9 @@ def weighed(link, kappa, n=1_000_000, lapse=0.01, most=7):
     v = rng.standard_exponential(there.shape) if kappa else np.ones(there.shape)
     likelihood, p = np.ones(n), []
     for answers in ANSWERS:
-        weight = (rng.standard_gamma(kappa or 1.0, there.shape) * v / (kappa or 1.0) * there).sum(axis=2)
+        weight = (rng.standard_gamma(kappa or 1.0, there.shape) * v / (kappa or 1.0) * there).sum(
+            axis=2
+        )
         shared = weight[:, :3] + weight[:, 3:]
         value = np.exp(shared) if link == "exp" else shared + rng.standard_exponential((n, 1))
         p.append((1 - lapse) * value / value.sum(1, keepdims=True) + lapse / 3)
@@ -261,7 +289,16 @@ def evidence_of(groups, likelihood, weights, kappa=math.nan):
     """Their log evidence without coefficients, by chains to the prior."""
     run = {"draws": 2000, "tune": 200, "chains": 12, "thin": 5}
     how = SimpleNamespace(**run, cores=1, random_seed=1, progressbar=False, sensitivity=False)
-    of_task = task(groups, likelihood, alpha=1.0, weights=weights, kappa=kappa, draws=how.draws, tune=how.tune, thin=5)
+    of_task = task(
+        groups,
+        likelihood,
+        alpha=1.0,
+        weights=weights,
+        kappa=kappa,
+        draws=how.draws,
+        tune=how.tune,
+        thin=5,
+    )
     constant = constant_of_groups(likelihood, groups)
     found, ladders = run_ladders(of_task, constant, how, GroupPriorLadder)
     return found, found.value - constant(ladders[0])
@@ -283,10 +320,13 @@ def test_posterior_and_evidence_of_triplets(link, weights, kappa):
         assert near(0.99 * value[:, 0] / value.sum(1) + 0.01 / 3, known[g])
     assert near(number[0] > 0, known[2]) and near(np.sum(number, axis=0), known[3])
     evidence, value = evidence_of(data, likelihood, **fixed)
-    assert evidence.usable and abs(value - log_z[0]) < ERRORS * math.hypot(evidence.standard_error, log_z[1])
+    assert evidence.usable and abs(value - log_z[0]) < ERRORS * math.hypot(
+        evidence.standard_error, log_z[1]
+    )
 
 
-# How often the first and the second of two were chosen where the first stood first, and where it stood second.
+# How often the first and the second of two were chosen where the first stood first, and where it
+# stood second.
 ONE_GROUP = [((6, 2, 3, 5),), ((9, 1, 4, 6),)]
 EXACT = [(-11.88975184, 0.56243424, 0.68536092, 0.71567623, 1.55785248)]
 EXACT += [(-12.60780402, 0.66798822, 1.04879695, 1.35172700, 1.53748456)]
@@ -294,10 +334,11 @@ TWO_GROUPS = (6, 2, 3, 5), (2, 5, 4, 1)
 
 
 def by_quadrature(groups, lapse=0.01, most=25):
-    """log Z, E p by group without covariates, E beta, E beta squared and E columns, with one coefficient for all.
+    """log Z, E p by group without covariates, E beta, E beta squared and E columns, with one
+    coefficient for all.
 
-    Given the numbers of columns of single options, p is Beta in each group, as weights are independent and exponential.
-    """
+    Given the numbers of columns of single options, p is Beta in each group, as weights are
+    independent and exponential."""
     x, at = np.polynomial.legendre.leggauss(100)
     p, of_p = (1 + x) / 2, at / 2
     beta, of_beta = np.polynomial.hermite_e.hermegauss(80)
@@ -312,13 +353,22 @@ def by_quadrature(groups, lapse=0.01, most=25):
     total, columns = 0.0, 0.0
     means, of_coefficient = np.zeros(len(groups)), np.zeros(2)
     for i, j in itertools.product(range(most), repeat=2):
-        density = of_p * p**i * (1 - p) ** j * math.gamma(i + j + 2) / (math.gamma(i + 1) * math.gamma(j + 1))
+        density = (
+            of_p
+            * p**i
+            * (1 - p) ** j
+            * math.gamma(i + j + 2)
+            / (math.gamma(i + 1) * math.gamma(j + 1))
+        )
         each = [term @ density for term in terms]  # (beta,)
         part = number[i] * number[j] * of_beta * np.prod(each, axis=0)
         total += part.sum()
         columns += (i + j) * part.sum()
         of_coefficient += [(part * beta).sum(), (part * beta**2).sum()]
-        means += [(part * (term @ (density * lapsed)) / one).sum() for term, one in zip(terms, each, strict=True)]
+        means += [
+            (part * (term @ (density * lapsed)) / one).sum()
+            for term, one in zip(terms, each, strict=True)
+        ]
     return math.log(total), means / total, *(of_coefficient / total), columns / total + 0.5
 
 
@@ -340,7 +390,10 @@ def in_order(a, b, c, d):
 @pytest.mark.parametrize("groups", [ONE_GROUP[0], TWO_GROUPS])
 def test_posterior_and_evidence_with_a_common_coefficient(groups):
     log_z, p, *known = by_quadrature(groups)
-    data, likelihood = [in_order(*each) for each in groups], Elimination(0.01, covariates=("order",))
+    data, likelihood = (
+        [in_order(*each) for each in groups],
+        Elimination(0.01, covariates=("order",)),
+    )
     found = drawn(task(data, likelihood, alpha=1.0, **LONG))
     alone = [columns_owned_by(found, (i,)) for i in range(2)]
     total = [found.unique_weights[:, :, i] + alone[i][1] for i in range(2)]

@@ -1,4 +1,5 @@
-"""Every discrete update leaves the posterior invariant: pi P = pi, over all outcomes of the real code.
+"""Every discrete update leaves the posterior invariant: pi P = pi, over all outcomes of the real
+code.
 
 One table: data and where a state begins, and a move of it.
 """
@@ -7,7 +8,14 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from helpers.elimination_moves import key, log_likelihood, start, state_key, target, target_of_births
+from helpers.elimination_moves import (
+    key,
+    log_likelihood,
+    start,
+    state_key,
+    target,
+    target_of_births,
+)
 from helpers.phylogenetic_trees import pattern_by_pattern
 from helpers.problems import FIXED_UNIQUE, random_comparisons, random_similarities, three_options
 from helpers.row_blocks import blocks_of_two
@@ -29,9 +37,14 @@ EXACT = 1e-12
 MATRIX, FOUR_ROWS = [[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 1], [0, 1], [0, 0]]
 FIVE_ROWS = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
 THREE_U, FOUR_U, FIVE_U = [0.5, 1.0, 0.8], [0.5, 1.0, 0.8, 0.9], [0.5, 1.0, 0.8, 0.2, 0.1]
-TINY_U = [0.05, 0.052, 0.06, 0.03]  # small unique weights keep the number of states that can be reached small
+# small unique weights keep the number of states that can be reached small
+TINY_U = [0.05, 0.052, 0.06, 0.03]
 LIGHT = {"weights": [0.3, 0.4]}
-ROWS_OF_FOUR = {"matrix": [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]], "weights": [0.31, 0.43, 0.27], "unique": TINY_U}
+ROWS_OF_FOUR = {
+    "matrix": [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]],
+    "weights": [0.31, 0.43, 0.27],
+    "unique": TINY_U,
+}
 
 
 def passed(rng, model, c, b):
@@ -54,7 +67,8 @@ def skip(k):
 
 
 def together(i, but=None):
-    """The memberships of object i in columns that are chosen by the owners but one, i itself unless told otherwise."""
+    """The memberships of object i in columns that are chosen by the owners but one, i itself unless
+    told otherwise."""
 
     def move(rng, model, c, b):
         size = joint_rows.choose_overlapping(rng, b, i if but is None else but)
@@ -76,7 +90,9 @@ PAIR = th.PairedComparisons([[0, 3], [1, 0]])
 TWO, FIVE = FiniteFeatures(2), FiniteFeatures(3)
 COMPLETE = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]])
 GAP = th.Similarities([[1, 0.8, np.nan], [0.8, 1, 0.45], [np.nan, 0.45, 1]])
-JUDGED = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], judgements=[[0, 5, 1], [5, 0, 2], [1, 2, 0]])
+JUDGED = th.Similarities(
+    [[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], judgements=[[0, 5, 1], [5, 0, 2], [1, 2, 0]]
+)
 SIMILARITIES = {"complete": COMPLETE, "gap": GAP, "judged": JUDGED}
 OFFERED = choices_of({("0", "1", "2"): (3, 1, 2), ("0", "2"): (2, 1)}, list("012"))
 OF_FOUR = random_choices(4, (2, 3, 4), 4, most=2)
@@ -88,10 +104,21 @@ def tree():
 
 
 def of_three(**more):
-    return {"data": THREE, "matrix": MATRIX, "unique": THREE_U, "kind": FIXED_UNIQUE, "hi": 3} | more
+    return {
+        "data": THREE,
+        "matrix": MATRIX,
+        "unique": THREE_U,
+        "kind": FIXED_UNIQUE,
+        "hi": 3,
+    } | more
 
 
-OF_FOUR_PAIRS = {"data": random_comparisons(4, seed=3), "matrix": FOUR_ROWS, "unique": FOUR_U, "hi": 3} | LIGHT
+OF_FOUR_PAIRS = {
+    "data": random_comparisons(4, seed=3),
+    "matrix": FOUR_ROWS,
+    "unique": FOUR_U,
+    "hi": 3,
+} | LIGHT
 FIVE_WEIGHTS = [0.3, 0.9, 0.5]
 UNIT = pytest.mark.unit
 ON_TREE = {"matrix": [[1], [1], [0]], "weights": [0.7]}
@@ -100,7 +127,11 @@ ON_TREE = {"matrix": [[1], [1], [0]], "weights": [0.7]}
 def rows():
     """Name, where it begins, move, and marks if any."""
     both = [[1, 0], [0, 1]]
-    compensated, row_block, transfer = mass_transfer.compensated_flip, mass_transfer.row_block, split_join.transfer
+    compensated, row_block, transfer = (
+        mass_transfer.compensated_flip,
+        mass_transfer.row_block,
+        split_join.transfer,
+    )
     # within the pass columns may have any number of owners from 1 to n
     of_pair = {"data": PAIR, "matrix": both, "unique": [0.5, 1.0], "kind": FIXED_UNIQUE, "hi": 2}
     yield "pairs, pass", of_pair, passed
@@ -115,7 +146,11 @@ def rows():
     yield "pairs, compensated", OF_FOUR_PAIRS | {"kind": FIXED_UNIQUE}, compensated
     yield "pairs, compensated, total", OF_FOUR_PAIRS | {"lo": 2}, compensated
     yield "pairs, compensated, finite", of_three(prior=TWO, lo=0, **LIGHT), compensated
-    yield "pairs, row block", {"data": random_comparisons(4, seed=5), "lo": 2} | ROWS_OF_FOUR, row_block
+    yield (
+        "pairs, row block",
+        {"data": random_comparisons(4, seed=5), "lo": 2} | ROWS_OF_FOUR,
+        row_block,
+    )
     for_rows = {
         "matrix": [[1, 0, 0], [1, 0, 1], [0, 0, 1]],
         "weights": [0.31, 0.43, 0.27],
@@ -127,19 +162,44 @@ def rows():
     yield "pairs, transfer", of_five, transfer
     yield "pairs, transfer, total", of_five | {"unique": FIVE_U, "lo": 2}, transfer
     # columns may give up all of their owners and take over those of another
-    matrix, four = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]], {"data": random_comparisons(4, seed=7), "prior": FIVE}
-    finite = {"matrix": matrix, "weights": [0.31, 0.93, 0.52], "unique": [0.5, 1.0, 0.8, 0.2], "lo": 0, "hi": 4}
+    matrix, four = (
+        [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]],
+        {"data": random_comparisons(4, seed=7), "prior": FIVE},
+    )
+    finite = {
+        "matrix": matrix,
+        "weights": [0.31, 0.93, 0.52],
+        "unique": [0.5, 1.0, 0.8, 0.2],
+        "lo": 0,
+        "hi": 4,
+    }
     yield "pairs, transfer, finite", four | finite | {"kind": FIXED_UNIQUE}, transfer
     for name, marks in {"tabled": (), "pattern by pattern": (pytest.mark.long,)}.items():
         yield f"pairs, pass, tree, {name}", of_three(prior=tree(), **ON_TREE), passed
-        yield f"pairs, compensated, tree, {name}", of_three(prior=tree(), **LIGHT), compensated, *marks
+        yield (
+            f"pairs, compensated, tree, {name}",
+            of_three(prior=tree(), **LIGHT),
+            compensated,
+            *marks,
+        )
         yield f"pairs, row block, tree, {name}", of_three(prior=tree(), **LIGHT), row_block, *marks
         of_tree = of_three(prior=tree(), matrix=[[1, 1], [1, 0], [1, 0]], **LIGHT)
         yield f"pairs, transfer, tree, {name}", of_tree, transfer, *marks
 
-    offered = {"data": OFFERED, "matrix": [[1], [0], [1]], "weights": [0.7], "unique": THREE_U, "hi": 3}
+    offered = {
+        "data": OFFERED,
+        "matrix": [[1], [0], [1]],
+        "weights": [0.7],
+        "unique": THREE_U,
+        "hi": 3,
+    }
     yield "sets, pass", offered | {"kind": FIXED_UNIQUE}, passed, UNIT
-    yield "sets, pass, finite", offered | {"kind": FIXED_UNIQUE, "prior": TWO, "lo": 0}, passed, UNIT
+    yield (
+        "sets, pass, finite",
+        offered | {"kind": FIXED_UNIQUE, "prior": TWO, "lo": 0},
+        passed,
+        UNIT,
+    )
     yield "sets, compensated", OF_FOUR_PAIRS | {"data": OF_FOUR, "kind": FIXED_UNIQUE}, compensated
     yield "sets, compensated, total", OF_FOUR_PAIRS | {"data": OF_FOUR, "lo": 2}, compensated
     yield "sets, row block", {"data": OF_FOUR, "lo": 2} | ROWS_OF_FOUR, row_block, UNIT
@@ -149,12 +209,21 @@ def rows():
 
     two = {"matrix": MATRIX, "weights": [0.31, 0.17]}
     one = {"matrix": [[1], [1], [0]], "weights": [0.31]}
-    blocks = {"matrix": [[1, 1, 0], [1, 1, 1], [0, 1, 1]], "weights": [0.31, 0.17, 0.4], "beta": 0.3}
+    blocks = {
+        "matrix": [[1, 1, 0], [1, 1, 1], [0, 1, 1]],
+        "weights": [0.31, 0.17, 0.4],
+        "beta": 0.3,
+    }
     for name, data in SIMILARITIES.items():
         yield f"similarities, pass, {name}", {"data": data} | one, passed
         for beta in (1.0, 0.2):
             for shape, rate in [(1.0, 10.0), (2.0, 4.0)]:
-                settings = {"matrix": [[1, 1], [1, 1], [1, 0]], "weights": [0.13, 0.38], "shape": shape, "rate": rate}
+                settings = {
+                    "matrix": [[1, 1], [1, 1], [1, 0]],
+                    "weights": [0.13, 0.38],
+                    "shape": shape,
+                    "rate": rate,
+                }
                 yield (
                     f"similarities, transfer, {name}, {beta}, {shape}",
                     {"data": data, "beta": beta} | settings,
@@ -162,10 +231,19 @@ def rows():
                 )
         yield f"similarities, together, {name}", {"data": data} | blocks, together(1)
     yield "similarities, pass of two", {"data": GAP} | two, passed
-    pair = {"data": th.Similarities([[1, 0.6], [0.6, 1]]), "matrix": [[1, 1], [1, 0]], "prior": TWO, "lo": 0}
+    pair = {
+        "data": th.Similarities([[1, 0.6], [0.6, 1]]),
+        "matrix": [[1, 1], [1, 0]],
+        "prior": TWO,
+        "lo": 0,
+    }
     yield "similarities, pass, finite", two | pair, passed
     yield "similarities, pass, tree", {"data": GAP, "prior": tree()} | one, passed
-    many = {"data": random_similarities(5, seed=7, missing=0.3), "matrix": FIVE_ROWS, "weights": [0.31, 0.93, 0.52]}
+    many = {
+        "data": random_similarities(5, seed=7, missing=0.3),
+        "matrix": FIVE_ROWS,
+        "weights": [0.31, 0.93, 0.52],
+    }
     yield "similarities, transfer of three", many | {"lo": 2}, transfer
     finite = {"data": GAP, "matrix": [[1, 1], [1, 0], [0, 0]], "prior": TWO, "lo": 0}
     yield "similarities, transfer, finite", two | finite, transfer
@@ -174,12 +252,26 @@ def rows():
     objects = three_objects(3, 1, 0)
     for link in LINKS:
         for beta in (1.0, 0.3):
-            yield f"triplets, pass, {link}, {beta}", {"data": objects, "link": link, "beta": beta} | ON_TREE, passed
+            yield (
+                f"triplets, pass, {link}, {beta}",
+                {"data": objects, "link": link, "beta": beta} | ON_TREE,
+                passed,
+            )
         mixed = {"data": MIXED, "link": link, "matrix": FOUR_ROWS}
         for k, i in [(0, 0), (0, 3), (1, 1)]:
             yield f"triplets, flip {k} {i}, {link}", mixed, flip(k, i)
-        yield f"triplets, transfer, {link}", mixed | {"matrix": FIVE_ROWS[:4], "weights": FIVE_WEIGHTS}, transfer
-    finite = {"data": MIXED, "matrix": [[1, 1], [1, 0], [0, 0], [1, 0]], "weights": [0.3, 0.9], "prior": TWO, "lo": 0}
+        yield (
+            f"triplets, transfer, {link}",
+            mixed | {"matrix": FIVE_ROWS[:4], "weights": FIVE_WEIGHTS},
+            transfer,
+        )
+    finite = {
+        "data": MIXED,
+        "matrix": [[1, 1], [1, 0], [0, 0], [1, 0]],
+        "weights": [0.3, 0.9],
+        "prior": TWO,
+        "lo": 0,
+    }
     yield "triplets, transfer, finite", finite, transfer
 
 
@@ -201,10 +293,20 @@ def test_each_move(case, move, request):
 BIRTHS = {
     "pairs, total": {"data": THREE, "unique": THREE_U, "lo": 2, "rows": 4},
     "pairs, none unique": {"data": THREE, "rows": 3},
-    "sets": {"data": choices_of({("0", "1", "2"): (3, 1, 2), ("0", "1"): (2, 1), ("1", "2"): (1, 4)}, list("012"))}
+    "sets": {
+        "data": choices_of(
+            {("0", "1", "2"): (3, 1, 2), ("0", "1"): (2, 1), ("1", "2"): (1, 4)}, list("012")
+        )
+    }
     | {"unique": THREE_U, "lo": 2, "rows": 4},
     "triplets, exp": {"data": three_objects(2, 1, 0), "link": "exp", "lo": 2, "hi": 2, "rows": 3},
-    "triplets, ratio": {"data": three_objects(2, 1, 0), "link": "ratio", "lo": 2, "hi": 3, "rows": 3},
+    "triplets, ratio": {
+        "data": three_objects(2, 1, 0),
+        "link": "ratio",
+        "lo": 2,
+        "hi": 3,
+        "rows": 3,
+    },
 } | {
     f"similarities, {name}, {lo}": {"data": data, "lo": lo, "rate": 2.0, "rows": 3}
     for name, data in SIMILARITIES.items()
@@ -212,10 +314,12 @@ BIRTHS = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=UNIT if name == "sets" else ()) for name in BIRTHS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=UNIT if name == "sets" else ()) for name in BIRTHS]
+)
 def test_birth_and_death(name):
-    """Every new weight is as large as the others; births beyond the room for columns are rejected, which restricts the
-    posterior to that room."""
+    """Every new weight is as large as the others; births beyond the room for columns are rejected,
+    which restricts the posterior to that room."""
     at = start(**BIRTHS[name], matrix=np.zeros((3, 0)), weights=[])
     harmonic = IndianBuffet().compiled(3).harmonic
     rate = harmonic[at.model.hi] - harmonic[at.model.lo - 1]
@@ -223,7 +327,9 @@ def test_birth_and_death(name):
     def step(rng, pair):
         births.birth_or_death(rng, at.model, pair[1], pair[0], rate)
 
-    assert exact.invariance_error(step, at.pair, state_key, target_of_births(at), number=1.0) < EXACT
+    assert (
+        exact.invariance_error(step, at.pair, state_key, target_of_births(at), number=1.0) < EXACT
+    )
 
 
 # The check can fail.

@@ -1,4 +1,5 @@
-"""Joint-distribution tests of whole compiled sweeps, for each likelihood, prior and sampler: one table."""
+"""Joint-distribution tests of whole compiled sweeps, for each likelihood, prior and sampler: one
+table."""
 
 import math
 from functools import partial
@@ -33,12 +34,16 @@ BUFFET = IndianBuffet()
 LIGHT = -np.expm1(-0.5)
 GIVEN = Given([[1, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
 NOTHING = Given(np.zeros((4, 0)))
-GIVEN_MEANS = {"shared weight": 3.0, "heavy": 3.0 * HEAVY, "unique weight": 4.0, "light unique": LIGHT}
+GIVEN_MEANS = {
+    "shared weight": 3.0,
+    "heavy": 3.0 * HEAVY,
+    "unique weight": 4.0,
+    "light unique": LIGHT,
+}
 TREES = {
     4: "((0:.2,1:.2):.8,(2:.5,3:.5):.5);",
     5: "((0:.2,1:.2):.8,((2:.3,3:.3):.3,4:.6):.4);",
-    18: "(((0:.1,1:.1,2:.1,3:.1):.3,(4:.4,5:.4):0):.6,(6:.2,7:.2,8:.2):.8,((9:.3,10:.3):.4,11:.7,12:.7):.3,"
-    "13:1,14:1,(15:.6,16:.6,17:.6):.4);",
+    18: "(((0:.1,1:.1,2:.1,3:.1):.3,(4:.4,5:.4):0):.6,(6:.2,7:.2,8:.2):.8,((9:.3,10:.3):.4,11:.7,12:.7):.3,13:1,14:1,(15:.6,16:.6,17:.6):.4);",
 }
 
 
@@ -74,7 +79,9 @@ def pairs_on_tree(n, missing):
 def pairs_of_other_weights(shape, rate):
     """With exponential weights the unique weights again hold the columns of single options."""
     prior = stats.gamma(shape, scale=1.0 / rate)
-    expected = buffet_means(4, (5.0 if shape == 1.0 else 4.0) * prior.mean(), prior.mean(), prior.sf(1.0))
+    expected = buffet_means(
+        4, (5.0 if shape == 1.0 else 4.0) * prior.mean(), prior.mean(), prior.sf(1.0)
+    )
     return pairs(expected=expected, weight_prior=(shape, rate))
 
 
@@ -82,7 +89,9 @@ def of_finite(n, columns, weight_prior):
     """Means of columns of the finite prior."""
     pairs_of_columns = columns * (columns - 1.0)
     return over_alpha(
-        lambda a: means_of_columns(finite_rates(n, columns, a), n, weight_prior, columns, pairs_of_columns)
+        lambda a: means_of_columns(
+            finite_rates(n, columns, a), n, weight_prior, columns, pairs_of_columns
+        )
     )
 
 
@@ -124,22 +133,34 @@ def sets_on_tree():
     return sets(on_tree(4), {name: expected[name] for name in names})
 
 
-# two columns, alpha 2: each is owned with a uniform probability, hence m of 4 owners with probability 1/5
-TWO_COLUMNS = {"columns": 1.6, "single": 0.4, "pairs": 0.4, "shared weight": 1.2, "heavy": 1.2 * HEAVY}
+# two columns, alpha 2: each is owned with a uniform probability, hence m of 4 owners with
+# probability 1/5
+TWO_COLUMNS = {
+    "columns": 1.6,
+    "single": 0.4,
+    "pairs": 0.4,
+    "shared weight": 1.2,
+    "heavy": 1.2 * HEAVY,
+}
 TWO_COLUMNS |= {"unique weight": 4.0}
 
 
-def similarities(n=5, weight_prior=(1.0, 1.0), prior=BUFFET, variance=100.0, missing=False, tilt=0.0, **more):
+def similarities(
+    n=5, weight_prior=(1.0, 1.0), prior=BUFFET, variance=100.0, missing=False, tilt=0.0, **more
+):
     data = alternating_similarities(n, variance, missing, more.pop("judgements", None))
     if isinstance(prior, FiniteFeatures):
-        expected = OF_ALPHA | of_finite(n, 3, weight_prior) | means_of_parameters(data, weight_prior)
+        expected = (
+            OF_ALPHA | of_finite(n, 3, weight_prior) | means_of_parameters(data, weight_prior)
+        )
     else:
         expected = means_of_similarities(prior, data, weight_prior, tilt * data.values.size)
     return Problem(prior, Additive(), data, expected, {"weight_prior": weight_prior} | more)
 
 
 def tempered(n, weight_prior):
-    """Replicas at an infinite temperature do not see the data, so that the joint distribution stays known."""
+    """Replicas at an infinite temperature do not see the data, so that the joint distribution stays
+    known."""
     return similarities(n, weight_prior, temperatures=(1.0, math.inf, math.inf), sweeps=2)
 
 
@@ -152,16 +173,20 @@ def triplets(link, weight_prior=(1.0, 1.0)):
         expected["heavy"] += tail / 5
         expected |= {"constant": shape / rate, "constant^2": shape * (shape + 1.0) / rate**2}
     data = th.Triplets([(i, j, k) for i in range(5) for j in range(i) for k in range(j)])
-    return Problem(BUFFET, MostSimilarPair(link, 0.05), data, expected, {"weight_prior": weight_prior})
+    return Problem(
+        BUFFET, MostSimilarPair(link, 0.05), data, expected, {"weight_prior": weight_prior}
+    )
 
 
 TABLE = {  # rounds by default, if any, and of long runs
     "pairs": (pairs, 1_500, 400_000),
     "pairs of 14": (partial(pairs, 14, 0.5), None, 400_000),
     "pairs on a tree": (partial(pairs_on_tree, 4, 0.0), 1_500, 400_000),
-    "pairs on a tree of 18": (partial(pairs_on_tree, 18, 0.6), None, 15_000),  # rates computed pattern by pattern
+    # rates computed pattern by pattern
+    "pairs on a tree of 18": (partial(pairs_on_tree, 18, 0.6), None, 15_000),
     "pairs, none unique": (partial(pairs, unique=False), None, 40_000),
-    "pairs of 14, none unique": (partial(pairs, 14, 0.8, unique=False), None, 40_000),  # few: the chain must mix
+    # few: the chain must mix
+    "pairs of 14, none unique": (partial(pairs, 14, 0.8, unique=False), None, 40_000),
     "pairs, weights of shape 2.5": (partial(pairs_of_other_weights, 2.5, 1.0), None, 40_000),
     "pairs, weights of shape 0.7": (partial(pairs_of_other_weights, 0.7, 2.0), None, 40_000),
     "pairs, weights of rate 3": (partial(pairs_of_other_weights, 1.0, 3.0), None, 40_000),
@@ -176,18 +201,35 @@ TABLE = {  # rounds by default, if any, and of long runs
     "ties and covariates, none unique": (partial(covariates, False, True), None, 150_000),
     "sets": (partial(sets, kept=0.5), None, 200_000),
     "sets, none unique": (partial(sets, unique=False, kept=0.5), None, 100_000),
-    "sets, finite": (partial(sets, FiniteFeatures(2), TWO_COLUMNS, kept=0.5, alpha=2.0), None, 100_000),
+    "sets, finite": (
+        partial(sets, FiniteFeatures(2), TWO_COLUMNS, kept=0.5, alpha=2.0),
+        None,
+        100_000,
+    ),
     "sets, given": (partial(sets, GIVEN, GIVEN_MEANS), None, 100_000),
     "sets on a tree": (sets_on_tree, None, 100_000),
     "similarities": (partial(similarities, missing=True), 3_000, 200_000),
     "similarities of 9": (partial(similarities, 9, (2.0, 3.0)), None, 200_000),
-    "similarities, judged": (partial(similarities, missing=True, judgements=unequal(5)), None, 200_000),
+    "similarities, judged": (
+        partial(similarities, missing=True, judgements=unequal(5)),
+        None,
+        200_000,
+    ),
     "similarities, tempered": (partial(tempered, 5, (2.0, 3.0)), 3_000, 200_000),
     "similarities of 9, tempered": (partial(tempered, 9, (1.0, 1.0)), None, 200_000),
-    # given the rest, data under the likelihood's power 1/2 are Normal(mu, 2 sigma^2), and sigma^2 gains sigma^(P/2)
-    "similarities, hot": (partial(similarities, 4, missing=True, tilt=0.25, temperatures=(2.0,)), None, 200_000),
+    # given the rest, data under the likelihood's power 1/2 are Normal(mu, 2 sigma^2), and sigma^2
+    # gains sigma^(P/2)
+    "similarities, hot": (
+        partial(similarities, 4, missing=True, tilt=0.25, temperatures=(2.0,)),
+        None,
+        200_000,
+    ),
     "similarities on a tree": (lambda: similarities(prior=on_tree(5)), None, 200_000),
-    "similarities, finite": (partial(similarities, 5, (2.0, 3.0), FiniteFeatures(3)), None, 200_000),
+    "similarities, finite": (
+        partial(similarities, 5, (2.0, 3.0), FiniteFeatures(3)),
+        None,
+        200_000,
+    ),
     "triplets, exp": (partial(triplets, "exp"), 1_200, 100_000),
     "triplets, ratio": (partial(triplets, "ratio"), 1_200, 100_000),
     "triplets, exp, shape 2": (partial(triplets, "exp", (2.0, 3.0)), None, 40_000),

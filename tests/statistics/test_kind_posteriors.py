@@ -1,4 +1,5 @@
-"""Kinds of people: a posterior that is known by quadrature, invariance of the moves, and their own simulations."""
+"""Kinds of people: a posterior that is known by quadrature, invariance of the moves, and their own
+simulations."""
 
 import itertools
 import math
@@ -46,15 +47,17 @@ EVERY = (
     *(pytest.param(make, marks=pytest.mark.long) for make in (random_ties, random_judgements)),
 )
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
-THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
+# three people who compared two options: lapse .01, alpha 1, two kinds
+THREE = ((5, 0), (4, 1), (0, 5))
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
 
 
 def enumerated(people, kinds, alpha=1.0, lapse=0.01, most=14):
-    """log Z, the probability that two people are of the same kind, and the mean p of each person, by quadrature.
+    """log Z, the probability that two people are of the same kind, and the mean p of each person,
+    by quadrature.
 
-    Given the numbers of columns of single options, p is Beta in each kind, as weights are independent and exponential.
-    """
+    Given the numbers of columns of single options, p is Beta in each kind, as weights are
+    independent and exponential."""
     x, at = np.polynomial.legendre.leggauss(120)
     p, of_p = (1 + x) / 2, at / 2
     lapsed = (1 - lapse) * p + lapse / 2
@@ -62,15 +65,28 @@ def enumerated(people, kinds, alpha=1.0, lapse=0.01, most=14):
     number = [math.exp(-alpha / 2) * (alpha / 2) ** k / math.factorial(k) for k in range(most)]
     total, same, chosen = 0.0, np.zeros((n, n)), np.zeros(n)
     for i, j in itertools.product(range(most), repeat=2):
-        density = of_p * p**i * (1 - p) ** j * math.gamma(i + j + 2) / (math.gamma(i + 1) * math.gamma(j + 1))
+        density = (
+            of_p
+            * p**i
+            * (1 - p) ** j
+            * math.gamma(i + j + 2)
+            / (math.gamma(i + 1) * math.gamma(j + 1))
+        )
         of_sets = {}
         for members in itertools.product((False, True), repeat=n):
-            a, b = (sum(each[side] for each, member in zip(people, members, strict=True) if member) for side in (0, 1))
+            a, b = (
+                sum(each[side] for each, member in zip(people, members, strict=True) if member)
+                for side in (0, 1)
+            )
             values = density * lapsed**a * (1 - lapsed) ** b
             of_sets[members] = values.sum(), (values * lapsed).sum()
         for z in itertools.product(range(kinds), repeat=n):
             sizes = np.bincount(z, minlength=kinds)
-            of_z = math.prod(map(math.factorial, sizes)) * math.factorial(kinds - 1) / math.factorial(n + kinds - 1)
+            of_z = (
+                math.prod(map(math.factorial, sizes))
+                * math.factorial(kinds - 1)
+                / math.factorial(n + kinds - 1)
+            )
             each = [of_sets[tuple(k == g for k in z)] for g in range(kinds)]
             part = number[i] * number[j] * of_z * math.prod(value for value, _ in each)
             total += part
@@ -97,7 +113,9 @@ def test_the_known_values_are_those_of_quadrature():
 )
 def test_posterior_means(people, kinds, tempering, draws):
     hold_against(
-        people, kinds, task(of_one_pair(*people), kinds, alpha=1.0, draws=draws, tune=300, tempering=tempering)
+        people,
+        kinds,
+        task(of_one_pair(*people), kinds, alpha=1.0, draws=draws, tune=300, tempering=tempering),
     )
 
 
@@ -107,22 +125,33 @@ def test_posterior_means_of_choices_out_of_sets_of_two():
     hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
-JUDGED = ((4, 0, 1, 1.0), (3, 1, 1, -1.0), (0, 4, 2, 1.0))  # times first, second and neither, at a covariate
+# times first, second and neither, at a covariate
+JUDGED = ((4, 0, 1, 1.0), (3, 1, 1, -1.0), (0, 4, 2, 1.0))
 
 
 def same_kind_of_judged(tied, described, kinds=2, alpha=1.0, lapse=0.01, most=14):
-    """The probability that two of `JUDGED` are of the same kind, by quadrature over p and nu of each kind, and beta."""
+    """The probability that two of `JUDGED` are of the same kind, by quadrature over p and nu of
+    each kind, and beta."""
     x, at = np.polynomial.legendre.leggauss(80)
     p, of_p = (1 + x) / 2, at / 2
     nu, of_nu = np.polynomial.laguerre.laggauss(40) if tied else (np.zeros(1), np.ones(1))
-    beta, of_beta = np.polynomial.hermite_e.hermegauss(30) if described else (np.zeros(1), np.ones(1))
-    n, number = len(JUDGED), [math.exp(-alpha / 2) * (alpha / 2) ** k / math.factorial(k) for k in range(most)]
+    beta, of_beta = (
+        np.polynomial.hermite_e.hermegauss(30) if described else (np.zeros(1), np.ones(1))
+    )
+    n, number = (
+        len(JUDGED),
+        [math.exp(-alpha / 2) * (alpha / 2) ** k / math.factorial(k) for k in range(most)],
+    )
     own = np.ones((n, len(beta), len(p), len(nu)))
     for k, (first, second, neither, value) in enumerate(JUDGED):
         odds = p / (1 - p) * np.exp(value * beta[:, None])
         q = ((1 - lapse) * odds / (1 + odds) + lapse / 2)[..., None]
         r = nu * np.sqrt(q * (1 - q))
-        own[k] = q**first * (1 - q) ** second * (r**neither / (1 + r) ** (first + second + neither) if tied else 1.0)
+        own[k] = (
+            q**first
+            * (1 - q) ** second
+            * (r**neither / (1 + r) ** (first + second + neither) if tied else 1.0)
+        )
     ways = list(itertools.product(range(most), repeat=2))
     density = np.array(
         [
@@ -162,7 +191,9 @@ def test_posterior_means_with_ties_and_covariates(tied, described):
     ]
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer"])
     more = {"covariates": ["longer"]} if described else {}
-    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="person", **more)
+    data = th.PairedComparisons.from_trials(
+        frame, "first", "second", "chosen", respondent="person", **more
+    )
     found = drawn(task(data, 2, likelihood_of(data), alpha=1.0, draws=60_000, tune=300))
     same = same_kind_of_judged(tied, described)
     for i, j in itertools.combinations(range(3), 2):
@@ -190,7 +221,8 @@ def hold_against(people, kinds, of_task):
 
 
 def at_rest(data, kinds, weights, of, kappa=math.nan):
-    """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
+    """A chain in plain Python with two columns, where people are of these kinds; and all that its
+    moves take."""
     of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=1.5, weights=weights), kappa)
     rng = np.random.default_rng(3)
     matrix = np.array([[1, 0], [1, 1], [0, 1]])
@@ -222,7 +254,8 @@ def parameters_of(data, g):
 
 
 def log_of_answers(data, parts, kinds, more=None):
-    """The naive log-likelihood of all people, each under the weights of the own kind; P(z) included."""
+    """The naive log-likelihood of all people, each under the weights of the own kind; P(z)
+    included."""
     more = more or (lambda g: parameters_of(data, g))
     states, _, _, who = parts
     Z, w, s = contents(states)
@@ -245,7 +278,10 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
             moves.draw_kind(rng, model, caches, states, who, p)
 
     error = exact.invariance_error(
-        step, start, lambda parts: tuple(parts[3].of), lambda parts: log_of_answers(data, parts, kinds)
+        step,
+        start,
+        lambda parts: tuple(parts[3].of),
+        lambda parts: log_of_answers(data, parts, kinds),
     )
     assert error < 1e-12
 
@@ -268,8 +304,9 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
 @pytest.mark.parametrize("make", EVERY)
 @pytest.mark.parametrize(("weights", "kappa"), [("free", math.nan), ("similar", 2.0)])
 def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
-    """Every normal draw is .7: weights of a kind that nobody is of are integrated out, those of one that has split off
-    are a point, whose density under the proposal divides that under the prior."""
+    """Every normal draw is .7: weights of a kind that nobody is of are integrated out, those of one
+    that has split off are a point, whose density under the proposal divides that under the
+    prior."""
     data, number = make(3, 3, 3, seed=4), 0.7
     model, start = at_rest(data, 3, weights, [0, 0, 0], kappa)
     start[3].of[:], start[3].size[:] = 1, [0, 3, 0]
@@ -284,7 +321,12 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
             for value, mean in zip(
                 [*w[2], *s[2][: 3 * own]], [*base.v[: len(w[2])], *base.own[: 3 * own]], strict=True
             ):
-                total += k * math.log(k / mean) - k * value / mean + (k - 1.0) * math.log(value) - math.lgamma(k)
+                total += (
+                    k * math.log(k / mean)
+                    - k * value / mean
+                    + (k - 1.0) * math.log(value)
+                    - math.lgamma(k)
+                )
                 step = moves.STEP / math.sqrt(k)
                 total -= -0.5 * number**2 - math.log(math.sqrt(2.0 * math.pi) * step * value)
         return total
@@ -293,7 +335,9 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
         states, caches, base, who = parts
         moves.split_or_merge(rng, model, caches, states, base, who, 1, 2)
 
-    error = exact.invariance_error(step, start, lambda parts: tuple(parts[3].of), log_target, number)
+    error = exact.invariance_error(
+        step, start, lambda parts: tuple(parts[3].of), log_target, number
+    )
     assert error < 1e-12
 
 
@@ -323,7 +367,12 @@ def test_joint_distribution(kinds, weights, make, rounds):
 
     def more(chain):
         of = chain.kinds.of[0]
-        found = {"same": of[0] == of[1], "far": of[1] == of[4], "first": of[0] == 0, "of the first": (of == 0).sum()}
+        found = {
+            "same": of[0] == of[1],
+            "far": of[1] == of[4],
+            "first": of[0] == 0,
+            "of the first": (of == 0).sum(),
+        }
         if not (has_ties or described):
             return found
         real = chain.cache.real
@@ -344,7 +393,9 @@ def test_joint_distribution(kinds, weights, make, rounds):
             real = chain.cache.real[g]
             eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
             nu = real[TIE] if has_ties else 0.0
-            win, tie, loss = naive.outcome_probabilities(*members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta)
+            win, tie, loss = naive.outcome_probabilities(
+                *members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta
+            )
             return [win, loss, tie]
 
         of_task.people = asked.drawn(rng, probabilities)
@@ -355,14 +406,22 @@ def test_joint_distribution(kinds, weights, make, rounds):
 
 def test_one_kind_has_the_posterior_of_the_pooled_data():
     data = random_answers(4, 3, 8, seed=1)
-    run = {"draws": 800, "tune": 300, "thin": 5, "chains": 2, "random_seed": 1, "progressbar": False}
+    run = {
+        "draws": 800,
+        "tune": 300,
+        "thin": 5,
+        "chains": 2,
+        "random_seed": 1,
+        "progressbar": False,
+    }
     each = [
         th.EliminationByAspects(alpha=1.0, people=people).fit(data, **run).posterior_
         for people in (th.people.LatentClasses(1), None)
     ]
     values = [tree["posterior"].dataset for tree in each]
     one, pooled = (
-        [posterior["n_features"], *np.moveaxis(posterior["choice_probability"].values, 2, 0)] for posterior in values
+        [posterior["n_features"], *np.moveaxis(posterior["choice_probability"].values, 2, 0)]
+        for posterior in values
     )
     for mine, theirs in zip(one, pooled, strict=True):
         (a, error_a), (b, error_b) = (mean_and_error(np.ravel(draws)) for draws in (mine, theirs))
@@ -371,7 +430,10 @@ def test_one_kind_has_the_posterior_of_the_pooled_data():
 
 def evidence_of(people, kinds, **run):
     """The log evidence of people who compared one pair, without coefficients."""
-    data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(kinds))
+    data, model = (
+        of_one_pair(*people),
+        th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(kinds)),
+    )
     found = log_evidence(model, data, **run)
     return found, found.value - naive.log_coefficients_of_outcomes(data)
 
@@ -394,15 +456,22 @@ def test_evidence(people, kinds, run):
 @pytest.mark.long
 def test_evidence_of_one_kind_with_ties():
     """Six times the first, twice the second, four ties: -13.89223954 by quadrature."""
-    rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
-    data, model = answered(rows), th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1))
+    rows = [
+        (f"p{k % 3}", "1", "2", chosen)
+        for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)
+    ]
+    data, model = (
+        answered(rows),
+        th.EliminationByAspects(alpha=1.0, people=th.people.LatentClasses(1)),
+    )
     found = log_evidence(model, data, draws=600, chains=6)
     value = found.value - naive.log_coefficients_of_outcomes(data)
     assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
 
 
 def test_people_are_of_kinds_by_their_prior():
-    """Sizes are uniform over all ways to divide people: P(z) is proportional to the product of n_g!."""
+    """Sizes are uniform over all ways to divide people: P(z) is proportional to the product of
+    n_g!."""
     rng = np.random.default_rng(2)
     sizes = np.array([kinds_from_prior(rng, 3, 2)[1][0] for _ in range(8_000)])
     times = np.bincount(sizes, minlength=4)
@@ -430,7 +499,11 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
 
             def more(g, level=level):
                 real = () if isinstance(data, th.Choices) else chain.caches.real[level, g]
-                tie = {"tie": float(real[TIE])} if make in (random_ties, random_tied_judgements) else {}
+                tie = (
+                    {"tie": float(real[TIE])}
+                    if make in (random_ties, random_tied_judgements)
+                    else {}
+                )
                 return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
 
             expected = log_of_answers(data, parts, 3, more) - of_kinds

@@ -1,4 +1,5 @@
-"""The log evidence agrees with quadrature, and the state at infinite temperature is a draw from the prior."""
+"""The log evidence agrees with quadrature, and the state at infinite temperature is a draw from the
+prior."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,9 @@ LEAST = 1e-5  # probability that a test fails by chance
 
 def pairs(counts, ties=None):
     labels = [str(1 + k) for k in range(len(counts))]
-    return th.PairedComparisons(counts, labels=labels, ties=ties if ties is None else [[0, ties], [ties, 0]])
+    return th.PairedComparisons(
+        counts, labels=labels, ties=ties if ties is None else [[0, ties], [ties, 0]]
+    )
 
 
 def similarities(n, values):
@@ -39,16 +42,24 @@ def in_order(forward, backward):
         for chosen, times in zip(("1", "2"), counts, strict=True)
         for _ in range(times)
     ]
-    frame = pd.DataFrame(rows, columns=["left", "right", "chosen"]).replace({"1": "tea", "2": "milk"})
+    frame = pd.DataFrame(rows, columns=["left", "right", "chosen"]).replace(
+        {"1": "tea", "2": "milk"}
+    )
     return th.PairedComparisons.from_trials(frame, covariates=["order"])
 
 
 THREE = pairs([[0, 6, 2], [1, 0, 3], [4, 1, 0]])
-EASY, EVEN, SHARP = (pairs(counts) for counts in ([[0, 3], [1, 0]], [[0, 30], [30, 0]], [[0, 20], [0, 0]]))
+EASY, EVEN, SHARP = (
+    pairs(counts) for counts in ([[0, 3], [1, 0]], [[0, 30], [30, 0]], [[0, 20], [0, 0]])
+)
 # By quadrature, of choices and triplets without the binomial and multinomial coefficients.
 CASES = {
     "three options": (E(), THREE, -13.007447),
-    "three objects": (A(sigma=0.1, alpha=1.0, weight_prior=(2, 4)), similarities(3, [0.8, 0.3, 0.45]), -1.400834),
+    "three objects": (
+        A(sigma=0.1, alpha=1.0, weight_prior=(2, 4)),
+        similarities(3, [0.8, 0.3, 0.45]),
+        -1.400834,
+    ),
     "20:0": (E(alpha=1.0), SHARP, -3.21006903),
     "one aspect": (E(1, alpha=1.0, lapse=0.0), EASY, np.log(1 / 20)),
     "ties": (E(alpha=1.0), pairs([[0, 6], [2, 0]], 4), -13.89223954),
@@ -61,7 +72,11 @@ CASES = {
     "3:1, no unique": (E(alpha=3.0, unique=False), EASY, -3.3480585),
     "30:30": (E(alpha=5.0), EVEN, -43.05217),
     "5 ties": (E(alpha=1.0), pairs([[0, 0], [0, 0]], 5), -4.66221649),
-    "two objects": (A(sigma=0.1, alpha=4.0, weight_prior=(1, 10)), similarities(2, [0.6]), -0.5548398),
+    "two objects": (
+        A(sigma=0.1, alpha=4.0, weight_prior=(1, 10)),
+        similarities(2, [0.6]),
+        -0.5548398,
+    ),
     "four objects": (
         A(sigma=0.2, alpha=2.0, weight_prior=(2, 4)),
         similarities(4, [0.9, 0.55, 0.15, 0.7, 0.1, 0.4]),
@@ -99,7 +114,8 @@ def test_exact_values_by_default(case):
 
 
 def at_the_prior(model, data, draws=1500):
-    """The draws of a chain so hot that every swap with independent draws from the prior is accepted."""
+    """The draws of a chain so hot that every swap with independent draws from the prior is
+    accepted."""
     task = model.set_params(tempering=False).prepare(data, draws, tune=2, thin=2).task
     (chain,) = on_ladder(task, np.array([1e-12, 0.0]), 1, 1)
     chain.run_to(chain.total)
@@ -107,7 +123,8 @@ def at_the_prior(model, data, draws=1500):
 
 
 def test_features_at_infinite_temperature_are_those_of_the_prior():
-    """Of three options with alpha 2 a draw has Poisson(2 (1 + 1/2 + 1/3)) features, 2 of a single option."""
+    """Of three options with alpha 2 a draw has Poisson(2 (1 + 1/2 + 1/3)) features, 2 of a single
+    option."""
     drawn = at_the_prior(E(alpha=2.0), THREE)
     mean = 2.0 * (1.0 + 1 / 2 + 1 / 3)
     apart = (drawn.n_features.mean() - mean) / np.sqrt(mean / len(drawn.n_features))
@@ -127,11 +144,14 @@ def test_alpha_and_weights_of_similarities_at_infinite_temperature_are_those_of_
 
 
 def test_temperatures_are_placed_by_the_spread_of_the_log_likelihood():
-    """For a log-likelihood -x^2 / 2c of the prior Normal(0, 1) that spread is known at every temperature."""
+    """For a log-likelihood -x^2 / 2c of the prior Normal(0, 1) that spread is known at every
+    temperature."""
     rng, c = np.random.default_rng(0), 1e-3
 
     def draws(beta, number):
-        return -0.5 / c * (rng.standard_normal((4, number, beta.size)) / np.sqrt(1.0 + beta / c)) ** 2
+        return (
+            -0.5 / c * (rng.standard_normal((4, number, beta.size)) / np.sqrt(1.0 + beta / c)) ** 2
+        )
 
     first = first_ladder(draws(np.zeros(1), 200)[0, :, 0])
     beta = placed(first, draws(first, 200))

@@ -1,4 +1,5 @@
-"""Fits of product classes through the public interface against a posterior that is known by brute force."""
+"""Fits of product classes through the public interface against a posterior that is known by brute
+force."""
 
 import json
 import math
@@ -24,13 +25,16 @@ import thali as th
 from thali.errors import ThaliWarning
 
 KNOWN_ANSWERS = {name: tuple(pair) for name, pair in json.loads(CASES.read_text()).items()}
-SLACK = 1e-4  # of the square of a share among 4,000 newcomers, which is above that in the population by its variance
+# of the square of a share among 4,000 newcomers, which is above that in the population by its
+# variance
+SLACK = 1e-4
 
 
 def rows(products) -> pd.DataFrame:
     """Products as the table has them."""
     found = [
-        {"alt": f"{k}", "price": x[1] + 1, "brand": "ABC"[x[2]] if x[2] >= 0 else "n/a"} for k, x in enumerate(products)
+        {"alt": f"{k}", "price": x[1] + 1, "brand": "ABC"[x[2]] if x[2] >= 0 else "n/a"}
+        for k, x in enumerate(products)
     ]
     for x, row in zip(products, found, strict=True):
         if x == NO_CHOICE:
@@ -45,25 +49,39 @@ def experiment() -> "th.ChoiceExperiment":
             part = rows(products).assign(id=f"p{n + 1}", task=t)
             parts.append(part.assign(choice=(np.arange(len(part)) == chosen).astype(int)))
     return th.ChoiceExperiment.from_frame(
-        pd.concat(parts), none="none", missing={"brand": "n/a"}, levels={"price": [1, 2, 3], "brand": ["A", "B", "C"]}
+        pd.concat(parts),
+        none="none",
+        missing={"brand": "n/a"},
+        levels={"price": [1, 2, 3], "brand": ["A", "B", "C"]},
     )
 
 
 def quantities(model) -> dict[str, float]:
     """What the brute force has answers to, of one fit."""
     posterior = model.posterior_["posterior"].dataset
-    found = {str(name): float(posterior[name].mean()) for name in posterior.data_vars if name in KNOWN_ANSWERS}
+    found = {
+        str(name): float(posterior[name].mean())
+        for name in posterior.data_vars
+        if name in KNOWN_ANSWERS
+    }
     people = [f"p{n + 1}" for n in range(KNOWN)] + ["new"]
     asked = pd.concat([rows(ASKED).assign(id=who, task=9) for who in people])
     p = model.predict_proba(asked).reshape(len(people), -1)
     found |= {f"{who} {j}": p[n, j] for n, who in enumerate(people) for j in range(len(ASKED))}
-    change = {"price": {str(j): b[1] + 1 for j, (a, b) in enumerate(zip(MARKET, AFTER, strict=True)) if a != b}}
+    change = {
+        "price": {
+            str(j): b[1] + 1 for j, (a, b) in enumerate(zip(MARKET, AFTER, strict=True)) if a != b
+        }
+    }
     for who, people in (("known", None), ("new", "new")):
         draws = model.market_shares(rows(MARKET), change=change, people=people, each_draw=True)
         for name in ("share", "after", "change"):
             found |= {f"{who} {name} {j}": value for j, value in enumerate(draws[name].mean())}
             if who == "new" and name != "after":
-                found |= {f"new {name} {j} squared": value for j, value in enumerate((draws[name] ** 2).mean())}
+                found |= {
+                    f"new {name} {j} squared": value
+                    for j, value in enumerate((draws[name] ** 2).mean())
+                }
     return found
 
 
@@ -76,7 +94,8 @@ def fits(seeds, method="mcmc", **run) -> pd.DataFrame:
             warnings.simplefilter("ignore", ThaliWarning)
             model.fit(experiment(), random_seed=seed, progressbar=False, **run)
         row = quantities(model)
-        if math.isfinite(model.log_evidence_):  # the evidence itself is without bias, not its logarithm
+        # the evidence itself is without bias, not its logarithm
+        if math.isfinite(model.log_evidence_):
             row["log_evidence"] = math.exp(model.log_evidence_ - KNOWN_ANSWERS["log_evidence"][0])
         found.append(row)
     return pd.DataFrame(found)
@@ -111,7 +130,8 @@ def test_smc_and_changes_of_a_market_agree_with_brute_force():
 @pytest.mark.study
 @pytest.mark.parametrize("settings", [{"method": "smc"}, {"chains": 8}], ids=["smc", "mcmc"])
 def test_long_fits_agree_with_brute_force(settings):
-    """Of twelve fits: Student's t with eleven degrees of freedom is beyond 7 once in 40,000 times."""
+    """Of twelve fits: Student's t with eleven degrees of freedom is beyond 7 once in 40,000
+    times."""
     agree(scores(fits(range(12), **settings)), 7.0)
 
 

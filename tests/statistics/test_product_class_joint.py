@@ -15,7 +15,8 @@ LAPSES = (0.0, 0.2)
 
 
 def z_scores(lapse, chains, iterations, seed, proposals):
-    """Differences between chain means of both arms, in standard errors; alpha is learned when there is a lapse."""
+    """Differences between chain means of both arms, in standard errors; alpha is learned when there
+    is a lapse."""
     rng = np.random.default_rng(seed)
     problem = problem_of(DATA, {"x0": "increasing"}, alpha=None if lapse else 2.0, beta=1.3)
     problem = problem._replace(proposals=np.array(proposals))
@@ -23,9 +24,13 @@ def z_scores(lapse, chains, iterations, seed, proposals):
     swept, prior = np.zeros((2, chains, len(NAMES)))
     for c in range(chains):
         state, drop = draw_state(rng, problem, shapes_from_prior=True), iterations // 10
-        means, state = average(rng, problem, target, state, SIMULATED, iterations=iterations - drop, drop=drop)
+        means, state = average(
+            rng, problem, target, state, SIMULATED, iterations=iterations - drop, drop=drop
+        )
         swept[c] = means[0, : len(NAMES)]
-        prior[c] = average(rng, problem, target, state, PRIOR, iterations=iterations)[0][0, : len(NAMES)]
+        prior[c] = average(rng, problem, target, state, PRIOR, iterations=iterations)[0][
+            0, : len(NAMES)
+        ]
     error = np.sqrt((swept.var(axis=0, ddof=1) + prior.var(axis=0, ddof=1)) / chains)
     moves = error > 0
     assert moves.sum() >= len(NAMES) - 1  # alpha may be fixed
@@ -33,13 +38,16 @@ def z_scores(lapse, chains, iterations, seed, proposals):
 
 
 def check(lapse, chains, iterations, proposals=FEW_PROPOSALS):
-    """A row that fails is repeated with four times the iterations: an error grows, chance does not."""
+    """A row that fails is repeated with four times the iterations: an error grows, chance does
+    not."""
     for attempt in range(2):
         z = z_scores(lapse, chains, iterations * 4**attempt, 100 + attempt, proposals)
         worst, spread = np.abs(z).max(), math.sqrt((z**2).mean())
         if spread <= 2.0 and worst <= 4.0:
             return
-    raise AssertionError(f"rms z {spread:.2f}, largest {worst:.2f}: {dict(zip(NAMES, z.round(1), strict=False))}")
+    raise AssertionError(
+        f"rms z {spread:.2f}, largest {worst:.2f}: {dict(zip(NAMES, z.round(1), strict=False))}"
+    )
 
 
 @pytest.mark.first(4)

@@ -22,11 +22,14 @@ KNOWN = json.loads((PUBLISHED / "product_classes.json").read_text())
 
 
 def chains(problem, target, n_chains, iterations, people, seed):
-    """Mean of every chain, of the quantities of NAMES about the first people and of L of every task."""
+    """Mean of every chain, of the quantities of NAMES about the first people and of L of every
+    task."""
     rng, rows = np.random.default_rng(seed), []
     for _ in range(n_chains):
         state = possible_state(rng, problem, target, people)
-        run = average(rng, problem, target, state, iterations=iterations, drop=iterations // 20, people=people)
+        run = average(
+            rng, problem, target, state, iterations=iterations, drop=iterations // 20, people=people
+        )
         rows.append(run[0][0])
     rows = np.array(rows)
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(n_chains)
@@ -55,9 +58,8 @@ def test_posterior_means_of_long_runs(name, proposals):
 def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS):
     """Within four standard errors + 3e-4, as the values of the table are known.
 
-    Predictions are the likelihoods of tasks that are not in the model: three for the first person, and three for a
-    third, who has no others.
-    """
+    Predictions are the likelihoods of tasks that are not in the model: three for the first person,
+    and three for a third, who has no others."""
     data, monotone, alpha, beta, products = PROBLEMS[name]
     asked = [(products, j) for j in range(3)]
     people = [[*data.people[0], *asked], data.people[1], asked]
@@ -70,17 +72,24 @@ def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS
     rng, rows = np.random.default_rng(21), []
     for _ in range(n_chains):
         state = possible_state(rng, problem, target, 3)
-        run = average(rng, problem, target, state, iterations=iterations, drop=iterations // 20, people=2)
+        run = average(
+            rng, problem, target, state, iterations=iterations, drop=iterations // 20, people=2
+        )
         rows.append(run[0][0])
     mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / math.sqrt(n_chains)
     first = len(NAMES)
     place = {quantity: NAMES.index(quantity) for quantity in NAMES}
     for j in range(3):
-        place[f"p(x{j + 1}) person 1"], place[f"p(x{j + 1}) new person"] = first + old + j, first + new + j
+        place[f"p(x{j + 1}) person 1"], place[f"p(x{j + 1}) new person"] = (
+            first + old + j,
+            first + new + j,
+        )
     for quantity, (value, known_to) in KNOWN[name].items():
         i = place[quantity]
         allowed = 4.0 * math.hypot(error[i], known_to) + 3e-4
-        assert abs(mean[i] - value) < allowed, f"{quantity}: {mean[i]:.5f} ({error[i]:.5f}), known {value}"
+        assert abs(mean[i] - value) < allowed, (
+            f"{quantity}: {mean[i]:.5f} ({error[i]:.5f}), known {value}"
+        )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +129,9 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
 def test_posteriors_with_a_closed_form(arguments):
     """The number of classes, and who owns none; two further people have not come yet."""
     n, tasks, products, alpha, beta, lapse, wrong = arguments
-    problem = problem_of(binary(n, tasks, products, wrong, extra=2), {"x0": "increasing"}, alpha, beta)
+    problem = problem_of(
+        binary(n, tasks, products, wrong, extra=2), {"x0": "increasing"}, alpha, beta
+    )
     iterations = 6_000 // n
     mean, error = chains(problem, target_of(problem, lapse), 20, iterations, n, 22)
     _, n_classes, empty = closed_form(*arguments)
@@ -129,7 +140,12 @@ def test_posteriors_with_a_closed_form(arguments):
         quantities["K"] = n_classes
     for quantity, value in quantities.items():
         i = NAMES.index(quantity)
-        # Twenty chains: Student's t with 19 degrees of freedom exceeds 5.5 once in 40,000 times. A rare event that
-        # may not happen at all has the error of a count.
+        # Twenty chains: Student's t with 19 degrees of freedom exceeds 5.5 once in 40,000 times. A
+        # rare event that may not happen at all has the error of a count.
         rare = math.sqrt(value * (1.0 - min(value, 1.0)) / (20 * iterations / 50))
-        assert abs(mean[i] - value) < 5.5 * max(error[i], rare) + 1e-12, (quantity, mean[i], error[i], value)
+        assert abs(mean[i] - value) < 5.5 * max(error[i], rare) + 1e-12, (
+            quantity,
+            mean[i],
+            error[i],
+            value,
+        )

@@ -1,4 +1,5 @@
-"""The samplers on choices from sets: exact posteriors, joint-distribution tests, real data, recovery."""
+"""The samplers on choices from sets: exact posteriors, joint-distribution tests, real data,
+recovery."""
 
 import time
 import warnings
@@ -29,7 +30,9 @@ def of_set(model, alternative, offered):
     return posterior["set_probability"].values[..., np.flatnonzero(named.values)[0]]
 
 
-@pytest.mark.parametrize("draws, precision", [(3_000, 0.03), pytest.param(40_000, 0.01, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "draws, precision", [(3_000, 0.03), pytest.param(40_000, 0.01, marks=pytest.mark.long)]
+)
 def test_the_exact_posterior_of_a_triple(draws, precision):
     """Six-dimensional quadrature of the specification, section 5."""
     data = choices_of(TRIPLE, list("123"))
@@ -69,9 +72,13 @@ def test_what_a_fit_says_about_sets():
     by_hand = posterior["set_probability"].mean(("chain", "draw")).values
     assert np.concatenate(model.predict_proba(data)) == pytest.approx(by_hand, abs=1e-12)
     three, two = model.predict_proba([["3", "1", "2"], ["2", "1"]])
-    assert three == pytest.approx(by_hand[[8, 6, 7]], abs=1e-12) and two == pytest.approx(by_hand[[1, 0]], abs=1e-12)
+    assert three == pytest.approx(by_hand[[8, 6, 7]], abs=1e-12) and two == pytest.approx(
+        by_hand[[1, 0]], abs=1e-12
+    )
     assert model.predict_proba([("2", "1")]) == pytest.approx(by_hand[1], abs=1e-12)
-    assert posterior["choice_probability"].values[..., 0] == pytest.approx(of_set(model, "1", "1, 2"), abs=1e-12)
+    assert posterior["choice_probability"].values[..., 0] == pytest.approx(
+        of_set(model, "1", "1, 2"), abs=1e-12
+    )
     pointwise = model.posterior_["log_likelihood"]["chosen"].values.sum(-1)
     assert pointwise == pytest.approx(posterior["log_likelihood"].values, rel=1e-9)
     assert set(model.ranks().index) == set(model.unique_weights().index) == {"1", "2", "3"}
@@ -92,7 +99,9 @@ def test_what_a_fit_says_about_sets():
 
 
 def test_choices_between_pairs_are_fitted_as_pairs():
-    pairs = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    pairs = th.PairedComparisons(
+        [[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"]
+    )
     one = fit(th.EliminationByAspects(), pairs, draws=50)
     other = fit(th.EliminationByAspects(), Choices.from_comparisons(pairs), draws=50)
     assert all_drawn(one.posterior_).equals(all_drawn(other.posterior_))
@@ -110,21 +119,26 @@ def test_bad_sets():
 
 
 def conditional_logit(data):
-    """The greatest log-likelihood of a conditional logit with a constant for each option but the first."""
+    """The greatest log-likelihood of a conditional logit with a constant for each option but the
+    first."""
     from scipy.optimize import minimize
 
     def loss(free):
         constant = np.concatenate([[0.0], free])
         total, slope = 0.0, np.zeros(constant.size)
         for v in range(data.n_sets):
-            members, counts = (a[data.start[v] : data.start[v + 1]] for a in (data.members, data.counts))
+            members, counts = (
+                a[data.start[v] : data.start[v + 1]] for a in (data.members, data.counts)
+            )
             heavy = np.exp(constant[members])
             p = heavy / heavy.sum()
             total -= counts @ np.log(p)
             np.add.at(slope, members, counts.sum() * p - counts)
         return total, slope[1:]
 
-    best = minimize(loss, np.zeros(data.n_options - 1), jac=True, method="BFGS", options={"gtol": 1e-9})
+    best = minimize(
+        loss, np.zeros(data.n_options - 1), jac=True, method="BFGS", options={"gtol": 1e-9}
+    )
     return -best.fun, np.concatenate([[0.0], best.x])
 
 
@@ -132,7 +146,9 @@ def elimination_with_unique_aspects(data, utilities):
     """The log-likelihood of elimination without shared aspects."""
     aspects, weights = {i: [i] for i in range(data.n_options)}, dict(enumerate(np.exp(utilities)))
     sets = np.split(data.members, data.start[1:-1])
-    p = np.concatenate([th.likelihoods.elimination_probabilities(each.tolist(), aspects, weights) for each in sets])
+    p = np.concatenate(
+        [th.likelihoods.elimination_probabilities(each.tolist(), aspects, weights) for each in sets]
+    )
     return float(data.counts @ np.log(p))
 
 
@@ -142,7 +158,12 @@ def greatest(data):
     def loss(free):
         return -elimination_with_unique_aspects(data, np.concatenate([[0.0], free]))
 
-    best = minimize(loss, np.zeros(data.n_options - 1), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
+    best = minimize(
+        loss,
+        np.zeros(data.n_options - 1),
+        method="Nelder-Mead",
+        options={"xatol": 1e-10, "fatol": 1e-12},
+    )
     best = minimize(loss, best.x, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
     return -best.fun
 
@@ -184,7 +205,10 @@ def five_aspects(seed=0, occasions=20_000):
     members = ["AB", "CD", "ACE", "BDF", "DEF"]
     weights = [3.0, 2.0, 2.5, 1.5, 2.0]
     sets: dict = {}
-    aspects = {i: [k for k, owners in enumerate(members) if x in owners] + [x] for i, x in enumerate(labels)}
+    aspects = {
+        i: [k for k, owners in enumerate(members) if x in owners] + [x]
+        for i, x in enumerate(labels)
+    }
     weight = dict(enumerate(weights)) | dict.fromkeys(labels, 1.0)
     for _ in range(occasions):
         offered = tuple(sorted(rng.permutation(6)[: rng.integers(2, 6)]))

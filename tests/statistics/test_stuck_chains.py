@@ -1,4 +1,5 @@
-"""Without unique aspects chains hardly ever change between families of aspects: they are tempered by default.
+"""Without unique aspects chains hardly ever change between families of aspects: they are tempered
+by default.
 
 Expected values: importance sampling with draws from a simulated prior, of which nothing is thali's.
 """
@@ -29,11 +30,15 @@ EXACT = {  # mean and its error
 
 def stuck_model(**more):
     likelihood = th.likelihoods.Elimination(0.1, unique=False)
-    return th.LatentFeatureModel(th.Tree.from_newick(TREE), likelihood, weight_prior=(0.5, 1.0), **more)
+    return th.LatentFeatureModel(
+        th.Tree.from_newick(TREE), likelihood, weight_prior=(0.5, 1.0), **more
+    )
 
 
 def compare_with_the_answer(seed, **budget):
-    model = stuck_model().fit(choices_of(SETS, list("abcd")), random_seed=seed, progressbar=False, **budget)
+    model = stuck_model().fit(
+        choices_of(SETS, list("abcd")), random_seed=seed, progressbar=False, **budget
+    )
     posterior = model.posterior_["posterior"]
     found = {
         "an aspect is d's alone": copies(posterior, [3]) > 0,
@@ -43,7 +48,13 @@ def compare_with_the_answer(seed, **budget):
     for name, draws in found.items():
         mean, mistake = mean_and_error(draws)
         expected, error = EXACT[name]
-        assert abs(mean - expected) <= 4.0 * np.hypot(mistake, error), (seed, name, mean, expected, mistake)
+        assert abs(mean - expected) <= 4.0 * np.hypot(mistake, error), (
+            seed,
+            name,
+            mean,
+            expected,
+            mistake,
+        )
     return model
 
 
@@ -78,7 +89,9 @@ def test_what_is_tempered_by_default(tempering):
             ({"a": ["x"], "b": ["x", "y"], "c": []}, False),
         ):
             expected = 8 if learned and not unique else 1
-            assert temperatures(data, aspects=aspects, unique=unique, tempering=tempering) == expected
+            assert (
+                temperatures(data, aspects=aspects, unique=unique, tempering=tempering) == expected
+            )
     for off in (False, "off", 1):
         assert temperatures(data, unique=False, tempering=off) == 1
 
@@ -88,7 +101,9 @@ def test_another_word_is_refused():
         temperatures(th.PairedComparisons([[0, 3], [1, 0]]), tempering="hot")
 
 
-@pytest.mark.parametrize("model", [th.EliminationByAspects, th.AdditiveClustering, th.LatentFeatureModel])
+@pytest.mark.parametrize(
+    "model", [th.EliminationByAspects, th.AdditiveClustering, th.LatentFeatureModel]
+)
 def test_the_argument_is_documented(model):
     words = " ".join(model.__doc__.split())
     assert 'tempering : {None, "auto"}, {False, "off"}, int or sequence' in words

@@ -17,7 +17,8 @@ EXACT = 1e-12
 
 
 def two_levels(data, sweeps, betas):
-    """One of the replicas, and all, each of one column and in another state, as (states, caches, ladder)."""
+    """One of the replicas, and all, each of one column and in another state, as (states, caches,
+    ladder)."""
     columns = ([[1], [0]], [[1], [1]], [[0], [1]])[: len(betas)]
     made = []
     for t, matrix in enumerate(columns):
@@ -69,7 +70,9 @@ def product_of_posteriors(one, betas):
 TWO = th.Similarities([[1, 0.6], [0.6, 1]])
 
 
-@pytest.mark.parametrize("sweeps, betas", [(0, (1.0, 0.3)), (1, (1.0, 0.6, 0.2)), (0, (1.0, 0.6, 0.2))])
+@pytest.mark.parametrize(
+    "sweeps, betas", [(0, (1.0, 0.3)), (1, (1.0, 0.6, 0.2)), (0, (1.0, 0.6, 0.2))]
+)
 def test_trades_between_replicas(sweeps, betas):
     one, first = two_levels(TWO, sweeps, betas)
     log_target = product_of_posteriors(one, betas)

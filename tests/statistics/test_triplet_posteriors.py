@@ -1,4 +1,5 @@
-"""Triplets: known posteriors of three objects, invariance of every move, and joint distributions."""
+"""Triplets: known posteriors of three objects, invariance of every move, and joint
+distributions."""
 
 import math
 
@@ -10,11 +11,26 @@ from helpers.triplet_problems import three_objects
 
 import thali as th
 
-NAMES = ("E p of the first pair", "of the second", "P(a column {0, 1})", "P({1, 2})", "E columns of two owners or more")
-# Link, answers, alpha; then these means, E alpha, and the errors of all in units of the last digit; log Z.
+NAMES = (
+    "E p of the first pair",
+    "of the second",
+    "P(a column {0, 1})",
+    "P({1, 2})",
+    "E columns of two owners or more",
+)
+# Link, answers, alpha; then these means, E alpha, and the errors of all in units of the last digit;
+# log Z.
 FIELDS = "link", "answers", "alpha", "expected", "of_alpha", "errors", "evidence"
 KNOWN = [
-    ("exp", (6, 2, 1), 1.0, (0.44402, 0.28028, 0.4433, 0.0588, 0.9655), None, (6e-5, 4e-5, 2e-4, 1e-4, 2e-4), -9.6914),
+    (
+        "exp",
+        (6, 2, 1),
+        1.0,
+        (0.44402, 0.28028, 0.4433, 0.0588, 0.9655),
+        None,
+        (6e-5, 4e-5, 2e-4, 1e-4, 2e-4),
+        -9.6914,
+    ),
     (
         "ratio",
         (6, 2, 1),
@@ -77,7 +93,13 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
     def has(*owners):
         return (features == np.isin(range(3), owners)).all(-1).any(-1)
 
-    draws = [probability[..., 0], probability[..., 1], has(0, 1), has(1, 2), (features.sum(-1) > 1).sum(-1)]
+    draws = [
+        probability[..., 0],
+        probability[..., 1],
+        has(0, 1),
+        has(1, 2),
+        (features.sum(-1) > 1).sum(-1),
+    ]
     for name, each, mean, known in zip(NAMES, draws, expected, errors, strict=True):
         found, error = mean_and_error(each.astype(float))
         # few events are not Normal: Bernstein's inequality has the last term besides
@@ -90,17 +112,25 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
 def _probabilities(model, data):
     """Of the pairs of the only set, (chain, draw, 3)."""
     posterior = all_drawn(model.posterior_)
-    features, weights = posterior["features"].values.astype(bool), posterior["weights"].fillna(0.0).values
+    features, weights = (
+        posterior["features"].values.astype(bool),
+        posterior["weights"].fillna(0.0).values,
+    )
     both = features[..., data.first] & features[..., data.second]  # (chain, draw, feature, pair)
     shared = (weights[..., None] * both).sum(axis=2)
-    value = np.exp(shared) if model.link == "exp" else shared + posterior["constant"].values[..., None]
+    value = (
+        np.exp(shared) if model.link == "exp" else shared + posterior["constant"].values[..., None]
+    )
     return 0.99 * value / value.sum(axis=-1, keepdims=True) + 0.01 / 3
 
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize(FIELDS, KNOWN)
-def test_the_known_values_are_those_of_draws_from_the_prior(link, answers, alpha, expected, of_alpha, errors, evidence):
-    """Columns of each pattern are a Poisson process of rate alpha / 6 (two owners) or alpha / 3 (all three)."""
+def test_the_known_values_are_those_of_draws_from_the_prior(
+    link, answers, alpha, expected, of_alpha, errors, evidence
+):
+    """Columns of each pattern are a Poisson process of rate alpha / 6 (two owners) or alpha / 3
+    (all three)."""
     rng, n = np.random.default_rng(3), 400_000
     a = rng.standard_exponential((n, 1)) if alpha is None else np.full((n, 1), alpha)
     number = rng.poisson(a * [1 / 6, 1 / 6, 1 / 6, 1 / 3])  # {0, 1}, {0, 2}, {1, 2}, all

@@ -1,4 +1,5 @@
-"""Two options whose comparisons have ties or covariates, against posteriors that are known by quadrature."""
+"""Two options whose comparisons have ties or covariates, against posteriors that are known by
+quadrature."""
 
 import math
 
@@ -20,15 +21,15 @@ from thali.priors import IndianBuffet
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 
-# Alpha 1, lapse .01. Choices of either and ties; ln of the evidence without the multinomial coefficient; E p, E nu,
-# E P(tie), E K.
+# Alpha 1, lapse .01. Choices of either and ties; ln of the evidence without the multinomial
+# coefficient; E p, E nu, E P(tie), E K.
 TIES = [
     ((6, 2, 4), -13.89223954, (0.69153520, 1.18268673, 0.31810944, 1.52317589)),
     ((6, 2, 0), -6.91448042, (0.71141156, 0.26833500, 0.09145813, 1.51437582)),
     ((0, 0, 5), -4.66221649, (0.5, 3.21660796, 0.55667841, 1.53256830)),
 ]
-# Choices of either where the first is shown first (x = 1), and second (x = -1); log evidence; E p at x = 0, E beta,
-# E beta^2, E K.
+# Choices of either where the first is shown first (x = 1), and second (x = -1); log evidence; E p
+# at x = 0, E beta, E beta^2, E K.
 ORDERS = [
     (((6, 2), (3, 5)), -11.88975184, (0.56243424, 0.68536092, 0.71567623, 1.55785248)),
     (((9, 1), (4, 6)), -12.60780402, (0.66798822, 1.04879695, 1.35172700, 1.53748456)),
@@ -51,8 +52,8 @@ def in_order(forward, backward):
 
 @pytest.mark.parametrize(("of_order", "counts", "evidence", "expected"), KNOWN)
 def test_the_known_values_are_those_of_quadrature(of_order, counts, evidence, expected):
-    """Each option has 1 + Poisson(1/2) exponential weights alone, so that p is Beta given their numbers; E of the
-    third pattern, which does not touch the choices, is 1/2."""
+    """Each option has 1 + Poisson(1/2) exponential weights alone, so that p is Beta given their
+    numbers; E of the third pattern, which does not touch the choices, is 1/2."""
     x, at = np.polynomial.legendre.leggauss(400)
     p, of_p = (1 + x)[:, None] / 2, at / 2
     i, j = np.ogrid[:25, :25]
@@ -62,7 +63,9 @@ def test_the_known_values_are_those_of_quadrature(of_order, counts, evidence, ex
     if of_order:
         b, of_b = 8 * x, 8 * at * np.exp(-32 * x**2) / math.sqrt(2 * math.pi)
         shown = [0.99 * p / (p + (1 - p) * np.exp(-sign * b)) + 0.005 for sign in (1, -1)]
-        likelihood = math.prod(q**wins * (1 - q) ** losses for q, (wins, losses) in zip(shown, counts, strict=True))
+        likelihood = math.prod(
+            q**wins * (1 - q) ** losses for q, (wins, losses) in zip(shown, counts, strict=True)
+        )
         values = lapsed, b, b**2
     else:
         b, of_b = (1 + x) / (1 - x), 2 * at / (1 - x) ** 2 * np.exp(-(1 + x) / (1 - x))
@@ -73,7 +76,9 @@ def test_the_known_values_are_those_of_quadrature(of_order, counts, evidence, ex
         values = lapsed, b, found[..., 1]
     weight = likelihood * (of_p * density)[:, None] * of_b
     assert math.log(weight.sum()) == pytest.approx(evidence, abs=1e-7)
-    means = [(weight * each).sum() / weight.sum() for each in (*values, (number / density)[:, None])]
+    means = [
+        (weight * each).sum() / weight.sum() for each in (*values, (number / density)[:, None])
+    ]
     assert [*means[:3], means[3] + 0.5] == pytest.approx(expected, abs=1e-7)
 
 
@@ -84,7 +89,10 @@ def test_posterior_means(of_order, counts, evidence, expected):
         data, ties = in_order(*counts), None
     else:
         first, second, tied = counts
-        data, ties = th.PairedComparisons([[0, first], [second, 0]], ties=[[0, tied], [tied, 0]]), "davidson"
+        data, ties = (
+            th.PairedComparisons([[0, first], [second, 0]], ties=[[0, tied], [tied, 0]]),
+            "davidson",
+        )
     model = th.EliminationByAspects(alpha=1.0, ties=ties)
     model.fit(data, draws=4_000, tune=300, thin=5, random_seed=7, progressbar=False)
     posterior = model.posterior_["posterior"].dataset
@@ -101,16 +109,24 @@ def test_posterior_means(of_order, counts, evidence, expected):
 
 
 def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
-    """Started at equally spaced quantiles of the posterior given all weights, the draws have its distribution."""
+    """Started at equally spaced quantiles of the posterior given all weights, the draws have its
+    distribution."""
     rng, data = np.random.default_rng(2), in_order((6, 1), (3, 5))
     likelihood, make = Elimination(0.05, covariates=data.covariates.names).compiled(data)
-    model = ChainModel(IndianBuffet().compiled(2), likelihood, EXPONENTIAL, 2, 1, FIXED_UNIQUE, False)
-    state, cache = make_state(model, make, rng.random((2, 4)) < 0.5, rng.gamma(2.0, size=4), 3.0 + rng.random(2))
+    model = ChainModel(
+        IndianBuffet().compiled(2), likelihood, EXPONENTIAL, 2, 1, FIXED_UNIQUE, False
+    )
+    state, cache = make_state(
+        model, make, rng.random((2, 4)) < 0.5, rng.gamma(2.0, size=4), 3.0 + rng.random(2)
+    )
     known = contents(state)
     grid = np.linspace(-5, 5, 401)
     for power in (1.0, 0.4):
         state.real[BETA] = power
-        logs = [power * naive.log_likelihood(data, *known, 0.05, beta=(b or 1e-12,)) - b**2 / 2 for b in grid]
+        logs = [
+            power * naive.log_likelihood(data, *known, 0.05, beta=(b or 1e-12,)) - b**2 / 2
+            for b in grid
+        ]
         cdf = np.cumsum(np.exp(np.array(logs) - max(logs)))
         cdf = (cdf - cdf[0] / 2) / cdf[-1]
         count, ranks = 200, []
@@ -134,9 +150,13 @@ def test_many_comparisons_agree_with_maximum_likelihood():
         for j in range(i):
             p = worth[i] / (worth[i] + worth[j])
             r = 0.6 * math.sqrt(p * (1 - p))
-            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(10_000, np.array([p, 1 - p, r]) / (1 + r))
+            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(
+                10_000, np.array([p, 1 - p, r]) / (1 + r)
+            )
     data = th.PairedComparisons(counts, ties=ties)
-    model = th.EliminationByAspects("unique", lapse=0.0).fit(data, draws=2000, random_seed=1, progressbar=False)
+    model = th.EliminationByAspects("unique", lapse=0.0).fit(
+        data, draws=2000, random_seed=1, progressbar=False
+    )
     found = th.paired.davidson(data)
     np.testing.assert_allclose(model.unique_weights()["share"], found.weights, atol=0.01)
     assert float(model.posterior_["posterior"]["tie"].mean()) == pytest.approx(found.tie, abs=0.01)

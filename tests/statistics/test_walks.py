@@ -1,4 +1,5 @@
-"""Random walks of weights are accepted with the ratio of the posterior: the very code, run as Python, step by step."""
+"""Random walks of weights are accepted with the ratio of the posterior: the very code, run as
+Python, step by step."""
 
 import numpy as np
 import pytest
@@ -34,12 +35,17 @@ class Steps:
 
 def first_tuning(data):
     """The step sizes that a chain begins with."""
-    chain = th.EliminationByAspects(tempering=False).prepare(data, 1, 1, 1).task.chain(np.random.default_rng(1))
+    chain = (
+        th.EliminationByAspects(tempering=False)
+        .prepare(data, 1, 1, 1)
+        .task.chain(np.random.default_rng(1))
+    )
     return type(chain.tunings)(*(of_levels[0] for of_levels in chain.tunings))
 
 
 def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
-    """Of every acceptance ratio of a pass against a difference of the posterior, plus that of the logarithmic scale."""
+    """Of every acceptance ratio of a pass against a difference of the posterior, plus that of the
+    logarithmic scale."""
     prior, unique, lo = PRIORS[name]
     data = random_comparisons(4, seed=3)
     own = [0.5, 1.0, 0.8, 0.9] if unique else None
@@ -68,7 +74,9 @@ def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
 @pytest.mark.parametrize("beta", [1.0, 0.4])
 @pytest.mark.parametrize("name", PRIORS)
 def test_weights_of_columns(name, beta, monkeypatch):
-    errors = errors_of(weights.walk_shared, name, beta, True, monkeypatch, lambda tuning: tuning.step[0])
+    errors = errors_of(
+        weights.walk_shared, name, beta, True, monkeypatch, lambda tuning: tuning.step[0]
+    )
     assert len(errors) == 3 and errors.max() < 1e-6
     assert not errors_of(weights.walk_shared, name, beta, False, monkeypatch, None).any()
 
@@ -76,6 +84,8 @@ def test_weights_of_columns(name, beta, monkeypatch):
 @pytest.mark.parametrize("beta", [1.0, 0.4])
 @pytest.mark.parametrize("name", [name for name in PRIORS if PRIORS[name][1] != NO_UNIQUE])
 def test_unique_weights(name, beta, monkeypatch):
-    errors = errors_of(weights.walk_unique, name, beta, True, monkeypatch, lambda tuning: tuning.unique_step)
+    errors = errors_of(
+        weights.walk_unique, name, beta, True, monkeypatch, lambda tuning: tuning.unique_step
+    )
     assert len(errors) == 4 and errors.max() < 1e-6
     assert not errors_of(weights.walk_unique, name, beta, False, monkeypatch, None).any()

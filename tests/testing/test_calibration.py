@@ -18,10 +18,13 @@ QUICK = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "progressbar": False,
 
 
 def deviations(samples):
-    """Of each row the smallest two-sided tail probability of its empirical distribution function, written out."""
+    """Of each row the smallest two-sided tail probability of its empirical distribution function,
+    written out."""
     n, points = samples.shape[1], np.arange(1, 50) / 50
     counts = (samples[:, None, :] <= points[:, None]).sum(2)
-    return 2 * np.minimum(stats.binom.cdf(counts, n, points), stats.binom.sf(counts - 1, n, points)).min(1)
+    return 2 * np.minimum(
+        stats.binom.cdf(counts, n, points), stats.binom.sf(counts - 1, n, points)
+    ).min(1)
 
 
 def p_values(samples):
@@ -32,12 +35,16 @@ def p_values(samples):
 
 
 def test_a_correct_model_is_calibrated():
-    """The number of features as well, which is often the same; of draws that depend on one another few count."""
+    """The number of features as well, which is often the same; of draws that depend on one another
+    few count."""
     found = calibrate(th.EliminationByAspects(alpha=0.2), PAIR, 40, **QUICK)
     assert found.ok and "calibrated" in str(found)
     assert {"unique_weights[tea]", "unique_weights[coffee]"} <= set(found.table.index)
     assert found.ranks.shape == (40, len(found.table))
-    assert found.ranks["log_likelihood"].between(0.0, 1.0).all() and found.ranks["n_features"].nunique() == 40
+    assert (
+        found.ranks["log_likelihood"].between(0.0, 1.0).all()
+        and found.ranks["n_features"].nunique() == 40
+    )
     assert found.table["ess"].between(1, 50).all()
     shares, error = p_values(found.ranks.to_numpy().T)
     np.testing.assert_allclose(found.table["p_value"], shares, atol=4.5 * error)
@@ -51,9 +58,12 @@ class FourTimes(Elimination):
 
 
 def test_a_likelihood_that_counts_every_choice_four_times_is_not_calibrated():
-    found = calibrate(th.LatentFeatureModel(th.priors.Given(np.zeros((2, 0))), FourTimes()), PAIR, 80, **QUICK)
+    found = calibrate(
+        th.LatentFeatureModel(th.priors.Given(np.zeros((2, 0))), FourTimes()), PAIR, 80, **QUICK
+    )
     assert not found.ok and "NOT CALIBRATED" in str(found)
-    assert found.table.loc["choice_probability[tea, coffee]", "z_spread"] > 5.0  # posteriors are too narrow
+    # posteriors are too narrow
+    assert found.table.loc["choice_probability[tea, coffee]", "z_spread"] > 5.0
 
 
 @pytest.mark.long
@@ -75,7 +85,8 @@ def test_people_whose_weights_depend_on_a_column_are_calibrated():
 @pytest.mark.long  # starts processes
 def test_the_same_seed_gives_the_same_ranks_on_any_number_of_cores():
     one, two = (
-        calibrate(th.EliminationByAspects("unique"), PAIR, 6, **QUICK | {"cores": cores}).ranks for cores in (1, 2)
+        calibrate(th.EliminationByAspects("unique"), PAIR, 6, **QUICK | {"cores": cores}).ranks
+        for cores in (1, 2)
     )
     assert one.equals(two)
 
@@ -97,7 +108,9 @@ def test_five_per_cent_in_the_conditional_of_sigma_are_found(factor):
     design = th.Similarities(th.datasets.numbers().matrix)
     owners = np.random.default_rng(1).integers(0, 2, (10, 3))
     weight_prior = 1.0, 10.0 / np.abs(design.values).max()  # that of additive clustering
-    model = th.LatentFeatureModel(th.priors.Given(owners), WithPairs(factor=factor), weight_prior, tempering=False)
+    model = th.LatentFeatureModel(
+        th.priors.Given(owners), WithPairs(factor=factor), weight_prior, tempering=False
+    )
     found = calibrate(model, design, 3000, **QUICK | {"draws": 100})
     assert found.ok == (factor == 1.0), found
     assert (found.table.loc["sigma", "p_value"] < 1e-6) == (factor != 1.0)
@@ -106,7 +119,11 @@ def test_five_per_cent_in_the_conditional_of_sigma_are_found(factor):
 def test_the_prior_of_sigma_is_held_at_that_of_the_design():
     small, large = (th.Similarities(scale * th.datasets.numbers().matrix) for scale in (1.0, 3.0))
     held = Additive("learned", constant=False).held_to(small)
-    assert held.first_variance(large) == Additive().first_variance(small) != Additive().first_variance(large)
+    assert (
+        held.first_variance(large)
+        == Additive().first_variance(small)
+        != Additive().first_variance(large)
+    )
     assert not held.constant
     assert Additive(0.1).held_to(small) == Additive(0.1)
 
@@ -122,4 +139,9 @@ def test_what_cannot_be_calibrated_is_said():
     with refused(ArgumentError, "`n` must", "got 1"):
         calibrate(th.EliminationByAspects(), PAIR, 1)
     with pytest.raises(DataError, match="all classes"):  # so many as the seed says
-        calibrate(th.SparseMultinomialLogit(), (np.array([[0.0], [1.0], [2.0]]), list("abc")), 200, cores=1)
+        calibrate(
+            th.SparseMultinomialLogit(),
+            (np.array([[0.0], [1.0], [2.0]]), list("abc")),
+            200,
+            cores=1,
+        )

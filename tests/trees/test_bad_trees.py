@@ -160,7 +160,11 @@ LINKAGES = [
     ([[0, 1, -1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "0 and 1 at height -1")),
     ([[NAN, 1, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "nan and 1 at height 1")),
     ([[0, 1, 0, 2], [3, 2, 0, 3]], "abc", ("0 for 'a'",)),
-    ([[0, 1, 1, 2], [3, 2, 0.5, 3]], "abc", ("Row 1", "height 0.5, below the height 1", "'average'")),
+    (
+        [[0, 1, 1, 2], [3, 2, 0.5, 3]],
+        "abc",
+        ("Row 1", "height 0.5, below the height 1", "'average'"),
+    ),
 ]
 
 
@@ -178,9 +182,18 @@ MATCHES = [
     (
         ["tea", "milk", "ale"],
         ["Tea", "mlik", "beer"],
-        ("leaf: 'Tea' (", "'tea'?), 'mlik' (", "'milk'?), 'beer'", "option: 'tea', 'milk' and 'ale'."),
+        (
+            "leaf: 'Tea' (",
+            "'tea'?), 'mlik' (",
+            "'milk'?), 'beer'",
+            "option: 'tea', 'milk' and 'ale'.",
+        ),
     ),
-    (LETTERS, range(7), ("'0', '1', '2', '3', '4' and 2 more", "'a', 'b', 'c', 'd', 'e' and 3 more")),
+    (
+        LETTERS,
+        range(7),
+        ("'0', '1', '2', '3', '4' and 2 more", "'a', 'b', 'c', 'd', 'e' and 3 more"),
+    ),
     (LETTERS, ["a"], (FEW, "got 'a'")),
     (LETTERS, ["a", "b", "b"], ("options", "positions 2 and 3", "'b'")),
     (LETTERS, None, ("options", "got None")),

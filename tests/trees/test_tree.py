@@ -35,7 +35,11 @@ def forks(tree):
             line.append(node)
             node = int(tree.parents[node])
         lines.append(line)
-    depth = {node: sum(tree.lengths[above] for above in line[k:]) for line in lines for k, node in enumerate(line)}
+    depth = {
+        node: sum(tree.lengths[above] for above in line[k:])
+        for line in lines
+        for k, node in enumerate(line)
+    }
     result = np.zeros((tree.n_leaves, tree.n_leaves))
     for a, b in combinations(range(tree.n_leaves), 2):
         result[a, b] = result[b, a] = depth[next(node for node in lines[a] if node in lines[b])]
@@ -53,7 +57,8 @@ def is_converged(tree):
     assert tree.names[:n] == tree.labels
 
 
-# ----------------------------------------------------------------------------------------------------- ways to make one
+# --------------------------------------------------------------------------------------------------
+# ways to make one
 
 
 def test_groups_are_two_levels():
@@ -77,7 +82,13 @@ def test_members_of_groups_are_a_tenth_below_them_unless_told_otherwise():
 
 def test_a_group_of_one_hangs_from_the_root_by_one_edge():
     tree = Tree.from_groups({"hot": ["tea", "coffee"], 7: [1.0]}, leaf_length=0.3)
-    same(tree, ["tea", "coffee", "1"], [3, 3, 4, 4, -1], [0.3, 0.3, 1.0, 0.7, 0.0], ["tea", "coffee", "1", "hot", ""])
+    same(
+        tree,
+        ["tea", "coffee", "1"],
+        [3, 3, 4, 4, -1],
+        [0.3, 0.3, 1.0, 0.7, 0.0],
+        ["tea", "coffee", "1", "hot", ""],
+    )
 
 
 def test_a_single_group_hangs_from_the_root_by_an_edge_of_its_own():
@@ -129,7 +140,9 @@ def test_the_length_above_the_root_is_ignored():
 def test_leaves_nearly_equally_deep_become_exactly_so():
     tree = Tree.from_newick("((a:0.1000001,b:0.1):0.9,c:1);")
     deepest = 1.0000001
-    np.testing.assert_allclose(tree.lengths, [0.1000001 / deepest] * 2 + [1.0, 0.9 / deepest, 0.0], rtol=4 * EPS)
+    np.testing.assert_allclose(
+        tree.lengths, [0.1000001 / deepest] * 2 + [1.0, 0.9 / deepest, 0.0], rtol=4 * EPS
+    )
     is_converged(tree)
     with refused(DataError, "same distance"):
         Tree.from_newick("((a:0.1000012,b:0.1):0.9,c:1);")
@@ -160,7 +173,13 @@ def test_heights_of_a_linkage_are_those_of_scipy(method):
 def test_linkage_by_hand():
     # 0 and 2 join at 1, then 1 and 3 at 2, then the two at 4
     tree = Tree.from_linkage([[0, 2, 1, 2], [3, 1, 2, 2], [4, 5, 4, 4]], "abcd")
-    same(tree, "abcd", [4, 5, 4, 5, 6, 6, -1], [0.25, 0.5, 0.25, 0.5, 0.75, 0.5, 0.0], ["a", "b", "c", "d", "", "", ""])
+    same(
+        tree,
+        "abcd",
+        [4, 5, 4, 5, 6, 6, -1],
+        [0.25, 0.5, 0.25, 0.5, 0.75, 0.5, 0.0],
+        ["a", "b", "c", "d", "", "", ""],
+    )
     assert tree.to_newick() == "((a:0.25,c:0.25):0.75,(b:0.5,d:0.5):0.5);"
 
 
@@ -171,16 +190,23 @@ def test_heights_that_fall_by_rounding_are_no_inversion():
 
 
 def test_one_tree_made_in_four_ways():
-    groups = Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25)
+    groups = Tree.from_groups(
+        {"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25
+    )
     text = "((milk:1,juice:1)cold:3,(coffee:1,tea:1)hot:3):9;"
     assert Tree.from_newick(text) == groups
-    assert Tree.from_newick(text).for_labels(groups.labels).parents.tolist() == groups.parents.tolist()
+    assert (
+        Tree.from_newick(text).for_labels(groups.labels).parents.tolist() == groups.parents.tolist()
+    )
     joined = [[0, 1, 1, 2], [2, 3, 1, 2], [4, 5, 4, 4]]
-    assert Tree.from_linkage(joined, groups.labels) == Tree.from_newick(text.replace("hot", "").replace("cold", ""))
+    assert Tree.from_linkage(joined, groups.labels) == Tree.from_newick(
+        text.replace("hot", "").replace("cold", "")
+    )
     assert Tree.star(groups.labels) == Tree.from_newick("(tea:2,milk:2,juice:2,coffee:2);")
 
 
-# ------------------------------------------------------------------------------------------------------- text and order
+# --------------------------------------------------------------------------------------------------
+# text and order
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -191,7 +217,8 @@ def test_random_trees(seed):
     tree = Tree.from_newick(text)
     is_converged(tree)
     assert tree.labels == labels
-    # lengths are rounded once when they are written and once when they are divided, and at most 2 n of them are added
+    # lengths are rounded once when they are written and once when they are divided, and at most 2 n
+    # of them are added
     np.testing.assert_allclose(forks(tree), fork, atol=8 * n * EPS)
     assert tree.total_length == pytest.approx(total, abs=8 * n * n * EPS)
 
@@ -207,7 +234,10 @@ def test_random_trees(seed):
     assert Tree.from_newick(other.to_newick()) == tree
     assert other.clades() == tree.clades()
     back = other.for_labels(labels)
-    assert back.parents.tolist() == tree.parents.tolist() and back.lengths.tolist() == tree.lengths.tolist()
+    assert (
+        back.parents.tolist() == tree.parents.tolist()
+        and back.lengths.tolist() == tree.lengths.tolist()
+    )
 
 
 GRAMMAR = [

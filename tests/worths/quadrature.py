@@ -1,4 +1,5 @@
-"""Integrals of small densities of worths by sums over grids, which are exact to many digits for smooth functions."""
+"""Integrals of small densities of worths by sums over grids, which are exact to many digits for
+smooth functions."""
 
 import numpy as np
 from scipy.special import expit, logsumexp, ndtr
@@ -6,7 +7,8 @@ from worth_problems import spreads_of
 
 
 def axis(sd, finest):
-    """Points from -6 to 6 standard deviations, near enough for a normal density and for logistic functions."""
+    """Points from -6 to 6 standard deviations, near enough for a normal density and for logistic
+    functions."""
     step = min(0.8 * sd, finest)
     return step * np.arange(-np.ceil(6.0 * sd / step), np.ceil(6.0 * sd / step) + 1)
 
@@ -14,9 +16,9 @@ def axis(sd, finest):
 def points_and_logs(density, spreads):
     """Points of a grid, and the log of the density there times the cells.
 
-    Axes are differences from the last option in the first period, their changes, differences from the last judge, and
-    log nu. Common levels of worths, of their changes and of log discriminations are integrated exactly.
-    """
+    Axes are differences from the last option in the first period, their changes, differences from
+    the last judge, and log nu. Common levels of worths, of their changes and of log discriminations
+    are integrated exactly."""
     n, judges, changes = density.n_options, density.n_judges, density.n_periods - 1
     axes = [axis(np.sqrt(2.0) * spreads.worths, 0.25 if n == 2 else 0.4)] * (n - 1)
     axes += [axis(np.sqrt(2.0) * spreads.drift, 0.5) for _ in range(changes * (n - 1))]
@@ -41,7 +43,8 @@ def points_and_logs(density, spreads):
 
 
 def posterior(density, quantity, known, step=0.4):
-    """The log evidence, and values of a quantity of points and spreads with their weights; None: learned."""
+    """The log evidence, and values of a quantity of points and spreads with their weights; None:
+    learned."""
     kinds = density.spread_kinds
     middles = {0: np.log(1.3), 1: -1.5, 2: -1.5}
     ways = []
@@ -67,16 +70,20 @@ def posterior(density, quantity, known, step=0.4):
     return evidence, np.concatenate(values, axis=1), np.exp(logs - evidence)
 
 
-BLUR = 0.4  # standard deviation of noise, without which sums over grids do not know the ends of intervals
+# standard deviation of noise, without which sums over grids do not know the ends of intervals
+BLUR = 0.4
 
 
 def mean_and_ends(log_odds, weights):
-    """Means of probabilities, and ends of central 89 % intervals of blurred log odds, as probabilities."""
+    """Means of probabilities, and ends of central 89 % intervals of blurred log odds, as
+    probabilities."""
     found = []
     for row in log_odds:
         values, place = np.unique(np.round(row, 9), return_inverse=True)
         shares = np.bincount(place, weights)
-        at = np.linspace(*(np.interp(share, np.cumsum(shares), values) for share in (0.01, 0.99)), 200)
+        at = np.linspace(
+            *(np.interp(share, np.cumsum(shares), values) for share in (0.01, 0.99)), 200
+        )
         below = ndtr((at[:, None] - values) / BLUR) @ shares
         found.append([expit(values) @ shares, *expit(np.interp([0.055, 0.945], below, at))])
     return np.array(found)

@@ -1,4 +1,5 @@
-"""Worths of parts about common ones: by definition, its slopes, exact values, chains and groups that are "similar"."""
+"""Worths of parts about common ones: by definition, its slopes, exact values, chains and groups
+that are "similar"."""
 
 import numpy as np
 import pytest
@@ -26,15 +27,25 @@ def random_parts(seed, lapse=0.0, ties=True, covariates=1, n=4, parts=3, rows=40
     counts[2] *= ties
     x = rng.normal(size=(rows, covariates))
     return GroupDensity(
-        ComparisonRows(first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties), n, parts
+        ComparisonRows(
+            first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties
+        ),
+        n,
+        parts,
     )
 
 
 def log_prior(density, point, spread, part_sd):
     """By definition."""
     worths, common = point[density.worths].reshape(density.n_periods, -1), point[density.common]
-    found = norm(0.0, spread).logpdf(common).sum() + norm(0.0, part_sd).logpdf(worths - common).sum()
-    return found + norm(0.0, 2.0).logpdf(point[density.nu]).sum() + norm.logpdf(point[density.beta]).sum()
+    found = (
+        norm(0.0, spread).logpdf(common).sum() + norm(0.0, part_sd).logpdf(worths - common).sum()
+    )
+    return (
+        found
+        + norm(0.0, 2.0).logpdf(point[density.nu]).sum()
+        + norm.logpdf(point[density.beta]).sum()
+    )
 
 
 @pytest.mark.parametrize(("lapse", "ties", "covariates"), [(0.0, False, 0), (0.05, True, 2)])
@@ -56,7 +67,9 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     np.testing.assert_allclose(density.log_spread_prior(2, logs), of_spread, rtol=1e-12)
     given = density.log_spread_given(points[:, [0, 0, 0]], 2)(logs)
-    each = [density.log_priors(point, spreads_of(1.6, None, np.exp(log)))[0] for log in logs] + of_spread
+    each = [
+        density.log_priors(point, spreads_of(1.6, None, np.exp(log)))[0] for log in logs
+    ] + of_spread
     np.testing.assert_allclose(given - given[0], each - each[0], rtol=1e-10)
 
 
@@ -67,7 +80,11 @@ def two_options():
     zero = np.zeros(3, int)
     wins, losses = COUNTS.T
     return GroupDensity(
-        ComparisonRows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False), 2, 3
+        ComparisonRows(
+            zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False
+        ),
+        2,
+        3,
     )
 
 
@@ -108,21 +125,28 @@ def tables():
     found = {name: rng.integers(0, most, (4, 4)) for name, most in (("x", 12), ("y", 4), ("z", 2))}
     found["y"][0] += 6
     return {
-        name: th.PairedComparisons(table * (1 - np.eye(4, dtype=int)), list("ABCD")) for name, table in found.items()
+        name: th.PairedComparisons(table * (1 - np.eye(4, dtype=int)), list("ABCD"))
+        for name, table in found.items()
     }
 
 
 def of_tables(kind=GroupDensity):
     data = tables().values()
-    rows = [np.concatenate([getattr(part, name) for part in data]) for name in ("first", "second", "wins", "losses")]
+    rows = [
+        np.concatenate([getattr(part, name) for part in data])
+        for name in ("first", "second", "wins", "losses")
+    ]
     part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
     none = np.zeros((len(part_of), 0))
-    made = ComparisonRows(rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False)
+    made = ComparisonRows(
+        rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False
+    )
     return kind(made, 4, 3)
 
 
 def worths_and_sd(density, points, spreads):
-    """Means and standard deviations of centred log worths, and the mean of the log of their standard deviation."""
+    """Means and standard deviations of centred log worths, and the mean of the log of their
+    standard deviation."""
     worths = density.centred(points[density.worths]).reshape(3, 4, -1)
     return worths.mean(axis=2), worths.std(axis=2), np.log(spreads.drift).mean()
 
@@ -145,7 +169,9 @@ def test_parts_that_agree_are_found_to_agree():
     first, second = (np.tile(each, parts) for each in ([0, 0, 1], [1, 2, 2]))
     wins = 1e4 * expit(log_worths[first] - log_worths[second])
     none, part_of = np.zeros((len(first), 0)), np.repeat(np.arange(parts), 3)
-    made = ComparisonRows(first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False)
+    made = ComparisonRows(
+        first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False
+    )
     _, spreads = draw(Marginal(GroupDensity(made, 3, parts)), np.random.default_rng(1), 1000)
     assert np.quantile(spreads.drift, 0.95) < 0.06
 
@@ -162,7 +188,8 @@ def prior_draws(density, rng, count):
 
 
 def test_joint_distribution():
-    """Chains that begin with the prior and get new comparisons before every sweep stay at the prior, each by itself."""
+    """Chains that begin with the prior and get new comparisons before every sweep stay at the
+    prior, each by itself."""
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
     points, spreads = prior_draws(density, rng, 500)
@@ -200,9 +227,14 @@ def test_calibration_of_parts(method):
                 states.append(state)
             points = np.concatenate([each.points for each in states[::8]], axis=1)
             spreads = Spreads(*np.exp(np.concatenate([each.logs for each in states[::8]], axis=1)))
-        own = [points[k] - points[k + 1] for k in (0, 4, 9)] + [points[0] - points[4], spreads.drift]
+        own = [points[k] - points[k + 1] for k in (0, 4, 9)] + [
+            points[0] - points[4],
+            spreads.drift,
+        ]
         true = [truth[k] - truth[k + 1] for k in (0, 4, 9)] + [truth[0] - truth[4], of_truth.drift]
         found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])
-    smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
+    smallest = [
+        kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T
+    ]
     print(method, np.round(smallest, 4))
     assert min(smallest) > (1e-4 if method == "mcmc" else 1e-6)

@@ -24,17 +24,25 @@ def votes(judges, seed):
 
 @pytest.mark.fit
 def test_measures_are_those_of_draws():
-    """Of the squared correlation of mean worths with those of each draw, and of variances between and within."""
+    """Of the squared correlation of mean worths with those of each draw, and of variances between
+    and within."""
     data = th.PairedComparisons.from_trials(votes({"a": 1.0}, 2)[:40].drop(columns="judge"))
     found = th.leaderboard(data, **QUIET).reliability()
-    draws = th.BradleyTerryLuce().fit(data, **QUIET).posterior_["posterior"]["log_worth"].values.reshape(-1, 6)
+    draws = (
+        th.BradleyTerryLuce()
+        .fit(data, **QUIET)
+        .posterior_["posterior"]["log_worth"]
+        .values.reshape(-1, 6)
+    )
     draws = draws - draws.mean(axis=1, keepdims=True)
     mean, within = draws.mean(axis=0), draws.var(axis=0).mean()
     squared = np.array([np.corrcoef(mean, each)[0, 1] ** 2 for each in draws])
     np.testing.assert_allclose(
         found.loc["r_squared"], [squared.mean(), *np.quantile(squared, [0.055, 0.945])], atol=0.03
     )
-    assert found.loc["separation", "reliability"] == pytest.approx(mean.var() / (mean.var() + within), abs=0.02)
+    assert found.loc["separation", "reliability"] == pytest.approx(
+        mean.var() / (mean.var() + within), abs=0.02
+    )
 
 
 @pytest.mark.fit
@@ -63,13 +71,20 @@ def test_the_model_finds_what_a_board_finds():
     model = th.BradleyTerryLuce(people="independent").fit(data, draws=500, **QUIET)
     found = model.findings(ci=0.5, random_seed=1).find("reliability")
     board = th.leaderboard(data, people="independent", ci=0.5, **QUIET).reliability()
-    assert found.table.index.tolist() == board.index.tolist() and found.table.attrs["interval"] == 0.5
+    assert (
+        found.table.index.tolist() == board.index.tolist() and found.table.attrs["interval"] == 0.5
+    )
     np.testing.assert_allclose(found.table["reliability"], board["reliability"], atol=0.01)
-    assert found.table.loc["split_half_judges", "reliability"] == board.loc["split_half_judges", "reliability"]
+    assert (
+        found.table.loc["split_half_judges", "reliability"]
+        == board.loc["split_half_judges", "reliability"]
+    )
     said(found.sentence, "50 %")
     two = th.BradleyTerryLuce().fit(th.PairedComparisons([[0, 3], [1, 0]]), draws=50, **QUIET)
     assert two.findings().find("reliability") is None
-    assert "reliability" not in th.BradleyTerryLuce("maximum-likelihood").fit(data).findings().keys()
+    assert (
+        "reliability" not in th.BradleyTerryLuce("maximum-likelihood").fit(data).findings().keys()
+    )
 
 
 @pytest.mark.fit
@@ -83,7 +98,10 @@ def test_halves_of_rankings(judges):
     if not judges:
         model = th.BradleyTerryLuce().fit(data, draws=50, **QUIET)
         found = model.findings(random_seed=1).find("reliability").table
-        assert found.loc["split_half_judges", "reliability"] == table.loc["split_half_judges", "reliability"]
+        assert (
+            found.loc["split_half_judges", "reliability"]
+            == table.loc["split_half_judges", "reliability"]
+        )
 
 
 @pytest.mark.fit

@@ -1,4 +1,5 @@
-"""Options that tie in a ranking come before all others, in any order: probabilities, derivatives, densities."""
+"""Options that tie in a ranking come before all others, in any order: probabilities, derivatives,
+densities."""
 
 from itertools import permutations
 
@@ -24,7 +25,9 @@ def by_orders(weights, n_tied, lapse):
     orders = np.array(list(permutations(range(n_tied))))
     own = weights[orders]
     left = weights.sum() - own.cumsum(axis=1) + own
-    return np.prod((1.0 - lapse) * own / left + lapse / (len(weights) - np.arange(n_tied)), axis=1).sum()
+    return np.prod(
+        (1.0 - lapse) * own / left + lapse / (len(weights) - np.arange(n_tied)), axis=1
+    ).sum()
 
 
 def by_recursion(weights, n_tied, lapse):
@@ -35,7 +38,9 @@ def by_recursion(weights, n_tied, lapse):
         others = [k for k in range(n_tied) if not subset >> k & 1]
         total, options = rest + weights[others].sum(), len(weights) - n_tied + len(others)
         for k in others:
-            found[subset | 1 << k] += found[subset] * ((1.0 - lapse) * weights[k] / total + lapse / options)
+            found[subset | 1 << k] += found[subset] * (
+                (1.0 - lapse) * weights[k] / total + lapse / options
+            )
     return found[-1]
 
 
@@ -49,7 +54,9 @@ def drawn(n, rest, spread, rows=2, seed=0):
 def test_all_orders(n_tied, spread, lapse):
     weights = drawn(n_tied, 3, spread)
     expected = [by_orders(each, n_tied, lapse) for each in weights]
-    np.testing.assert_allclose(np.exp(tied_answers(weights, n_tied, lapse, False).log_p), expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        np.exp(tied_answers(weights, n_tied, lapse, False).log_p), expected, rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize(("n_tied", "lapse"), [(12, 0.05), (13, 0.0)])
@@ -72,7 +79,9 @@ def test_two_hundred():
     found = tied_answers(np.ones((1, 203)), 200, 0.0, False).log_p
     np.testing.assert_allclose(found, -np.log(203 * 202 * 201 / 6), rtol=1e-12)
     weights = np.exp(np.linspace(-3.0, 3.0, 203))[None]  # sum over 4,000,001 nodes
-    np.testing.assert_allclose(tied_answers(weights, 200, 0.0, False).log_p, -222.66422073777, rtol=1e-10)
+    np.testing.assert_allclose(
+        tied_answers(weights, 200, 0.0, False).log_p, -222.66422073777, rtol=1e-10
+    )
 
 
 def test_far_worths():
@@ -80,7 +89,11 @@ def test_far_worths():
     weights = np.exp([[0.0, -30.0, -15.0], [0.0, -600.0, -300.0], [-600.0, -600.0, 0.0]])
     found = tied_answers(weights, 2, 0.0, False)
     np.testing.assert_allclose(found.log_p[:2], [-15.0, -300.0], rtol=1e-6)
-    assert found.log_p[2] < -600.0 and np.isfinite(found.log_p).all() and np.isfinite(found.gradient).all()
+    assert (
+        found.log_p[2] < -600.0
+        and np.isfinite(found.log_p).all()
+        and np.isfinite(found.gradient).all()
+    )
 
 
 @LAPSES
@@ -90,11 +103,16 @@ def test_derivatives(n_tied, lapse):
     found = tied_answers(np.exp(logs), n_tied, lapse, True)
     step = 1e-5 * np.eye(n_tied + 3)[:, None]
     up, down = (
-        [tied_answers(np.exp(logs + sign * each), n_tied, lapse, True) for each in step] for sign in (1.0, -1.0)
+        [tied_answers(np.exp(logs + sign * each), n_tied, lapse, True) for each in step]
+        for sign in (1.0, -1.0)
     )
     for k, (above, below) in enumerate(zip(up, down, strict=True)):
-        np.testing.assert_allclose((above.log_p - below.log_p) / 2e-5, found.gradient[:, k], atol=1e-8)
-        np.testing.assert_allclose((above.gradient - below.gradient) / 2e-5, found.hessian[:, k], atol=1e-8)
+        np.testing.assert_allclose(
+            (above.log_p - below.log_p) / 2e-5, found.gradient[:, k], atol=1e-8
+        )
+        np.testing.assert_allclose(
+            (above.gradient - below.gradient) / 2e-5, found.hessian[:, k], atol=1e-8
+        )
 
 
 def test_rough_nodes_have_six_digits():
@@ -104,7 +122,7 @@ def test_rough_nodes_have_six_digits():
     np.testing.assert_allclose(rough.gradient, exact.gradient, atol=2e-6)
 
 
-# The density ----------------------------------------------------------------------------------------------------------
+# The density --------------------------------------------------------------------------------------
 
 
 RANKINGS = [
@@ -125,7 +143,9 @@ def naive(data, point, lapse, d=None):
         start, end, n_tied = data.start[which], data.start[which + 1], data.n_tied[which]
         places = [k for k in range(start, end) if not choice <= k < choice + n_tied]
         sharpness = 1.0 if d is None else d[data.respondent[row]]
-        weights = np.exp(sharpness * point[data.members[[*range(choice, choice + n_tied), *places]]])
+        weights = np.exp(
+            sharpness * point[data.members[[*range(choice, choice + n_tied), *places]]]
+        )
         total += data.times[row] * np.log(by_orders(weights, n_tied, lapse))
     return total
 
@@ -134,10 +154,14 @@ def naive(data, point, lapse, d=None):
 @pytest.mark.parametrize("judges", [False, True])
 def test_density_is_that_of_all_orders(lapse, judges):
     data = th.Choices.from_rankings(RANKINGS)
-    density = ChoiceSetDensity(group_answers(data, lapse, judges), 5, len(data.respondents) * judges)
+    density = ChoiceSetDensity(
+        group_answers(data, lapse, judges), 5, len(data.respondents) * judges
+    )
     points = np.random.default_rng(2).normal(size=(density.size, 3))
     d = np.exp(density.log_discriminations(points)).T
-    expected = [naive(data, p, lapse, each if judges else None) for p, each in zip(points.T, d, strict=True)]
+    expected = [
+        naive(data, p, lapse, each if judges else None) for p, each in zip(points.T, d, strict=True)
+    ]
     np.testing.assert_allclose(density.log_likelihoods(points), expected, rtol=1e-10)
     many = density.log_likelihoods(np.tile(points, 20))
     np.testing.assert_allclose(many, np.tile(expected, 20), rtol=1e-5)
@@ -145,8 +169,14 @@ def test_density_is_that_of_all_orders(lapse, judges):
     point, step = points[:, :1], 1e-5 * np.eye(density.size)
     up, down = (density.gradients(point + sign * step, spreads)[1] for sign in (1, -1))
     slope = density.gradients(point, spreads)[1][:, 0]
-    values = [density.values(point + sign * step[:, [k]], spreads)[0] for k in range(5) for sign in (1, -1)]
-    np.testing.assert_allclose(np.diff(np.reshape(values, (5, 2)))[:, 0] / -2e-5, slope[:5], atol=1e-6)
+    values = [
+        density.values(point + sign * step[:, [k]], spreads)[0]
+        for k in range(5)
+        for sign in (1, -1)
+    ]
+    np.testing.assert_allclose(
+        np.diff(np.reshape(values, (5, 2)))[:, 0] / -2e-5, slope[:5], atol=1e-6
+    )
     bend = density.curvature(point[:, 0]).dense() + density.prior_curvature(spreads).dense()
     np.testing.assert_allclose(bend[:5, :5], ((down - up) / 2e-5)[:5, :5], atol=1e-4)
 
@@ -162,18 +192,22 @@ def test_scores_of_respondents_add_up():
     density, point = ChoiceSetDensity(group_answers(data, 0.0, False), 5), np.linspace(-1.0, 1.0, 5)
     asked, scores = data.questions(True), answer_scores(density, data, point)
     assert asked.sizes.tolist() == scores.sizes.tolist() and len(asked.given.respondents) == 12
-    assert scores.p[asked.start[:-1]][asked.sizes == 1].tolist() == [1.0] * int((data.n_tied > 1).sum())
+    assert scores.p[asked.start[:-1]][asked.sizes == 1].tolist() == [1.0] * int(
+        (data.n_tied > 1).sum()
+    )
     np.testing.assert_allclose(asked.counts @ scores.matrix, scores.gradient, atol=1e-10)
 
 
 def test_many_ties_with_a_lapse_are_refused():
-    data = th.Choices.from_rankings([" = ".join(f"o{k}" for k in range(MOST_WITH_LAPSES + 1)) + " > z"])
+    data = th.Choices.from_rankings(
+        [" = ".join(f"o{k}" for k in range(MOST_WITH_LAPSES + 1)) + " > z"]
+    )
     group_answers(data, 0.0, False)
     with refused(DataError, "13 options", "12", th.errors.Setting("lapse", 0)):
         group_answers(data, 0.05, False)
 
 
-# Simulated rankings ---------------------------------------------------------------------------------------------------
+# Simulated rankings -------------------------------------------------------------------------------
 
 
 def tied_rankings(rng, log_worths, groups, count):
@@ -206,11 +240,15 @@ def test_calibration_of_rankings_with_ties():
         rng = np.random.default_rng(seed)
         truth, spreads = prior_draws(plan, rng, 1)
         data = tied_rankings(rng, truth[:, 0], (1, 2, 2, 1), 15)
-        points, drawn_spreads = draw(Marginal(ChoiceSetDensity(group_answers(data, 0.0, False), 6)), rng, 500)
+        points, drawn_spreads = draw(
+            Marginal(ChoiceSetDensity(group_answers(data, 0.0, False), 6)), rng, 500
+        )
         own = points[0] - points[1], points[2] - points[5], drawn_spreads.worths
         true = truth[0, 0] - truth[1, 0], truth[2, 0] - truth[5, 0], spreads.worths
         found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])
-    smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
+    smallest = [
+        kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T
+    ]
     print(np.round(smallest, 4))
     assert min(smallest) > 0.001
 

@@ -1,4 +1,5 @@
-"""Ranks of parameters from the prior among draws given data simulated from them (Talts et al. 2018)."""
+"""Ranks of parameters from the prior among draws given data simulated from them (Talts et al.
+2018)."""
 
 import numpy as np
 import pytest
@@ -19,14 +20,21 @@ pytestmark = [pytest.mark.long, pytest.mark.fit]
         (0, 4, "laplace", False),
         (3, 3, "laplace", False),
         (4, 1, "laplace", True),
-        *(pytest.param(*each, "mcmc", False, marks=pytest.mark.study) for each in ((4, 1), (0, 4), (3, 3))),
+        *(
+            pytest.param(*each, "mcmc", False, marks=pytest.mark.study)
+            for each in ((4, 1), (0, 4), (3, 3))
+        ),
         pytest.param(4, 1, "mcmc", True, marks=pytest.mark.study),
     ],
 )
 def test_calibration(n_judges, n_periods, method, bias):
-    """Of so many data sets the share of draws below the truth is uniform; by Laplace's approximation nearly."""
-    both = method == "laplace" and n_judges and n_periods > 1  # of 80 rows the level of log d is too low
-    design = random_density(5, 0.01, False, n_judges, n_periods, int(bias), 4, 500 if both else 80, 6, bias)
+    """Of so many data sets the share of draws below the truth is uniform; by Laplace's
+    approximation nearly."""
+    # of 80 rows the level of log d is too low
+    both = method == "laplace" and n_judges and n_periods > 1
+    design = random_density(
+        5, 0.01, False, n_judges, n_periods, int(bias), 4, 500 if both else 80, 6, bias
+    )
     found = []
     sets = {"mcmc": 200, "laplace": 120 if both else 200 if n_judges else 1000}[method]
     for seed in range(sets):
@@ -65,9 +73,21 @@ def test_calibration(n_judges, n_periods, method, bias):
             own += [drawn.drift, points[last] - points[0]]
             true += [spreads.drift, truth[last] - truth[0]]
         if bias:
-            own += [points[density.beta][0], points[density.bias][0], points[density.bias][1], drawn.bias]
-            true += [truth[density.beta][0], truth[density.bias][0], truth[density.bias][1], spreads.bias]
+            own += [
+                points[density.beta][0],
+                points[density.bias][0],
+                points[density.bias][1],
+                drawn.bias,
+            ]
+            true += [
+                truth[density.beta][0],
+                truth[density.bias][0],
+                truth[density.bias][1],
+                spreads.bias,
+            ]
         found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])
-    smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
+    smallest = [
+        kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T
+    ]
     print(method, n_judges, n_periods, bias, np.round(smallest, 4))
     assert min(smallest) > (1e-4 if method == "mcmc" else 1e-6)

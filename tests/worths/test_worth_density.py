@@ -12,7 +12,9 @@ from thali._paired.more_votes import Vote
 from thali._worths.density import added, shares, slopes
 
 SETTINGS = list(
-    itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
+    itertools.product(
+        [0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)]
+    )
 )
 
 
@@ -21,7 +23,11 @@ def made(lapse, ties, sizes):
     density = random_density(3, lapse, ties, n_judges, n_periods, covariates, bias=bool(bias))
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     points[~density.is_free] = 0.0
-    tau, drift, bias_sd = 0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None
+    tau, drift, bias_sd = (
+        0.7 if n_judges else None,
+        0.4 if n_periods > 1 else None,
+        0.6 if bias else None,
+    )
     return density, points, spreads_of(1.6, tau, drift, bias_sd)
 
 
@@ -32,9 +38,12 @@ def test_the_density_is_that_of_the_model(lapse, ties, sizes):
     for value, point in zip(found, points.T, strict=True):
         assert value == pytest.approx(naive(density, point, *map(float, spreads)), rel=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], found, rtol=1e-12)
-    many = density.values(np.tile(points, 4_000), spreads)  # of which rows are taken a few at a time
+    # of which rows are taken a few at a time
+    many = density.values(np.tile(points, 4_000), spreads)
     np.testing.assert_allclose(many, np.tile(found, 4_000), rtol=1e-12)
-    np.testing.assert_allclose(density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12)
+    np.testing.assert_allclose(
+        density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
@@ -84,14 +93,19 @@ def test_slopes_are_exact_quotients_at_any_log_odds(log_odds, lapse, nu):
             share, tilt = ratio / (1 + ratio), (toward - away) / 2
             more, spread = Decimal(tied) - 9 * share, 9 * share * (1 - share)
             slope, bend = slope + more * tilt, bend + more * sum(bends) / 2 - spread * tilt**2
-    np.testing.assert_allclose([found.slope[0], found.bend[0]], [float(slope), float(bend)], rtol=1e-12, atol=1e-150)
+    np.testing.assert_allclose(
+        [found.slope[0], found.bend[0]], [float(slope), float(bend)], rtol=1e-12, atol=1e-150
+    )
 
 
 def test_the_priors_of_standard_deviations():
-    """Log-normal of the spread of worths about 1.3, half-normal of all others, as densities of logarithms."""
+    """Log-normal of the spread of worths about 1.3, half-normal of all others, as densities of
+    logarithms."""
     density, _, _ = made(0.0, False, (3, 4, 2))
     logs = np.linspace(-3.0, 2.0, 7)
-    np.testing.assert_allclose(density.log_spread_prior(0, logs), norm(np.log(1.3), 1.0).logpdf(logs), rtol=1e-12)
+    np.testing.assert_allclose(
+        density.log_spread_prior(0, logs), norm(np.log(1.3), 1.0).logpdf(logs), rtol=1e-12
+    )
     expected = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     for k in (1, 2, 3):
         np.testing.assert_allclose(density.log_spread_prior(k, logs), expected, rtol=1e-12)

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.fit
 
 
 def test_judges_who_contradict_each_other():
-    """Equal worths are a saddle; each of the two modes takes one judge for sharp, and one of them is found."""
+    """Equal worths are a saddle; each of the two modes takes one judge for sharp, and one of them
+    is found."""
     density = judges(0.01, (18, 0), (0, 18))
     marginal = Marginal(density)
     _, mode = marginal.best
@@ -29,25 +30,32 @@ def test_judges_who_contradict_each_other():
 
 
 def test_draws_of_a_skew_density_are_turned_about_its_mode():
-    """Against the mean by quadrature of one difference of log worths, three wins to none, spread 1.3 known."""
+    """Against the mean by quadrature of one difference of log worths, three wins to none, spread
+    1.3 known."""
     none, one = np.zeros(1, int), np.ones(1, int)
-    rows = ComparisonRows(none, one, none, none, np.zeros((1, 0)), 3.0 * one, 0.0 * one, 0.0 * one, 0.0, False)
+    rows = ComparisonRows(
+        none, one, none, none, np.zeros((1, 0)), 3.0 * one, 0.0 * one, 0.0 * one, 0.0, False
+    )
     density = Density(rows, 2, 0, np.zeros(0), np.zeros(2, int))
     points, _ = Marginal(density, 1.3).draws(np.random.default_rng(1), 40_000)
     d = np.linspace(-12.0, 14.0, 20_001)
     weight = expit(d) ** 3 * np.exp(-(d**2) / (4 * 1.3**2))
-    assert abs((points[0] - points[1]).mean() - np.average(d, weights=weight)) < 0.08  # to first order
+    # to first order
+    assert abs((points[0] - points[1]).mean() - np.average(d, weights=weight)) < 0.08
 
 
 class WatchedDensity(Density):
-    """A density that counts how often it was expanded; it loses its slopes at the second time if it is `astray`."""
+    """A density that counts how often it was expanded; it loses its slopes at the second time if it
+    is `astray`."""
 
     looks, astray = 0, False
 
     def expanded(self, *where):
         self.looks += 1
         value, gradient, curvature = super().expanded(*where)
-        return Expanded(value, gradient * np.nan if self.astray and self.looks == 2 else gradient, curvature)
+        return Expanded(
+            value, gradient * np.nan if self.astray and self.looks == 2 else gradient, curvature
+        )
 
 
 def test_the_mode_is_near_from_equal_worths():
@@ -62,7 +70,16 @@ def test_the_mode_is_near_from_equal_worths():
     drawn = rng.random(count) * (1.0 + ratio)
     wins, tied = (drawn < p).astype(float), (drawn >= 1.0).astype(float)
     rows = ComparisonRows(
-        first, second, 0 * judge, judge, np.zeros((count, 0)), wins, 1.0 - wins - tied, tied, 0.0, True
+        first,
+        second,
+        0 * judge,
+        judge,
+        np.zeros((count, 0)),
+        wins,
+        1.0 - wins - tied,
+        tied,
+        0.0,
+        True,
     )
     density = WatchedDensity(rows, n, 10, np.zeros(0), np.zeros(n, int))
     highest(density, spreads_of(1.0, 0.182))
@@ -70,12 +87,19 @@ def test_the_mode_is_near_from_equal_worths():
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in (3, 4, 5))])
-@pytest.mark.parametrize("sizes", [{"n_judges": 3, "n_periods": 1, "bias": True}, {"n_judges": 0, "n_periods": 4}])
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in (3, 4, 5))]
+)
+@pytest.mark.parametrize(
+    "sizes", [{"n_judges": 3, "n_periods": 1, "bias": True}, {"n_judges": 0, "n_periods": 4}]
+)
 def test_modes_do_not_depend_on_where_climbs_begin(sizes, seed):
-    """From the mode at a neighbour of the lattice and from equal worths alike, as often as weights are not small."""
+    """From the mode at a neighbour of the lattice and from equal worths alike, as often as weights
+    are not small."""
     marginal = Marginal(random_density(seed, 0.0, False, rows=40, **sizes))
-    for point, spreads, weight in zip(marginal._points, marginal.spreads, marginal.weights, strict=True):
+    for point, spreads, weight in zip(
+        marginal._points, marginal.spreads, marginal.weights, strict=True
+    ):
         if weight > 0.01:
             cold = highest(marginal.density, spreads)
             np.testing.assert_allclose(point, cold.point, atol=1e-5)
@@ -92,7 +116,8 @@ def test_a_step_to_where_there_is_no_slope_does_not_rise():
 
 
 def test_the_lattice_of_many_judges_is_found_at_once():
-    """The marginal of tau is found by its slope: a lattice of steps as wide as it is, whose mean is that of a finer."""
+    """The marginal of tau is found by its slope: a lattice of steps as wide as it is, whose mean is
+    that of a finer."""
     rng = np.random.default_rng(4)
     n, judge = 6, np.repeat(np.arange(60), 40)
     first = rng.integers(0, n, len(judge))
@@ -100,7 +125,16 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     worth, d = 1.5 * rng.normal(size=n), np.exp(0.7 * rng.normal(size=60))
     wins = (rng.random(len(judge)) < expit(d[judge] * (worth[first] - worth[second]))).astype(float)
     rows = ComparisonRows(
-        first, second, 0 * judge, judge, np.zeros((len(judge), 0)), wins, 1.0 - wins, 0.0 * wins, 0.0, False
+        first,
+        second,
+        0 * judge,
+        judge,
+        np.zeros((len(judge), 0)),
+        wins,
+        1.0 - wins,
+        0.0 * wins,
+        0.0,
+        False,
     )
     density = Density(rows, n, 60, np.zeros(0), np.zeros(n, int))
     marginal = Marginal(density, 1.5)
@@ -111,8 +145,13 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     found = np.log([each.judges for each in marginal.spreads])
     mean, expected = marginal.weights @ found, weights @ logs / weights.sum()
     assert mean == pytest.approx(expected, abs=2e-3)
-    sd, known = marginal.weights @ (found - mean) ** 2, weights @ (logs - expected) ** 2 / weights.sum()
-    assert sd == pytest.approx(known, rel=0.05) and float(marginal._cell[0]) == pytest.approx(known**0.5, rel=0.4)
+    sd, known = (
+        marginal.weights @ (found - mean) ** 2,
+        weights @ (logs - expected) ** 2 / weights.sum(),
+    )
+    assert sd == pytest.approx(known, rel=0.05) and float(marginal._cell[0]) == pytest.approx(
+        known**0.5, rel=0.4
+    )
 
 
 @pytest.mark.first(1)
@@ -128,9 +167,12 @@ def test_the_mode_is_that_of_a_naive_optimiser(sizes):
         return point
 
     found = minimize(lambda own: -naive(density, whole(own), *known), np.zeros(len(free)), tol=1e-9)
-    polished = whole(found.x)  # its slopes are differences; the last digits are those of two steps by naive differences
+    # its slopes are differences; the last digits are those of two steps by naive differences
+    polished = whole(found.x)
     for _ in range(2):
-        polished[free] -= _naive_step(lambda own: naive(density, whole(own), *known), polished[free])
+        polished[free] -= _naive_step(
+            lambda own: naive(density, whole(own), *known), polished[free]
+        )
     np.testing.assert_allclose(highest(density, spreads).point, polished, atol=1e-6)
 
 
@@ -143,7 +185,11 @@ def _naive_step(value, here, h=1e-3):
     bend = np.empty((n, n))
     for i in range(n):
         for j in range(i, n):
-            signs = [(a, b, a * b * value(here + a * unit[i] + b * unit[j])) for a in (-1, 1) for b in (-1, 1)]
+            signs = [
+                (a, b, a * b * value(here + a * unit[i] + b * unit[j]))
+                for a in (-1, 1)
+                for b in (-1, 1)
+            ]
             bend[i, j] = bend[j, i] = sum(each for _, _, each in signs) / (4 * h * h)
     return np.linalg.solve(bend, gradient)
 
@@ -159,7 +205,8 @@ def state_of(density, points, spreads):
     [(None, None, False), pytest.param(0.5, 0.4, False, marks=pytest.mark.long), (None, 0.4, True)],
 )
 def test_joint_distribution(tau, s, bias):
-    """Chains that begin with the prior and get new comparisons before every sweep stay at the prior, each by itself."""
+    """Chains that begin with the prior and get new comparisons before every sweep stay at the
+    prior, each by itself."""
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, most=2, bias=bias)
     count, rng, known = 300, np.random.default_rng(9), (None, tau, s, None)
     sampler = chains.Sampler(Marginal(density, *known[:3]))
@@ -176,7 +223,11 @@ def test_joint_distribution(tau, s, bias):
     for k in np.flatnonzero(density.is_free):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
     for logs, expected in zip(state.logs, of_fresh, strict=True):
-        assert np.isnan(logs).all() or np.ptp(logs) == 0.0 or kstest(logs, np.log(expected)).pvalue > 1e-6
+        assert (
+            np.isnan(logs).all()
+            or np.ptp(logs) == 0.0
+            or kstest(logs, np.log(expected)).pvalue > 1e-6
+        )
     contrasts = state.points[0] - state.points[1], fresh[0] - fresh[1]
     assert kstest(*contrasts).pvalue > 1e-6
 
@@ -187,7 +238,8 @@ MOVES |= {f"scale with {k}": partial(scales.scale_with_spread, k=k) for k in ran
 
 @pytest.mark.parametrize("move", [*MOVES, "trajectory"])
 def test_each_move_alone_keeps_the_posterior(move):
-    """Points of the prior with comparisons simulated from them are draws of the posterior; they stay that."""
+    """Points of the prior with comparisons simulated from them are draws of the posterior; they
+    stay that."""
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, most=2)
     count, rng = 1500, np.random.default_rng(19)
     points, spreads = prior_draws(density, rng, count)
@@ -200,7 +252,9 @@ def test_each_move_alone_keeps_the_posterior(move):
         else:
             state = MOVES[move](rng, sampler.density, state)
     assert (state.points != points).any() or (state.logs[:3] != np.log(np.array(spreads))[:3]).any()
-    np.testing.assert_allclose(state.likelihood, sampler.density.log_likelihoods(state.points), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        state.likelihood, sampler.density.log_likelihoods(state.points), rtol=1e-9, atol=1e-9
+    )
     fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000)
     measures = [(state.points[density.judges][0], fresh[density.judges][0])]
     free = np.flatnonzero(density.present.ravel())

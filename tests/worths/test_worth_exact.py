@@ -1,4 +1,5 @@
-"""Draws of worths against integrals: few options, with ties, judges and periods, the spread known and learned."""
+"""Draws of worths against integrals: few options, with ties, judges and periods, the spread known
+and learned."""
 
 import numpy as np
 import pytest
@@ -20,7 +21,9 @@ def of_pairs(n, counts, lapse=0.0):
     wins, losses, tied = np.array(list(counts.values()), float).T
     zero = 0 * first
     x = np.zeros((len(first), 0))
-    return Density(ComparisonRows(first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())), n)
+    return Density(
+        ComparisonRows(first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())), n
+    )
 
 
 PAIRS = {
@@ -59,8 +62,11 @@ def test_probabilities_and_ends_of_intervals(name, spread):
     drawn = draw(marginal, np.random.default_rng(1), 240_000)
     own = quantity(drawn.points, None)
     blurred = expit(own + BLUR * np.random.default_rng(2).normal(size=own.shape))
-    found = np.column_stack([expit(own).mean(axis=1), *np.quantile(blurred, [0.055, 0.945], axis=1)])
-    np.testing.assert_allclose(found, expected, atol=0.005)  # ends of intervals have errors of up to 0.002
+    found = np.column_stack(
+        [expit(own).mean(axis=1), *np.quantile(blurred, [0.055, 0.945], axis=1)]
+    )
+    # ends of intervals have errors of up to 0.002
+    np.testing.assert_allclose(found, expected, atol=0.005)
     assert marginal.evidence == pytest.approx(evidence, abs=0.2)
 
 
@@ -71,7 +77,9 @@ def test_chains_draw_from_the_posterior(name):
     _, values, weights = posterior(density, quantity, (None, None, None))
     states = short_run(Marginal(density), 5)
     found = np.array([expit(quantity(state.points, None)) for state in states]).transpose(1, 2, 0)
-    assert np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / mean_mcse(found)).max() < 4.5
+    assert (
+        np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / mean_mcse(found)).max() < 4.5
+    )
 
 
 PROBLEMS = {"judges": judges(0.01), "periods": periods(0.01)}
@@ -82,7 +90,9 @@ def seen(density):
         worths = points[density.worths].reshape(density.n_periods, 2, -1)
         sd = spreads.judges if density.n_judges else spreads.drift
         sds = np.broadcast_to(sd, worths.shape[-1:])
-        return np.array([*expit(worths[:, 0] - worths[:, 1]), *density.log_discriminations(points), sds])
+        return np.array(
+            [*expit(worths[:, 0] - worths[:, 1]), *density.log_discriminations(points), sds]
+        )
 
     return quantity
 
@@ -106,11 +116,12 @@ def test_judges_and_periods(name, known):
     assert np.nanmax(np.abs(scores[: None if known[1] is None else -1])) < 4.5
 
 
-# Data sets of the study behind the prior ------------------------------------------------------------------------------
+# Data sets of the study behind the prior ----------------------------------------------------------
 
 
 def test_a_ladder_of_twelve():
-    """Each beats the next 9 of 10 times: neighbours are separated, and the spread is far above 1.3."""
+    """Each beats the next 9 of 10 times: neighbours are separated, and the spread is far above
+    1.3."""
     density = of_pairs(12, {(k, k + 1): (9, 1, 0) for k in range(11)})
     drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
     assert expit(drawn.points[5] - drawn.points[6]).mean() == pytest.approx(0.81, abs=0.05)
@@ -118,14 +129,19 @@ def test_a_ladder_of_twelve():
 
 
 def test_equal_judges_have_equal_discriminations_where_worths_are_far_apart():
-    """Thirty options of spread 4, six equal judges, 300 comparisons each: all intervals contain d = 1."""
+    """Thirty options of spread 4, six equal judges, 300 comparisons each: all intervals contain d =
+    1."""
     rng, n, judges_, each = np.random.default_rng(2), 30, 6, 300
     worths, judge = 4.0 * rng.normal(size=n), np.repeat(np.arange(judges_), each)
     first = rng.integers(0, n, len(judge))
     second = (first + rng.integers(1, n, len(judge))) % n
     wins = (rng.random(len(judge)) < expit(worths[first] - worths[second])).astype(float)
     x, zero = np.zeros((len(judge), 0)), 0 * judge
-    density = Density(ComparisonRows(first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False), n, 6)
+    density = Density(
+        ComparisonRows(first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False),
+        n,
+        6,
+    )
     drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
     low, high = np.quantile(density.log_discriminations(drawn.points), [0.055, 0.945], axis=1)
     assert (low < 0.0).all() and (high > 0.0).all()

@@ -1,4 +1,5 @@
-"""`th.BradleyTerryLuce` through its front door: exact values, an oracle, runs that go on, and what is refused."""
+"""`th.BradleyTerryLuce` through its front door: exact values, an oracle, runs that go on, and what
+is refused."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,9 @@ QUIET = {"random_seed": 1, "progressbar": False}
 TWO = th.PairedComparisons([[0, 9], [1, 0]], labels=["a", "b"])
 TIED = th.PairedComparisons([[0, 3], [1, 0]], labels=["a", "b"], ties=[[0, 4], [4, 0]])
 THREE = th.PairedComparisons([[0, 3, 2], [1, 0, 4], [1, 0, 0]], labels=["a", "b", "c"])
-RANKED = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["a", "b", "c"]])
+RANKED = th.Choices.from_rankings(
+    [["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["a", "b", "c"]]
+)
 CASES = {"two": TWO, "two with ties": TIED, "three": THREE, "rankings": RANKED}
 KNOWN = [
     pytest.param("two", None, marks=pytest.mark.long),
@@ -31,13 +34,16 @@ KNOWN = [
 
 
 def exact(data, spread):
-    """The log evidence with coefficients, and draws of the log odds of the first option over others, with weights."""
+    """The log evidence with coefficients, and draws of the log odds of the first option over
+    others, with weights."""
     if isinstance(data, th.Choices):
         density = ChoiceSetDensity(group_answers(data, 0.0, False), 3)
     else:
         cells, zero = data.cells, np.zeros(len(data.cells.first), int)
         counts = cells.wins, cells.losses, cells.tied
-        rows = ComparisonRows(cells.first, cells.second, zero, zero, cells.x, *counts, 0.0, bool(data.n_ties))
+        rows = ComparisonRows(
+            cells.first, cells.second, zero, zero, cells.x, *counts, 0.0, bool(data.n_ties)
+        )
         density = Density(rows, data.n_options)
 
     def quantity(points, spreads):
@@ -61,7 +67,9 @@ def test_probabilities_and_ends_of_intervals_against_quadrature(name, spread, me
     np.testing.assert_allclose(model.predict_proba(others), expected[:, 0], atol=0.005 + error)
     draws = model.posterior_["posterior"]["log_worth"].values.reshape(-1, data.n_options)
     blurred = expit(
-        draws[:, :1] - draws[:, 1:] + BLUR * np.random.default_rng(2).normal(size=(len(draws), len(others)))
+        draws[:, :1]
+        - draws[:, 1:]
+        + BLUR * np.random.default_rng(2).normal(size=(len(draws), len(others)))
     )
     ends = np.quantile(blurred, [0.055, 0.945], axis=0).T
     np.testing.assert_allclose(ends, expected[:, 1:], atol=0.005 + 2 * error)
@@ -74,7 +82,9 @@ def test_the_log_likelihood_and_its_parts_are_those_of_a_naive_sum():
     rows = pd.DataFrame({"left": rng.permuted(list("abcabc")), "x": rng.normal(size=6)})
     rows["right"] = [("abc"["abc".index(each) - 1]) for each in rows["left"]]
     rows["chosen"] = [left if k % 3 else "tie" for k, left in enumerate(rows["left"])]
-    data = th.PairedComparisons.from_trials(rows, "left", "right", "chosen", covariates=["x"], labels=list("abc"))
+    data = th.PairedComparisons.from_trials(
+        rows, "left", "right", "chosen", covariates=["x"], labels=list("abc")
+    )
     model = th.BradleyTerryLuce(lapse=0.1).fit(data, draws=5, chains=2, **QUIET)
     tree = model.posterior_["posterior"]
     for chain, draw in ((0, 0), (1, 4)):
@@ -90,7 +100,9 @@ def test_the_log_likelihood_and_its_parts_are_those_of_a_naive_sum():
         pointwise = model.posterior_["log_likelihood"]["wins"].values[chain, draw]
         assert pointwise.sum() == pytest.approx(total, abs=1e-9)
         prior = model.posterior_["log_prior"]
-        assert float(prior["spread"][chain, draw]) == pytest.approx(norm.logpdf(np.log(at["spread"]), np.log(1.3)))
+        assert float(prior["spread"][chain, draw]) == pytest.approx(
+            norm.logpdf(np.log(at["spread"]), np.log(1.3))
+        )
         assert float(prior["tie"][chain, draw]) == pytest.approx(norm.logpdf(np.log(nu), 0.0, 2.0))
         assert float(prior["covariate"][chain, draw]) == pytest.approx(norm.logpdf(beta))
 
@@ -100,7 +112,9 @@ def test_sets_have_lapses_and_best_and_worst(data):
     model = th.BradleyTerryLuce(lapse=0.2).fit(data, draws=100, chains=2, **QUIET)
     worths = np.exp(model.posterior_["posterior"]["log_worth"].values.reshape(-1, 3))
     shares = 0.8 * worths / worths.sum(axis=1, keepdims=True) + 0.2 / 3
-    np.testing.assert_allclose(model.predict_proba([("a", "b", "c")])[0], shares.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba([("a", "b", "c")])[0], shares.mean(axis=0), rtol=1e-12
+    )
     pair = 0.8 * worths[:, 0] / worths[:, :2].sum(axis=1) + 0.1
     np.testing.assert_allclose(model.predict_proba([("a", "b")]), [pair.mean()], rtol=1e-12)
 
@@ -109,16 +123,23 @@ def test_option_covariates_are_in_the_worths():
     data = THREE.with_option_covariates(pd.DataFrame({"price": [3.0, 1.0, 0.0]}, index=list("abc")))
     model = th.BradleyTerryLuce().fit(data, draws=200, chains=2, **QUIET)
     draws = model.posterior_["posterior"]["log_worth"].values.reshape(-1, 3)
-    np.testing.assert_allclose(model.predict_proba([("a", "b")]), [expit(draws[:, 0] - draws[:, 1]).mean()], rtol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba([("a", "b")]), [expit(draws[:, 0] - draws[:, 1]).mean()], rtol=1e-12
+    )
     np.testing.assert_allclose(draws.mean(axis=1), 0.0, atol=1e-12)
     assert model.covariate_effects().index.tolist() == ["price"]
-    for bad, wrong in (({"price": 1.0}, ("price", "describes options")), ({"order": 1}, ("'order'", "'price'"))):
+    for bad, wrong in (
+        ({"price": 1.0}, ("price", "describes options")),
+        ({"order": 1}, ("'order'", "'price'")),
+    ):
         with refused(ArgumentError, *wrong):
             model.predict_proba([("a", "b")], covariates=bad)
     tree = model.posterior_
     pointwise = tree["log_likelihood"]["wins"].sum("compared_pair")
     np.testing.assert_allclose(pointwise, tree["posterior"]["log_likelihood"], rtol=1e-9)
-    new = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].values.mean((0, 1))
+    new = model.posterior_predictive(data, random_seed=1)["posterior_predictive"][
+        "wins"
+    ].values.mean((0, 1))
     pairs, n = [("a", "b"), ("a", "c"), ("b", "c")], data.wins + data.losses
     assert (np.abs(new - n * model.predict_proba(pairs)) < 5.0 * np.sqrt(n / 4.0 / 400.0)).all()
 
@@ -126,8 +147,13 @@ def test_option_covariates_are_in_the_worths():
 @pytest.mark.exact
 @pytest.mark.parametrize("method", ["laplace", "mcmc"])
 def test_option_covariates_against_an_integral(method):
-    """Log odds d = u_a - u_b + beta x are Normal(0, 2 spread² + x²), and E(beta | d) = x d / (2 spread² + x²)."""
-    data, x, spread = TWO.with_option_covariates(pd.DataFrame({"price": [3.0, 1.0]}, index=list("ab"))), 2.0, 0.8
+    """Log odds d = u_a - u_b + beta x are Normal(0, 2 spread² + x²), and E(beta | d) = x d / (2
+    spread² + x²)."""
+    data, x, spread = (
+        TWO.with_option_covariates(pd.DataFrame({"price": [3.0, 1.0]}, index=list("ab"))),
+        2.0,
+        0.8,
+    )
     model = th.BradleyTerryLuce(method, spread).fit(data, draws=5_000, **QUIET)
     variance = 2.0 * spread**2 + x**2
     d = np.linspace(-12.0, 12.0, 2_001)
@@ -146,7 +172,9 @@ def test_option_covariates_against_an_integral(method):
 def test_maximum_likelihood_is_the_highest_point_with_its_information():
     model = th.BradleyTerryLuce("ML").fit(TWO)
     table = model.summary()
-    assert table.loc["log_worth[a]", "estimate"] - table.loc["log_worth[b]", "estimate"] == pytest.approx(np.log(9))
+    assert table.loc["log_worth[a]", "estimate"] - table.loc[
+        "log_worth[b]", "estimate"
+    ] == pytest.approx(np.log(9))
     assert 2.0 * table.loc["log_worth[a]", "std_error"] == pytest.approx(np.sqrt(10 / 9), rel=1e-6)
     assert model.predict_proba([("a", "b")]) == pytest.approx([0.9])
     expected = gammaln(11) - gammaln(10) + 9 * np.log(0.9) + np.log(0.1)
@@ -154,14 +182,18 @@ def test_maximum_likelihood_is_the_highest_point_with_its_information():
     assert table.attrs["aic"] == pytest.approx(2.0 - 2.0 * expected)
     other = th.EliminationByAspects("unique", method="maximum-likelihood").fit(TIED)
     tied = th.BradleyTerryLuce("ML").fit(TIED)
-    np.testing.assert_allclose(tied.predict_proba([("a", "b")]), other.predict_proba([("a", "b")]), atol=1e-6)
+    np.testing.assert_allclose(
+        tied.predict_proba([("a", "b")]), other.predict_proba([("a", "b")]), atol=1e-6
+    )
     assert np.exp(tied.summary().loc["log_tie", "estimate"]) == pytest.approx(other.tie_, rel=1e-5)
 
 
 def test_maximum_likelihood_is_that_of_other_programs():
     choix = pytest.importorskip("choix")
     model = th.BradleyTerryLuce("ML").fit(RANKED)
-    expected = choix.ilsr_rankings(3, [["abc".index(x) for x in each] for each in ("abc", "acb", "bac", "abc")])
+    expected = choix.ilsr_rankings(
+        3, [["abc".index(x) for x in each] for each in ("abc", "acb", "bac", "abc")]
+    )
     found = model.summary()["estimate"].to_numpy()
     np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-6)
 
@@ -171,7 +203,12 @@ def test_a_longer_fit_equals_one_that_went_on(method):
     settings = {"tune": 5, "chains": 2, **QUIET}
     model = th.BradleyTerryLuce(method)
     whole = model.fit(TIED, draws=30, **settings).posterior_["posterior"].dataset
-    parts = model.fit(TIED, draws=20, **settings).continue_fit(10, progressbar=False).posterior_["posterior"].dataset
+    parts = (
+        model.fit(TIED, draws=20, **settings)
+        .continue_fit(10, progressbar=False)
+        .posterior_["posterior"]
+        .dataset
+    )
     for name in ("log_worth", "spread", "tie", "log_likelihood", "choice_probability"):
         np.testing.assert_array_equal(parts[name], whole[name])
     assert ("method='mcmc'" in str(model.convergence())) == (method == "laplace")
@@ -181,13 +218,18 @@ def test_an_update_is_a_fit_to_all():
     model = th.BradleyTerryLuce().fit(THREE, draws=300, chains=2, **QUIET)
     before = model.predict_proba([("c", "a")])[0]
     model.update(th.PairedComparisons([[0, 0], [6, 0]], labels=["a", "c"]))
-    assert model.fitted_to_.endswith("17 comparisons") and model.predict_proba([("c", "a")])[0] > before
+    assert (
+        model.fitted_to_.endswith("17 comparisons")
+        and model.predict_proba([("c", "a")])[0] > before
+    )
     with refused(DataError, "'d'"):
         model.update(th.PairedComparisons([[0, 1], [1, 0]], labels=["a", "d"]))
 
 
 def test_two_islands_and_an_option_that_always_won_stay_finite():
-    apart = th.PairedComparisons([[0, 5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], labels=list("abcd"))
+    apart = th.PairedComparisons(
+        [[0, 5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], labels=list("abcd")
+    )
     model = th.BradleyTerryLuce().fit(apart, draws=500, chains=2, **QUIET)
     assert np.isfinite(model.worths()[["log_worth", "low", "high"]].to_numpy()).all()
     assert model.ranks().index[0] == "a"
@@ -196,7 +238,9 @@ def test_two_islands_and_an_option_that_always_won_stay_finite():
 def test_respondents_who_repeat_themselves_widen_intervals():
     rng = np.random.default_rng(1)
     rows = [
-        (f"p{k}", "a", "b", "a" if rng.random() < p else "b") for k, p in enumerate([0.95, 0.1] * 6) for _ in range(9)
+        (f"p{k}", "a", "b", "a" if rng.random() < p else "b")
+        for k, p in enumerate([0.95, 0.1] * 6)
+        for _ in range(9)
     ]
     rows += [(f"p{k}", "b", "c", "bc"[k % 2]) for k in range(12)]
     frame = pd.DataFrame(rows, columns=["person", "left", "right", "choice"])
@@ -221,8 +265,14 @@ def test_respondents_who_repeat_themselves_widen_intervals():
         ({"best_worst": "both"}, ("best_worst", "'both'")),
         ({"method": "gibbs"}, ("method", "'gibbs'")),
         ({"method": "ML", "spread": 2.0}, ("spread", "method='laplace'")),
-        ({"people": th.people.LatentClasses(2)}, ("LatentClasses(classes=2)", "EliminationByAspects('unique'")),
-        ({"people": th.people.Individuals(), "method": "laplace"}, ("Individuals()", "'mcmc'", "'laplace'")),
+        (
+            {"people": th.people.LatentClasses(2)},
+            ("LatentClasses(classes=2)", "EliminationByAspects('unique'"),
+        ),
+        (
+            {"people": th.people.Individuals(), "method": "laplace"},
+            ("Individuals()", "'mcmc'", "'laplace'"),
+        ),
         ({"people": "alike"}, ("people", "'alike'")),
     ],
 )
@@ -236,7 +286,9 @@ def test_data_that_leave_no_estimate_are_refused():
     with refused(DataError, "never", "c", "method='laplace'"):
         th.BradleyTerryLuce("ML").fit(never)
     with refused(DataError, "never", "a", "b"):
-        th.BradleyTerryLuce("ML").fit(th.PairedComparisons([[0, 1, 0], [1, 0, 0], [0, 0, 0]], labels=["a", "b", "c"]))
+        th.BradleyTerryLuce("ML").fit(
+            th.PairedComparisons([[0, 1, 0], [1, 0, 0], [0, 0, 0]], labels=["a", "b", "c"])
+        )
     with refused(DataError, "groups"):
         th.BradleyTerryLuce().fit({"one": THREE, "two": THREE}, progressbar=False)
     with refused(DataError, "Similarities"):

@@ -1,4 +1,5 @@
-"""Worths that judges see in choices from sets: by definition, their slopes, exact values, the mode, and chains."""
+"""Worths that judges see in choices from sets: by definition, their slopes, exact values, the mode,
+and chains."""
 
 from itertools import permutations
 
@@ -22,17 +23,26 @@ from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize
 
 pytestmark = pytest.mark.fit
 CHOICE, RANKING = "choice", "ranking"
-SETTINGS = [(lapse, rule, judges) for lapse in (0.0, 0.05) for rule in (CHOICE, RANKING) for judges in (0, 3)]
+SETTINGS = [
+    (lapse, rule, judges)
+    for lapse in (0.0, 0.05)
+    for rule in (CHOICE, RANKING)
+    for judges in (0, 3)
+]
 
 
 def made(lapse, rule, n_judges, n=5, rows=24, seed=1):
     """Answers to sets of two to four."""
     rng = np.random.default_rng(seed)
     sizes = [3, 4] if rule == RANKING else [2, 3, 4]
-    members = tuple(np.stack([rng.permutation(n)[:m] for _ in range(rows // len(sizes))]) for m in sizes)
+    members = tuple(
+        np.stack([rng.permutation(n)[:m] for _ in range(rows // len(sizes))]) for m in sizes
+    )
     judge = rng.integers(0, max(n_judges, 1), rows)
     return ChoiceSetDensity(
-        SetAnswersBySize(members, judge, rng.integers(0, 4, rows).astype(float), rule, lapse), n, n_judges
+        SetAnswersBySize(members, judge, rng.integers(0, 4, rows).astype(float), rule, lapse),
+        n,
+        n_judges,
     )
 
 
@@ -40,8 +50,12 @@ def naive(density, point, spread=1.3, tau=0.5):
     rows = density.rows
     members = [row.tolist() for each in rows.members for row in each]
     is_best_worst = rows.rule == RANKING
-    answers = [Answer(*each, is_best_worst) for each in zip(members, rows.judge, rows.counts, strict=True)]
-    return log_joint_of_sets(answers, point[density.worths], point[density.judges], tau, rows.lapse, spread)
+    answers = [
+        Answer(*each, is_best_worst) for each in zip(members, rows.judge, rows.counts, strict=True)
+    ]
+    return log_joint_of_sets(
+        answers, point[density.worths], point[density.judges], tau, rows.lapse, spread
+    )
 
 
 @pytest.mark.parametrize(("lapse", "rule", "judges"), SETTINGS)
@@ -50,10 +64,13 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     found, expected = density.values(points, spreads), [naive(density, point) for point in points.T]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    many = density.values(np.tile(points, 8_000), spreads)  # of which rows are taken a few at a time
+    # of which rows are taken a few at a time
+    many = density.values(np.tile(points, 8_000), spreads)
     np.testing.assert_allclose(many, np.tile(found, 8_000), rtol=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12)
+    np.testing.assert_allclose(
+        density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12
+    )
     point, step = points[:, :1], 1e-5 * np.eye(density.size)
     up, down = (density.gradients(point + sign * step, spreads) for sign in (1, -1))
     gradient = density.gradients(point, spreads)[1][:, 0]
@@ -65,7 +82,9 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     assert np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).dense()).min() > -1e-10
     nothing = density.with_counts(0.0 * density.rows.counts).gradients(point, spreads)[1][:, 0]
     if judges:
-        np.testing.assert_allclose(density.scores_of_judges(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10)
+        np.testing.assert_allclose(
+            density.scores_of_judges(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize(("lapse", "rule"), [(0.0, CHOICE), (0.02, RANKING)])
@@ -80,10 +99,16 @@ def test_the_mode_is_that_of_a_naive_optimiser(lapse, rule):
 
 
 def three():
-    """Judge A ranked 4 times a > b > c, once b > a > c; judge B 3 times c > a > b, twice a > c > b."""
-    members = np.array([[1, 2], [0, 2], [0, 1], [2, 1]]), np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1], [0, 2, 1]])
+    """Judge A ranked 4 times a > b > c, once b > a > c; judge B 3 times c > a > b, twice a > c >
+    b."""
+    members = (
+        np.array([[1, 2], [0, 2], [0, 1], [2, 1]]),
+        np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1], [0, 2, 1]]),
+    )
     counts = np.array([4.0, 1.0, 3.0, 2.0] * 2)
-    return ChoiceSetDensity(SetAnswersBySize(members, np.array([0, 0, 1, 1] * 2), counts, CHOICE, 0.05), 3, 2)
+    return ChoiceSetDensity(
+        SetAnswersBySize(members, np.array([0, 0, 1, 1] * 2), counts, CHOICE, 0.05), 3, 2
+    )
 
 
 @pytest.mark.exact
@@ -98,25 +123,35 @@ def test_three_options_by_quadrature():
     marginal = Marginal(density, *known[:2])
     points, _ = draw(marginal, np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(quantity(points, None).mean(axis=1), values @ weights, atol=0.015)
-    drawn = np.array([quantity(state.points, None) for state in short_run(marginal, 5)]).transpose(1, 2, 0)
+    drawn = np.array([quantity(state.points, None) for state in short_run(marginal, 5)]).transpose(
+        1, 2, 0
+    )
     assert np.abs((drawn.mean(axis=(1, 2)) - values @ weights) / mean_mcse(drawn)).max() < 4.5
 
 
 def simulated(density, rng, points):
-    """The density of as many new answers, of each point its own; rows are all answers to each question in turn."""
+    """The density of as many new answers, of each point its own; rows are all answers to each
+    question in turn."""
     rows, counts, begin = density.rows, np.zeros((len(density.rows.judge), points.shape[1])), 0
     for members in rows.members:
         m = members.shape[1]
         each = m if rows.rule == CHOICE else m * (m - 1)
         for first in range(begin, begin + len(members), each):
             own = np.sort(members[first - begin])
-            weights = np.exp(np.exp(density.log_discriminations(points)[rows.judge[first]]) * points[own]).T
+            weights = np.exp(
+                np.exp(density.log_discriminations(points)[rows.judge[first]]) * points[own]
+            ).T
             p = (1.0 - rows.lapse) * weights / weights.sum(axis=1, keepdims=True) + rows.lapse / m
             if rows.rule == RANKING:
                 answers = permutations(range(m), 2)
-                p = np.stack([best_worst_probability(*a, range(m), weights.T, rows.lapse) for a in answers], axis=1)
+                p = np.stack(
+                    [best_worst_probability(*a, range(m), weights.T, rows.lapse) for a in answers],
+                    axis=1,
+                )
             for k in range(points.shape[1]):
-                counts[first : first + each, k] = rng.multinomial(int(rows.counts[first]), p[k] / p[k].sum())
+                counts[first : first + each, k] = rng.multinomial(
+                    int(rows.counts[first]), p[k] / p[k].sum()
+                )
         begin += len(members)
     return density.with_counts(counts)
 
@@ -158,10 +193,12 @@ def test_joint_distribution(rule):
 @pytest.mark.study
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("rule", "method"), [(CHOICE, "laplace"), (RANKING, "laplace"), (CHOICE, "mcmc"), (RANKING, "mcmc")]
+    ("rule", "method"),
+    [(CHOICE, "laplace"), (RANKING, "laplace"), (CHOICE, "mcmc"), (RANKING, "mcmc")],
 )
 def test_calibration(rule, method):
-    """Of 200 data sets the share of draws below the truth is uniform; by Laplace's approximation nearly."""
+    """Of 200 data sets the share of draws below the truth is uniform; by Laplace's approximation
+    nearly."""
     plan, found = design(rule, 5 if rule == CHOICE else 4, 4, 12.0), []
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -190,6 +227,8 @@ def test_calibration(rule, method):
             for p, t in ((points, tau), (truth, spreads.judges))
         )
         found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])
-    smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
+    smallest = [
+        kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T
+    ]
     print(rule, method, np.round(smallest, 4))
     assert min(smallest) > (1e-4 if method == "mcmc" else 1e-6)

@@ -9,7 +9,9 @@ from thali._worths.density import MIDDLE, SPREAD, ComparisonRows, Density, Sprea
 
 def spreads_of(worths=None, judges=None, drift=None, bias=None):
     """The standard deviations from numbers."""
-    return Spreads(*(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias)))
+    return Spreads(
+        *(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias))
+    )
 
 
 def curvature_at(density, point, spreads):
@@ -21,7 +23,9 @@ def judges(lapse, first=(9, 1), second=(5, 5)):
     """Two options, and two judges with so many choices of either."""
     wins, losses = np.array([first, second], float).T
     zero = np.zeros(2, int)
-    rows = ComparisonRows(zero, zero + 1, zero, np.arange(2), np.zeros((2, 0)), wins, losses, 0.0 * wins, lapse, False)
+    rows = ComparisonRows(
+        zero, zero + 1, zero, np.arange(2), np.zeros((2, 0)), wins, losses, 0.0 * wins, lapse, False
+    )
     return Density(rows, 2, 2, np.zeros(0), zero)
 
 
@@ -29,11 +33,24 @@ def periods(lapse):
     """Two options in three periods."""
     zero = np.zeros(3, int)
     counts = np.array([8.0, 5.0, 1.0]), np.array([2.0, 5.0, 9.0]), np.zeros(3)
-    rows = ComparisonRows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), *counts, lapse, False)
+    rows = ComparisonRows(
+        zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), *counts, lapse, False
+    )
     return Density(rows, 2, 0, np.ones(2), np.zeros(2, int))
 
 
-def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariates=2, n=4, rows=30, most=4, bias=False):
+def random_density(
+    seed,
+    lapse=0.0,
+    ties=True,
+    n_judges=3,
+    n_periods=4,
+    covariates=2,
+    n=4,
+    rows=30,
+    most=4,
+    bias=False,
+):
     """Options of which the last enters late, in periods of which some lie further apart."""
     rng = np.random.default_rng(seed)
     period = np.sort(rng.integers(0, n_periods, rows))
@@ -51,13 +68,30 @@ def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariat
 def naive(density, point, spread, tau, drift, bias_sd=None):
     """The naive log density at a point."""
     rows = density.rows
-    each = zip(rows.first, rows.second, rows.period, rows.judge, rows.x, rows.wins, rows.losses, rows.tied, strict=True)
+    each = zip(
+        rows.first,
+        rows.second,
+        rows.period,
+        rows.judge,
+        rows.x,
+        rows.wins,
+        rows.losses,
+        rows.tied,
+        strict=True,
+    )
     nu = float(np.exp(point[density.nu][0])) if rows.has_ties else None
     worths = point[density.worths].reshape(density.n_periods, density.n_options)
     biases = point[density.bias].reshape(density.n_judges, -1) if density.n_bias else ()
     parts = worths, point[density.judges], point[density.beta], nu, tau, drift
     return log_joint(
-        [Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse, spread, biases, bias_sd
+        [Comparison(*row) for row in each],
+        *parts,
+        density.steps,
+        density.entry,
+        rows.lapse,
+        spread,
+        biases,
+        bias_sd,
     )
 
 
@@ -73,9 +107,15 @@ def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
 
 def prior_spreads(density, rng, count, known=(None, None, None, None)):
     """Standard deviations of the prior."""
-    drawn = [np.exp(MIDDLE + rng.normal(size=count)), *(SPREAD * np.abs(rng.normal(size=(3, count))))]
+    drawn = [
+        np.exp(MIDDLE + rng.normal(size=count)),
+        *(SPREAD * np.abs(rng.normal(size=(3, count)))),
+    ]
     there = density.spread_kinds
-    found = [np.full(count, np.nan) if k not in there else drawn[k] if known[k] is None else known[k] for k in range(4)]
+    found = [
+        np.full(count, np.nan) if k not in there else drawn[k] if known[k] is None else known[k]
+        for k in range(4)
+    ]
     return Spreads(*(np.broadcast_to(each, count).copy() for each in found))
 
 
@@ -100,9 +140,17 @@ def prior_draws(density, rng, count, known=(None, None, None, None)):
 def simulated(density, rng, points):
     """The density of as many new comparisons, of each point its own."""
     seen = [density.seen(block, points) for block in density.blocks(points.shape[1])]
-    p = (1 - density.rows.lapse) * np.concatenate([each.q for each in seen]) + density.rows.lapse / 2
-    tie = np.exp(seen[0].log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
-    total = np.broadcast_to((density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape).astype(int)
+    p = (1 - density.rows.lapse) * np.concatenate(
+        [each.q for each in seen]
+    ) + density.rows.lapse / 2
+    tie = (
+        np.exp(seen[0].log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
+    )
+    total = np.broadcast_to(
+        (density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape
+    ).astype(int)
     tied = rng.binomial(total, tie / (1 + tie))
     wins = rng.binomial(total - tied, p)
-    return density.with_counts(wins.astype(float), (total - tied - wins).astype(float), tied.astype(float))
+    return density.with_counts(
+        wins.astype(float), (total - tied - wins).astype(float), tied.astype(float)
+    )

@@ -1,9 +1,10 @@
-"""Messages between people: Poisson counts over an unknown number of features, a likelihood of the user's own.
+"""Messages between people: Poisson counts over an unknown number of features, a likelihood of the
+user's own.
 
-messages[i, j] ~ Poisson(days (rate + sum_k w[k] f[i, k] f[j, k])), each unordered pair once, without the factorials.
-w[k] ~ Gamma(1, 1); f ~ Indian buffet process of concentration alpha over the people: a column with the owners h, m of N
-people, is one of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~ Gamma(1, 1).
-"""
+messages[i, j] ~ Poisson(days (rate + sum_k w[k] f[i, k] f[j, k])), each unordered pair once,
+without the factorials. w[k] ~ Gamma(1, 1); f ~ Indian buffet process of concentration alpha over
+the people: a column with the owners h, m of N people, is one of Poisson(alpha (m - 1)! (N - m)! /
+N!) of its kind; alpha ~ Gamma(1, 1)."""
 
 import math
 from typing import NamedTuple
@@ -39,6 +40,8 @@ def of_pair(data, i, j, shared):
 
 def fit(data, **run):
     """The fitted model of the data of the JSON file."""
-    network = Messages(np.array(data["messages"]), data["days"], data["rate"], tuple(data["labels"]))
+    network = Messages(
+        np.array(data["messages"]), data["days"], data["rate"], tuple(data["labels"])
+    )
     likelihood = th.likelihoods.Custom(log_likelihood, of_pair=of_pair)
     return th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood).fit(network, **run)

@@ -1,4 +1,5 @@
-"""What posteriors of choices make of the answers of one person being alike, as `dependence` has it."""
+"""What posteriors of choices make of the answers of one person being alike, as `dependence` has
+it."""
 
 from functools import partial
 from typing import Any
@@ -24,21 +25,30 @@ from .priors.given import Given
 
 
 def dependence_of_choices(asked: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
-    """What chains of choices make of people: the effect is that of known aspects, or else of Bradley-Terry-Luce."""
+    """What chains of choices make of people: the effect is that of known aspects, or else of
+    Bradley-Terry-Luce."""
     if not data.are_choices:  # which the model refuses
         return None
     likelihood, prior = parts["likelihood"], parts["prior"]
-    return dependence_of_chains(asked, data, partial(_scores_of_groups, likelihood, prior), likelihood.ties)
+    return dependence_of_chains(
+        asked, data, partial(_scores_of_groups, likelihood, prior), likelihood.ties
+    )
 
 
-def _scores_of_groups(likelihood: Elimination, prior: Any, known: list[tuple[Any, Clusters]]) -> list[ScoreVariance]:
+def _scores_of_groups(
+    likelihood: Elimination, prior: Any, known: list[tuple[Any, Clusters]]
+) -> list[ScoreVariance]:
     return [_scores_of(data, clusters, likelihood, prior) for data, clusters in known]
 
 
 def effect_of_data(data: Any) -> float:
-    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long, of
-    rankings with ties, and of best and worst out of more than three options."""
-    if not data.are_choices or data.n_options > MAX_OPTIONS or (data.kind == CHOICES and data.n_ties):
+    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it
+    takes too long, of rankings with ties, and of best and worst out of more than three options."""
+    if (
+        not data.are_choices
+        or data.n_options > MAX_OPTIONS
+        or (data.kind == CHOICES and data.n_ties)
+    ):
         return float("nan")
     if isinstance(data, Choices) and data.worst is not None and data.sizes.max() > RANKED:
         return float("nan")

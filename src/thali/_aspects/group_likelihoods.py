@@ -1,9 +1,10 @@
-"""The likelihoods of several groups as one, of the same class, whose arrays have a group along their first axis.
+"""The likelihoods of several groups as one, of the same class, whose arrays have a group along
+their first axis.
 
-A likelihood that groups can have registers `group_at`, which takes one group out, and a function in `_JOINED`, which
-stacks the likelihoods of all of them. Where groups have different numbers of answers, arrays are filled up with answers
-that were never given, which count 0 and which no move looks at.
-"""
+A likelihood that groups can have registers `group_at`, which takes one group out, and a function in
+`_JOINED`, which stacks the likelihoods of all of them. Where groups have different numbers of
+answers, arrays are filled up with answers that were never given, which count 0 and which no move
+looks at."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -76,7 +77,9 @@ def _judgements(judgements: Any, g: Any) -> Any:
 
 @group_at.register(OfferedSets)
 def _sets(sets: Any, g: Any) -> Any:
-    return OfferedSets(sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse)
+    return OfferedSets(
+        sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse
+    )
 
 
 @group_at.register(AnsweredPairSets)
@@ -106,9 +109,30 @@ for _cls in _OF_PAIRS_ALONE:
 for _cls in WITH_COVARIATES:
     _register_pairs_with_covariates(_cls)
 
-_OF_JUDGEMENTS = ("value", "measured", "share", "pairs", "total", "single", "complete", "variance", "prior_scale")
+_OF_JUDGEMENTS = (
+    "value",
+    "measured",
+    "share",
+    "pairs",
+    "total",
+    "single",
+    "complete",
+    "variance",
+    "prior_scale",
+)
 _OF_SETS = ("member", "count", "first", "within")
-_OF_PAIR_SETS = ("start", "pair", "times", "lower", "upper", "set_start", "set_of", "pair_start", "pair_of", "other")
+_OF_PAIR_SETS = (
+    "start",
+    "pair",
+    "times",
+    "lower",
+    "upper",
+    "set_start",
+    "set_of",
+    "pair_start",
+    "pair_of",
+    "other",
+)
 _OF_PAIRS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
@@ -119,15 +143,21 @@ def stacked(parts: Sequence[Any]) -> Any:
 
 def _with_stacked(parts: Sequence[Any], names: Sequence[str]) -> Any:
     """The first part with these arrays of all, the shorter ones filled up with 0."""
-    return parts[0]._replace(**{name: _stacked([np.asarray(getattr(each, name)) for each in parts]) for name in names})
+    return parts[0]._replace(
+        **{name: _stacked([np.asarray(getattr(each, name)) for each in parts]) for name in names}
+    )
 
 
 def _joined_judgements(parts: Sequence[Any]) -> Any:
-    return parts[0]._replace(**{name: np.array([getattr(each, name) for each in parts]) for name in _OF_JUDGEMENTS})
+    return parts[0]._replace(
+        **{name: np.array([getattr(each, name) for each in parts]) for name in _OF_JUDGEMENTS}
+    )
 
 
 def _joined_sets(parts: Sequence[Any]) -> Any:
-    return _with_stacked(parts, _OF_SETS)._replace(start=_stacked([each.start for each in parts], ending="edge"))
+    return _with_stacked(parts, _OF_SETS)._replace(
+        start=_stacked([each.start for each in parts], ending="edge")
+    )
 
 
 def _joined_pair_sets(parts: Sequence[Any]) -> Any:
@@ -135,7 +165,8 @@ def _joined_pair_sets(parts: Sequence[Any]) -> Any:
 
 
 def _with_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
-    """The parts with as many rows in each, whose places are in the field `name`; of a new row they are `row`."""
+    """The parts with as many rows in each, whose places are in the field `name`; of a new row they
+    are `row`."""
     most = max(each.start.size for each in parts)
     found = []
     for each in parts:
@@ -167,7 +198,8 @@ _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
 
 
 def make_caches(compiled: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
-    """A function for each group that makes its cache, of the same shapes in all, from likelihoods with their own."""
+    """A function for each group that makes its cache, of the same shapes in all, from likelihoods
+    with their own."""
     if not isinstance(compiled[0][0], OfferedSets):
         return [make for _, make in compiled]
     largest = max(int(np.diff(sets.start).max()) for sets, _ in compiled)
@@ -175,21 +207,28 @@ def make_caches(compiled: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]
 
 
 def _stacked(arrays: Sequence[np.ndarray], ending: Any = "constant") -> np.ndarray:
-    """Arrays of different lengths, the shorter ones filled up with 0, or with their last element: sets of no option."""
+    """Arrays of different lengths, the shorter ones filled up with 0, or with their last element:
+    sets of no option."""
     most = max(each.shape[0] for each in arrays)
     widths = [[(0, most - each.shape[0])] + [(0, 0)] * (each.ndim - 1) for each in arrays]
-    return np.stack([np.pad(each, width, mode=ending) for each, width in zip(arrays, widths, strict=True)])
+    return np.stack(
+        [np.pad(each, width, mode=ending) for each, width in zip(arrays, widths, strict=True)]
+    )
 
 
 def padded_pairs(parts: Sequence[Any]) -> list[Any]:
-    """Pairs with the same number of blocks in every group: further blocks, which no option has, hold no counts."""
+    """Pairs with the same number of blocks in every group: further blocks, which no option has,
+    hold no counts."""
     most = max(each.neighbour.shape[0] for each in parts)
     return [_with_blocks(each, most) for each in parts]
 
 
 def _with_blocks(pairs: Any, blocks: int) -> Any:
     missing, n = blocks - pairs.neighbour.shape[0], pairs.start.size - 1
-    empty, slots = np.zeros((missing, WIDTH)), np.arange(pairs.neighbour.size, blocks * WIDTH, dtype=np.uint64)
+    empty, slots = (
+        np.zeros((missing, WIDTH)),
+        np.arange(pairs.neighbour.size, blocks * WIDTH, dtype=np.uint64),
+    )
     return pairs._replace(
         neighbour=np.concatenate([pairs.neighbour, np.full((missing, WIDTH), n, np.uint64)]),
         transposed=np.concatenate([pairs.transposed, slots.reshape(-1, WIDTH)]),
@@ -198,7 +237,7 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
     )
 
 
-# Where a likelihood finds what people answered ------------------------------------------------------------------------
+# Where a likelihood finds what people answered ----------------------------------------------------
 
 
 def people_of(data: Any, likelihood: Any) -> People:
@@ -217,7 +256,8 @@ def people_of(data: Any, likelihood: Any) -> People:
 
 
 def _places_of_pairs(data: Any, pairs: Any) -> np.ndarray:
-    """Three times the flat position of each pair, or cell, among the blocks of its first option, plus 0, 1 and 2."""
+    """Three times the flat position of each pair, or cell, among the blocks of its first option,
+    plus 0, 1 and 2."""
     cells = data.cells
     owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
     key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)

@@ -1,12 +1,13 @@
 """The state of a chain of several groups, who share owners and have weights of their own.
 
-Every group has a state with the same owners, stacked along the first axis of every array; `replica` returns one. The
-weight of column k in group g is Gamma(kappa, kappa / v[k]) a priori, and the unique weight of option i likewise about
-own[i]. Where groups are similar, v and own are Gamma(shape, rate) and kappa is Gamma(2, .1), and both are drawn; where
-they are free, v = own = shape / rate and kappa = shape, so that all weights are independent and Gamma(shape, rate).
+Every group has a state with the same owners, stacked along the first axis of every array; `replica`
+returns one. The weight of column k in group g is Gamma(kappa, kappa / v[k]) a priori, and the
+unique weight of option i likewise about own[i]. Where groups are similar, v and own are
+Gamma(shape, rate) and kappa is Gamma(2, .1), and both are drawn; where they are free, v = own =
+shape / rate and kappa = shape, so that all weights are independent and Gamma(shape, rate).
 
-Of people whose weights depend on what is known of them, x, the weight of column k is about v[k] exp(x' slope[k]), with
-slopes Normal(0, SLOPE_SD^2), and unique weights likewise.
+Of people whose weights depend on what is known of them, x, the weight of column k is about v[k]
+exp(x' slope[k]), with slopes Normal(0, SLOPE_SD^2), and unique weights likewise.
 
 A chain has one such state for every temperature, stacked along a further first axis.
 """
@@ -19,15 +20,26 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 
 from .operations import cache_at
-from .state import COLUMNS, FeatureState, capacity, change_owner, remove_column, replica, resized, stack
+from .state import (
+    COLUMNS,
+    FeatureState,
+    capacity,
+    change_owner,
+    remove_column,
+    replica,
+    resized,
+    stack,
+)
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
-SLOPE_SD = 0.5  # prior standard deviation of a slope of log weights, a standard deviation of a column of people
+# prior standard deviation of a slope of log weights, a standard deviation of a column of people
+SLOPE_SD = 0.5
 
 
 class GroupModel(NamedTuple):
-    """A prior over columns, the likelihoods of all groups, and how they are joined. Never changed."""
+    """A prior over columns, the likelihoods of all groups, and how they are joined. Never
+    changed."""
 
     prior: object
     likelihood: object  # of all groups, stacked
@@ -37,8 +49,10 @@ class GroupModel(NamedTuple):
     learn_alpha: bool
     similar: bool
     kappa: float  # where it is fixed; NaN where it is learned
-    persons: bool = False  # whether every group is a person, of whom there may be many with few answers each
-    known: np.ndarray = np.zeros((0, 0))  # (groups, columns) what is known of people, on which their weights depend
+    # whether every group is a person, of whom there may be many with few answers each
+    persons: bool = False
+    # (groups, columns) what is known of people, on which their weights depend
+    known: np.ndarray = np.zeros((0, 0))
 
 
 class Base(NamedTuple):
@@ -48,7 +62,9 @@ class Base(NamedTuple):
     own: np.ndarray  # (n,) of each option's unique weight
     real: (
         np.ndarray
-    )  # (4,) KAPPA; of the moves of v with all of its weights: STEP, and since it was adapted TRIED, ACCEPTED
+        # (4,) KAPPA; of the moves of v with all of its weights: STEP, and since it was adapted
+        # TRIED, ACCEPTED
+    )
     lift: np.ndarray  # (groups, rows) by which v is multiplied for each group
     own_lift: np.ndarray  # (groups, n)
     slope: np.ndarray  # (rows, columns of people) of the logarithms of `lift`
@@ -103,7 +119,13 @@ def draw_slopes_of_new(rng: Any, model: Any, base: Any, k: Any) -> None:
 def empty_base(n: int, rows: int, model: GroupModel, groups: int) -> Base:
     """The middle of the prior for every column and option."""
     middle = model.shape / model.rate
-    kappa = model.shape if not model.similar else KAPPA_SHAPE / KAPPA_RATE if np.isnan(model.kappa) else model.kappa
+    kappa = (
+        model.shape
+        if not model.similar
+        else KAPPA_SHAPE / KAPPA_RATE
+        if np.isnan(model.kappa)
+        else model.kappa
+    )
     slopes = model.known.shape[1]
     return Base(
         np.full(rows, middle),
@@ -132,7 +154,12 @@ def grown_groups(states: FeatureState, bases: Base) -> tuple[FeatureState, Base]
     for t in range(states.w.shape[0]):
         level = replica(states, t)
         levels.append(
-            stack([resized(b, 2 * capacity(b)) for b in (replica(level, g) for g in range(level.w.shape[0]))])
+            stack(
+                [
+                    resized(b, 2 * capacity(b))
+                    for b in (replica(level, g) for g in range(level.w.shape[0]))
+                ]
+            )
         )
     rows = levels[0].w.shape[1]
     return stack(levels), stack([with_rows(base_at(bases, t), rows) for t in range(len(levels))])
@@ -140,7 +167,8 @@ def grown_groups(states: FeatureState, bases: Base) -> tuple[FeatureState, Base]
 
 @scalar
 def copy_proposed(states: Any, m: Any) -> None:
-    """The pattern that was proposed in row K of the first group, of m owners, to the other groups."""
+    """The pattern that was proposed in row K of the first group, of m owners, to the other
+    groups."""
     first = replica(states, 0)
     k = first.whole[COLUMNS]
     for g in range(states.w.shape[0]):
@@ -197,11 +225,11 @@ def select_group(model: Any, caches: Any, states: Any, g: Any) -> Any:
     return likelihood, cache_at(likelihood, caches, g), replica(states, g)
 
 
-# Who is of which kind, and what everybody answered --------------------------------------------------------------------
+# Who is of which kind, and what everybody answered ------------------------------------------------
 #
 # Each kind of people is a group as above, whose data are the answers of those who are of it. The
-# shares of the kinds are Dirichlet(1, ..., 1), and are integrated out: P(z) is proportional to the product of n_g!
-# over kinds, n_g people of kind g.
+# shares of the kinds are Dirichlet(1, ..., 1), and are integrated out: P(z) is proportional to the
+# product of n_g! over kinds, n_g people of kind g.
 
 
 class People(NamedTuple):
@@ -221,7 +249,8 @@ class KindModel(NamedTuple):
 
 
 class ClassMembership(NamedTuple):
-    """Who is of which kind. A chain has one for every temperature, stacked along a further first axis."""
+    """Who is of which kind. A chain has one for every temperature, stacked along a further first
+    axis."""
 
     of: np.ndarray  # (people,) int64
     size: np.ndarray  # (kinds,) int64 how many people are of each

@@ -1,10 +1,11 @@
-"""The operations that a prior and a likelihood implement. The moves use only these and know no class of model.
+"""The operations that a prior and a likelihood implement. The moves use only these and know no
+class of model.
 
-`b` is the state, `c` the cache of the likelihood, `k` the row number of a pattern, `m` its number of owners, `i` an
-option, `d` a signed weight. A move changes the measure that puts weight w[k] on pattern k and s[i] on the pattern {i}.
-A `delta_*` operation returns the change of the log-likelihood and is evaluated before anything is changed; the
-`apply_*` operation of the same name then updates the cache, again before the state is changed.
-"""
+`b` is the state, `c` the cache of the likelihood, `k` the row number of a pattern, `m` its number
+of owners, `i` an option, `d` a signed weight. A move changes the measure that puts weight w[k] on
+pattern k and s[i] on the pattern {i}. A `delta_*` operation returns the change of the
+log-likelihood and is evaluated before anything is changed; the `apply_*` operation of the same name
+then updates the cache, again before the state is changed."""
 
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-# ------------------------------------------------------------------------------------------------------------- priors
+# --------------------------------------------------------------------------------------------------
+# priors
 
 
 @generic
@@ -22,12 +24,14 @@ def log_rate(prior: Any, b: Any, k: Any, m: Any) -> None:
 
 @generic
 def open_column(prior: Any, b: Any, k: Any) -> None:
-    """Prepare for toggles of the pattern in row k, one option after the other; default: nothing to do."""
+    """Prepare for toggles of the pattern in row k, one option after the other; default: nothing to
+    do."""
 
 
 @generic
 def log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> None:
-    """Log arrival rate of the open pattern in row k after a toggle of option i, with m owners after the toggle."""
+    """Log arrival rate of the open pattern in row k after a toggle of option i, with m owners after
+    the toggle."""
 
 
 @generic
@@ -47,7 +51,8 @@ def rate_single(prior: Any, i: Any) -> None:
 
 @generic
 def draw_pattern(prior: Any, rng: Any, b: Any, k: Any, lo: Any, hi: Any) -> None:
-    """Draw a pattern with lo to hi owners into row k, in proportion to its rate; returns its number of owners."""
+    """Draw a pattern with lo to hi owners into row k, in proportion to its rate; returns its number
+    of owners."""
 
 
 @generic
@@ -98,7 +103,8 @@ def _note_nothing(prior: Any, b: Any, k: Any, i: Any) -> None:
     pass
 
 
-# -------------------------------------------------------------------------------------------------------- likelihoods
+# --------------------------------------------------------------------------------------------------
+# likelihoods
 
 
 @generic
@@ -113,7 +119,8 @@ def sees_single(likelihood: Any) -> None:
 
 @generic
 def sums_duplicates(likelihood: Any) -> None:
-    """Whether the likelihood depends on columns with the same owners only by the sum of their weights; default: yes."""
+    """Whether the likelihood depends on columns with the same owners only by the sum of their
+    weights; default: yes."""
 
 
 @generic
@@ -138,12 +145,14 @@ def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Non
 
 @generic
 def is_quick(likelihood: Any) -> None:
-    """Whether delta_joined costs no more than a random number (then it needs no early rejection); default: no."""
+    """Whether delta_joined costs no more than a random number (then it needs no early rejection);
+    default: no."""
 
 
 @generic
 def open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
-    """Prepare for toggles of the owners of pattern k, one option after the other; default: nothing to do."""
+    """Prepare for toggles of the owners of pattern k, one option after the other; default: nothing
+    to do."""
 
 
 @generic
@@ -158,13 +167,14 @@ def apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Non
 
 @generic
 def pull_on(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
-    """The derivative of the log-likelihood by a weight that option i would share with the others of pattern k; only the
-    sampler `conjugate` needs it."""
+    """The derivative of the log-likelihood by a weight that option i would share with the others of
+    pattern k; only the sampler `conjugate` needs it."""
 
 
 @generic
 def stiffness_of(likelihood: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> None:
-    """Minus its derivative by the same weight of another pattern; where the log-likelihood is quadratic."""
+    """Minus its derivative by the same weight of another pattern; where the log-likelihood is
+    quadratic."""
 
 
 @generic
@@ -174,7 +184,8 @@ def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Non
 
 @generic
 def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Mass d moves from {i} and from pattern k to their union: option i joins column k, and s[i] falls by d.
+    """Mass d moves from {i} and from pattern k to their union: option i joins column k, and s[i]
+    falls by d.
 
     Row k may be real-valued if `delta_block` or `delta_transfer` is left at its default.
     """
@@ -184,17 +195,17 @@ def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d:
 def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
     """Option i's ownership of b.order[t] is flipped for the bits t < size of code; s[i] -= mass.
 
-    Default: delta_compensated_member of the scratch row, which holds the signed sum of these columns; valid for
-    likelihoods that depend on the measure only by sums over pairs.
-    """
+    Default: delta_compensated_member of the scratch row, which holds the signed sum of these
+    columns; valid for likelihoods that depend on the measure only by sums over pairs."""
 
 
 @generic
 def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    """Column k becomes the scratch row: it loses or gains the owners of `other`; w[other] -= d, d = +-w[k].
+    """Column k becomes the scratch row: it loses or gains the owners of `other`; w[other] -= d, d =
+    +-w[k].
 
-    Default: delta_compensated_member of each of these owners and the other owners of k; valid for the same likelihoods.
-    """
+    Default: delta_compensated_member of each of these owners and the other owners of k; valid for
+    the same likelihoods."""
 
 
 @generic
@@ -239,7 +250,8 @@ def apply_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d:
 
 @generic
 def apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    """The weight of pattern k is divided among `extra` more columns (fewer if negative); default: nothing to do."""
+    """The weight of pattern k is divided among `extra` more columns (fewer if negative); default:
+    nothing to do."""
 
 
 @generic
@@ -259,41 +271,44 @@ def log_likelihood(likelihood: Any, c: Any, b: Any) -> None:
 
 @generic
 def draw_weights(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw the weight of every column exactly from its conditional; only the sampler `conjugate` needs it."""
+    """Draw the weight of every column exactly from its conditional; only the sampler `conjugate`
+    needs it."""
 
 
 @generic
 def draw_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw the likelihood's own parameters at inverse temperature b.real[BETA]; default: it has none."""
+    """Draw the likelihood's own parameters at inverse temperature b.real[BETA]; default: it has
+    none."""
 
 
 @generic
 def draw_parameters_of_group(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw those parameters that each of several groups has for itself, where a common factor on the weights and on
-    these is drawn apart; default: draw_parameters."""
+    """Draw those parameters that each of several groups has for itself, where a common factor on
+    the weights and on these is drawn apart; default: draw_parameters."""
 
 
 @generic
 def is_scaled_in_groups(likelihood: Any) -> None:
-    """Whether a common factor on all weights, and on the parameters of `scaled_parameters`, leaves the likelihood
-    unchanged; default: is_scale_free."""
+    """Whether a common factor on all weights, and on the parameters of `scaled_parameters`, leaves
+    the likelihood unchanged; default: is_scale_free."""
 
 
 @generic
 def scaled_parameters(likelihood: Any, c: Any) -> None:
-    """Of parameters to which `apply_scale` applies the factor, too: the sum of the shapes of their Gamma priors, and of
-    rate times value; default: there are none."""
+    """Of parameters to which `apply_scale` applies the factor, too: the sum of the shapes of their
+    Gamma priors, and of rate times value; default: there are none."""
 
 
 @generic
 def look_at_answers(likelihood: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """The log probability of each answer that `people` gave into `logs`; it and the next two are for kinds of people
-    alone, whose answers come and go."""
+    """The log probability of each answer that `people` gave into `logs`; it and the next two are
+    for kinds of people alone, whose answers come and go."""
 
 
 @generic
 def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Count an answer, whose log probability is `log`, so many times more (fewer if negative) in the cache."""
+    """Count an answer, whose log probability is `log`, so many times more (fewer if negative) in
+    the cache."""
 
 
 @generic
@@ -406,7 +421,8 @@ def _note_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) 
     pass
 
 
-# ------------------------------------------------------------------------------- changes that no sampler asks for
+# ------------------------------------------------------------------------------- changes that no
+# sampler asks for
 
 
 def _no_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
@@ -424,4 +440,6 @@ _COMPENSATED = (
     apply_compensated_weight,
 )
 _OWN = delta_own, apply_own
-WITHOUT_UNIQUE: dict[Any, Any] = dict.fromkeys(_OWN, _no_own) | dict.fromkeys(_COMPENSATED, _no_change)
+WITHOUT_UNIQUE: dict[Any, Any] = dict.fromkeys(_OWN, _no_own) | dict.fromkeys(
+    _COMPENSATED, _no_change
+)

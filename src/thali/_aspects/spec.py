@@ -44,7 +44,8 @@ _PRIOR = (ALPHA, TEMPERING)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
 _ON_WHICH_WEIGHTS_DEPEND = (
-    "Respondent columns, such as age, that individual weights depend on; implies --people individuals."
+    "Respondent columns, such as age, that individual weights depend on;"
+    " implies --people individuals."
 )
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
@@ -57,11 +58,13 @@ ELIMINATION = ModelSpec(
     features="aspects",
     pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
-        METHOD.but(help=". maximum-likelihood requires known aspects, and choices between two options"),
+        METHOD.but(
+            help=". maximum-likelihood requires known aspects, and choices between two options"
+        ),
         Option(
             "aspects",
-            "Aspects of the model. ibp: infer their number; unique: one per option (Bradley-Terry-Luce); K: exactly K;"
-            " FILE: a table of options and aspects.",
+            "Aspects of the model. ibp: infer their number; unique: one per option"
+            " (Bradley-Terry-Luce); K: exactly K; FILE: a table of options and aspects.",
             to=FEATURES,
             default="ibp; unique with --method maximum-likelihood",
             metavar="ibp|unique|K|FILE",
@@ -87,7 +90,10 @@ ELIMINATION = ModelSpec(
         GROUP.but(methods=_DRAWN),
         PEOPLE.but(methods=_DRAWN),
         BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
-        SEGMENTS.but(help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_DRAWN),
+        SEGMENTS.but(
+            help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}",
+            methods=_DRAWN,
+        ),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
@@ -104,10 +110,13 @@ ADDITIVE = ModelSpec(
     features="features",
     pictures=("features", "membership", "n_features", "trace", "predictions"),
     options=(
-        METHOD.but(help=". map finds the best set of features in several annealing runs, in seconds"),
+        METHOD.but(
+            help=". map finds the best set of features in several annealing runs, in seconds"
+        ),
         Option(
             "features",
-            "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of objects and features.",
+            "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of"
+            " objects and features.",
             to=FEATURES,
             default="ibp",
             metavar="ibp|K|FILE",
@@ -115,8 +124,8 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "sigma",
-            "Standard deviation of the similarities around their fitted values; if a column counts judgements, that"
-            " of a single judgement.",
+            "Standard deviation of the similarities around their fitted values; if a column counts"
+            " judgements, that of a single judgement.",
             NUMBER,
             default="from the data, or by cross-validation",
             metavar="NUMBER|learned",
@@ -132,17 +141,23 @@ ADDITIVE = ModelSpec(
             metavar="SHAPE,RATE",
         ),
         Option(
-            "constant", "Include an additive constant for all pairs.", bool, default="--constant", data=(SIMILARITIES,)
+            "constant",
+            "Include an additive constant for all pairs.",
+            bool,
+            default="--constant",
+            data=(SIMILARITIES,),
         ),
         Option(
             "link",
-            "Choice rule for triplets. exp: softmax of the summed weights of the features that two objects share;"
-            " ratio: proportional to that sum plus a constant.",
+            "Choice rule for triplets. exp: softmax of the summed weights of the features that two"
+            " objects share; ratio: proportional to that sum plus a constant.",
             default="exp",
             words={"exp": "exp", "ratio": "ratio"},
             data=(TRIPLETS,),
         ),
-        LAPSE.but(default="0.01", help="For triplets: probability of a random answer.", data=(TRIPLETS,)),
+        LAPSE.but(
+            default="0.01", help="For triplets: probability of a random answer.", data=(TRIPLETS,)
+        ),
         WHERE,
         WITHOUT,
         LABELS,

@@ -1,11 +1,12 @@
-"""The state of one chain: weighted columns (a Poisson process), the unique weights, and the concentration.
+"""The state of one chain: weighted columns (a Poisson process), the unique weights, and the
+concentration.
 
 The arrays are allocated once and changed in place. Columns 0 to K-1 are rows 0 to K-1 of `Z`; a new
-column is proposed in row K, and the last row is scratch space. A pattern is referred to by its row number.
+column is proposed in row K, and the last row is scratch space. A pattern is referred to by its row
+number.
 
-A chain has one state for every temperature (see `samplers.tempering`), stacked along a new first axis of every array;
-`replica` returns one of them.
-"""
+A chain has one state for every temperature (see `samplers.tempering`), stacked along a new first
+axis of every array; `replica` returns one of them."""
 
 import math
 from typing import Any, NamedTuple
@@ -29,25 +30,30 @@ class ChainModel(NamedTuple):
     weights: Any  # their prior, see weight_priors
     lo: int  # least and greatest number of owners of a column of the state between moves
     hi: int
-    unique: int  # s[i] is: always 0 | the fixed unique weight of i | that plus every column that only i owns
+    # s[i] is: always 0 | the fixed unique weight of i | that plus every column that only i owns
+    unique: int
     learn_alpha: bool  # Gamma(1, 1) prior on the concentration, or a fixed value
 
 
 class FeatureState(NamedTuple):
     """The state of one chain."""
 
-    Z: np.ndarray  # (rows, n + 1) 0.0 or 1.0; entry n is always 0, so that a missing neighbour owns nothing
+    # (rows, n + 1) 0.0 or 1.0; entry n is always 0, so that a missing neighbour owns nothing
+    Z: np.ndarray
     w: np.ndarray  # (rows,) weights
     m: np.ndarray  # (rows,) int64 numbers of owners
     log_rate: np.ndarray  # (rows,) log arrival rate (or probability) of the pattern
     pi: np.ndarray  # (rows,) probability of the column; only the published sampler on a tree has it
     owning: np.ndarray  # (rows, 2 n) int64 owners below each node, for that sampler
-    log_one: np.ndarray  # (rows, 2 n) log probability that all leaves below a node own it, for that sampler
+    # (rows, 2 n) log probability that all leaves below a node own it, for that sampler
+    log_one: np.ndarray
     s: np.ndarray  # (n + 1,) weight that only option i owns
-    z: np.ndarray  # (n,) alpha * rate of {i} * rate of the weights: s[i] has Bessel argument 2 sqrt(z[i] s[i])
+    # (n,) alpha * rate of {i} * rate of the weights: s[i] has Bessel argument 2 sqrt(z[i] s[i])
+    z: np.ndarray
     log_bessel: np.ndarray  # (n,) log I0(2 sqrt(z[i] s[i]))
     by_size: np.ndarray  # (n + 1,) log rate by number of owners, for exchangeable priors
-    singles: np.ndarray  # (n,) int64 number of columns that only option i owns, drawn with alpha (if lo is 2)
+    # (n,) int64 number of columns that only option i owns, drawn with alpha (if lo is 2)
+    singles: np.ndarray
     order: np.ndarray  # (rows,) int64 scratch: an order of the columns
     who: np.ndarray  # (n,) int64 scratch: an order of the options
     block: np.ndarray  # (32,) scratch: log posterior of the outcomes of a joint draw
@@ -55,22 +61,25 @@ class FeatureState(NamedTuple):
     below: np.ndarray  # (2 n,) int64 scratch: owners below each node of a tree
     grid: np.ndarray  # (grid_size(n),) scratch: a function of the probability of the open column
     trial: np.ndarray  # (grid_size(n),) scratch: what it would be after a change
-    real: np.ndarray  # (2,) ALPHA, BETA (the power of the likelihood: 1 unless the chain is tempered)
-    whole: np.ndarray  # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
+    # (2,) ALPHA, BETA (the power of the likelihood: 1 unless the chain is tempered)
+    real: np.ndarray
+    # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
+    whole: np.ndarray
 
 
 def grid_size(n: int) -> int:
-    """Nodes of the quadrature over the probability of a column: the integrand is narrower for more options.
+    """Nodes of the quadrature over the probability of a column: the integrand is narrower for more
+    options.
 
-    The logarithm of gamma = -log(1 - pi) has a standard deviation of 1.24 / sqrt(n) at the least, given the owners.
-    Steps of 1.45 / sqrt(n) keep relative errors of the trapezoidal rule below 5e-6, 96 nodes those of a dozen options
-    below 1e-8.
-    """
+    The logarithm of gamma = -log(1 - pi) has a standard deviation of 1.24 / sqrt(n) at the least,
+    given the owners. Steps of 1.45 / sqrt(n) keep relative errors of the trapezoidal rule below
+    5e-6, 96 nodes those of a dozen options below 1e-8."""
     return max(96, math.ceil(math.log(2.4e13 * (1 + n)) * math.sqrt(n) / 1.45))
 
 
 def empty_state(n: int, capacity: int, nodes: int | None = None) -> FeatureState:
-    """A state without columns for n options; `nodes` of a tree, where it is not for every sampler."""
+    """A state without columns for n options; `nodes` of a tree, where it is not for every
+    sampler."""
     rows, nodes = capacity + 2, 2 * n if nodes is None else nodes
     return FeatureState(
         Z=np.zeros((rows, n + 1)),
@@ -185,7 +194,8 @@ def copy_row(b: Any, source: Any, target: Any) -> None:
 
 @scalar
 def columns_born(b: Any, k: Any, d: Any) -> Any:
-    """Change of the number of columns if the weight of pattern k grows by d: 1 at a birth, -1 at a death, else 0."""
+    """Change of the number of columns if the weight of pattern k grows by d: 1 at a birth, -1 at a
+    death, else 0."""
     if k == b.whole[COLUMNS]:
         return 1.0
     return -1.0 if d == -b.w[k] else 0.0
@@ -241,11 +251,12 @@ def least_unique(b: Any, k: Any) -> Any:
 
 @scalar
 def has_free_singles(model: Any) -> Any:
-    """Whether columns of single options, which the likelihood does not see, are drawn from the prior with alpha."""
+    """Whether columns of single options, which the likelihood does not see, are drawn from the
+    prior with alpha."""
     return model.unique == NO_UNIQUE and model.lo == 2
 
 
-# The order in which a pass visits the columns -------------------------------------------------------------------------
+# The order in which a pass visits the columns -----------------------------------------------------
 
 
 @scalar

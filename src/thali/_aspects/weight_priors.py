@@ -1,8 +1,8 @@
-"""The prior of every weight: Gamma, or Normal for a user's likelihood that takes weights of either sign.
+"""The prior of every weight: Gamma, or Normal for a user's likelihood that takes weights of either
+sign.
 
-The moves use only these operations and know neither. A walk of a weight takes steps on the scale on which the prior has
-no bound.
-"""
+The moves use only these operations and know neither. A walk of a weight takes steps on the scale on
+which the prior has no bound."""
 
 import math
 from typing import Any, NamedTuple
@@ -53,7 +53,11 @@ class NormalWeights(NamedTuple):
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """The log density of each weight."""
-        return -0.5 * ((values - self.mean) / self.sd) ** 2 - math.log(self.sd) - 0.5 * math.log(2.0 * math.pi)
+        return (
+            -0.5 * ((values - self.mean) / self.sd) ** 2
+            - math.log(self.sd)
+            - 0.5 * math.log(2.0 * math.pi)
+        )
 
 
 @generic
@@ -63,12 +67,14 @@ def are_positive(weights: Any) -> None:
 
 @generic
 def are_exponential(weights: Any) -> None:
-    """Whether the prior is an exponential distribution: a sum of weights then says nothing of how it is split."""
+    """Whether the prior is an exponential distribution: a sum of weights then says nothing of how
+    it is split."""
 
 
 @generic
 def shape_of(weights: Any) -> None:
-    """The shape of a Gamma prior. Asked only of exponential weights, and where options have unique weights."""
+    """The shape of a Gamma prior. Asked only of exponential weights, and where options have unique
+    weights."""
 
 
 @generic
@@ -181,7 +187,9 @@ def _unstretched(weights: Any, move: Any) -> Any:
 def is_possible(weights: Any, w: Any, d: Any) -> Any:
     """Whether weight w may become w + d: d = -w would be a death, and rounding may make it that."""
     after = w + d
-    return (0.0 < after < np.inf) if are_positive(weights) else (after != 0.0 and abs(after) < np.inf)
+    return (
+        (0.0 < after < np.inf) if are_positive(weights) else (after != 0.0 and abs(after) < np.inf)
+    )
 
 
 @scalar

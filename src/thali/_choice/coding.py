@@ -1,4 +1,5 @@
-"""Products as numbers: a column for each level, or for a number itself, its pieces, and products of columns."""
+"""Products as numbers: a column for each level, or for a number itself, its pieces, and products of
+columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -8,7 +9,14 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.levels import ALPHABET, MANY_LEVELS, MEASURED, NUMBERS, as_number, is_whole
+from thali._data.experiments.levels import (
+    ALPHABET,
+    MANY_LEVELS,
+    MEASURED,
+    NUMBERS,
+    as_number,
+    is_whole,
+)
 from thali._data.experiments.scheme import INSIDE, Encoded, Scheme, why_no_constants, with_constants
 from thali._described import Facts
 from thali._inference.warn import warn
@@ -22,7 +30,8 @@ if TYPE_CHECKING:
 class Part(NamedTuple):
     """The columns that stand for one attribute."""
 
-    table: np.ndarray  # (levels + 1, columns) of each declared level; the last row: attribute missing
+    # (levels + 1, columns) of each declared level; the last row: attribute missing
+    table: np.ndarray
     numbers: np.ndarray | None = None  # (levels,) where the attribute is taken as a number
     knots: tuple[float, ...] = ()  # where the slope of the number changes
 
@@ -40,25 +49,33 @@ class Part(NamedTuple):
 class CodingRequest(NamedTuple):
     """What a user asked of the coding."""
 
-    numbers: dict[str, tuple[float, ...]]  # attributes taken as numbers, and where the slope of each changes
+    # attributes taken as numbers, and where the slope of each changes
+    numbers: dict[str, tuple[float, ...]]
     interactions: tuple[tuple[str, str], ...]
 
 
 class Coding(NamedTuple):
     """The columns of the model matrix."""
 
-    names: tuple[str, ...]  # (p,), such as "brand[sony]", "price", "zoom[missing]", "price:brand[sony]"
+    # (p,), such as "brand[sony]", "price", "zoom[missing]", "price:brand[sony]"
+    names: tuple[str, ...]
     parts: tuple[Part, ...]  # of each attribute
-    crossed: tuple[tuple[int, int], ...]  # further columns are products of two of those of the parts
-    scale: np.ndarray  # (p,) sd of a number over the products, 1 for a level: makes a prior independent of units
+    # further columns are products of two of those of the parts
+    crossed: tuple[tuple[int, int], ...]
+    # (p,) sd of a number over the products, 1 for a level: makes a prior independent of units
+    scale: np.ndarray
     linear: tuple[str, ...]  # attributes taken as numbers
-    seen: tuple[np.ndarray, ...]  # (levels + 1,) levels that the products of the data have; last: attribute missing
-    lacking: tuple[tuple[int, int], ...]  # pairs of attributes missing in the same products: one column serves both
-    # Attributes that alternatives of some labels lack, and which these are: their constants serve instead of a column.
+    # (levels + 1,) levels that the products of the data have; last: attribute missing
+    seen: tuple[np.ndarray, ...]
+    # pairs of attributes missing in the same products: one column serves both
+    lacking: tuple[tuple[int, int], ...]
+    # Attributes that alternatives of some labels lack, and which these are: their constants serve
+    # instead of a column.
     unlabelled: tuple[tuple[int, tuple[bool, ...]], ...] = ()
 
     def cells(self, codes: np.ndarray) -> np.ndarray:
-        """Products by level numbers as cells: numbers of attributes taken as such; NaN where one is lacking."""
+        """Products by level numbers as cells: numbers of attributes taken as such; NaN where one is
+        lacking."""
         found = np.where(codes < 0, np.nan, codes)
         for place, part in enumerate(self.parts):
             if part.numbers is not None:
@@ -79,33 +96,46 @@ class Coding(NamedTuple):
         return self.rows(self.cells(codes))
 
 
-def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
+def coding_of(
+    data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()
+) -> Coding:
     """The columns that describe the products of the data."""
-    # Each level of an attribute in the products, except the first, has a column: 1 in products with that level. A
-    # measured attribute, and one in `linear`, has one column, which holds its number; one in `knots` has a column for
-    # each piece of its number. Products that lack an attribute have 0 there, and 1 in a further column if not every
-    # product that lacks it is the no-choice option. Two attributes in `interactions` have the products of their columns
-    # besides.
+    # Each level of an attribute in the products, except the first, has a column: 1 in products with
+    # that level. A measured attribute, and one in `linear`, has one column, which holds its number;
+    # one in `knots` has a column for each piece of its number. Products that lack an attribute have
+    # 0 there, and 1 in a further column if not every product that lacks it is the no-choice option.
+    # Two attributes in `interactions` have the products of their columns besides.
     wanted = wanted_of(data, linear, knots, interactions)
-    return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
+    return coding_by(
+        data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted
+    )
 
 
-def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted: CodingRequest | None = None) -> Coding:
+def coding_by(
+    data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted: CodingRequest | None = None
+) -> Coding:
     """As `coding_of`, with attribute -> the number of each of its levels."""
     wanted = CodingRequest(dict.fromkeys(numbers, ()), ()) if wanted is None else wanted
     names: list[str] = []
     parts, every_seen, shared, unlabelled, first_column = [], [], [], [], {}
-    lacking = {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
+    lacking = (
+        {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
+    )
     for place, (name, levels) in enumerate(data.levels.items()):
         codes = data.products[:, place]
-        seen = np.bincount(codes % (len(levels) + 1), minlength=len(levels) + 1) > 0  # -1, missing, is the last one
+        # -1, missing, is the last one
+        seen = np.bincount(codes % (len(levels) + 1), minlength=len(levels) + 1) > 0
         own_numbers, knots = None, wanted.numbers.get(name, ())
         if name in numbers:
             own_numbers = np.asarray(numbers[name], float)
             own, table = _piece_names(name, knots), pieces(own_numbers, knots)
         else:
             columns = np.flatnonzero(seen[:-1])[1:]
-            own = [name] if name == INSIDE and len(columns) else [f"{name}[{levels[level]}]" for level in columns]
+            own = (
+                [name]
+                if name == INSIDE and len(columns)
+                else [f"{name}[{levels[level]}]" for level in columns]
+            )
             table = np.eye(len(levels))[:, columns]
         first_column[name] = (len(names), len(names) + len(own))
         table = np.vstack([table, np.zeros(table.shape[1])])
@@ -131,14 +161,18 @@ def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted:
         for one, other in wanted.interactions
         for a in range(*first_column[one])
         for b in range(*first_column[other])
-        if (single[:, a] * single[:, b]).any()  # of combinations that no product has, nothing is known
+        # of combinations that no product has, nothing is known
+        if (single[:, a] * single[:, b]).any()
     ]
-    coding = coding._replace(names=(*names, *(f"{names[a]}:{names[b]}" for a, b in crossed)), crossed=tuple(crossed))
+    coding = coding._replace(
+        names=(*names, *(f"{names[a]}:{names[b]}" for a, b in crossed)), crossed=tuple(crossed)
+    )
     return coding._replace(scale=_scales(coding, data.products, first_column))
 
 
 def _labels_without(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, ...] | None:
-    """Which labels of alternatives lack an attribute, if all of a label do, or none; None without constants."""
+    """Which labels of alternatives lack an attribute, if all of a label do, or none; None without
+    constants."""
     if data.scheme.alternative not in data.attributes or not missing.any():
         return None
     labels = data.products[:, data.attributes.index(data.scheme.alternative)]
@@ -149,8 +183,11 @@ def _labels_without(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, 
     return tuple(found.tolist()) if np.array_equal(found[labels] & (labels >= 0), missing) else None
 
 
-def _scales(coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]) -> np.ndarray:
-    """Standard deviations, over products with the attribute, of columns that are numbers, and of their products."""
+def _scales(
+    coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]
+) -> np.ndarray:
+    """Standard deviations, over products with the attribute, of columns that are numbers, and of
+    their products."""
     scale = np.ones(len(coding.names))
     matrix = coding.matrix(products)
     for place, name in enumerate(first_column):
@@ -173,15 +210,22 @@ def _piece_names(name: str, knots: Sequence[float]) -> list[str]:
 
 
 def read_new(
-    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str]
+    coding: Coding,
+    scheme: "Scheme",
+    new: "pd.DataFrame | ChoiceExperiment",
+    respondents: Sequence[str],
 ) -> tuple[np.ndarray, "Encoded"]:
-    """New tasks in the columns of the coding; an attribute that is taken as a number may have any value."""
+    """New tasks in the columns of the coding; an attribute that is taken as a number may have any
+    value."""
     cells, found = read_cells(coding, scheme, new, respondents)
     return coding.rows(cells), found
 
 
 def read_cells(
-    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
+    coding: Coding,
+    scheme: "Scheme",
+    new: "pd.DataFrame | ChoiceExperiment",
+    respondents: Sequence[str] = (),
 ) -> tuple[np.ndarray, "Encoded"]:
     """New tasks as cells; a warning names numbers beyond those that the tasks of the fit show."""
     wide, found = encoded(scheme, coding.linear, new, respondents)
@@ -197,9 +241,13 @@ def read_cells(
 
 
 def encoded(
-    scheme: "Scheme", linear: Sequence[str], new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
+    scheme: "Scheme",
+    linear: Sequence[str],
+    new: "pd.DataFrame | ChoiceExperiment",
+    respondents: Sequence[str] = (),
 ) -> "tuple[Scheme, Encoded]":
-    """The scheme in which attributes that are taken as numbers have any value, and new tasks in it."""
+    """The scheme in which attributes that are taken as numbers have any value, and new tasks in
+    it."""
     if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
         new = with_constants(new)
     wide = scheme.with_numbers(linear, new)
@@ -214,13 +262,15 @@ def _warn_beyond(name: str, values: np.ndarray, tested: np.ndarray) -> None:
         worst = beyond[np.abs(beyond - tested.mean()).argmax()]
         warn(
             DataWarning(
-                f"{name!r} is {worst:g}, outside the tested range {tested.min():g} to {tested.max():g}, so its effect"
-                " is extrapolated linearly."
+                f"{name!r} is {worst:g}, outside the tested range {tested.min():g} to"
+                f" {tested.max():g}, so its effect is extrapolated linearly."
             )
         )
 
 
-def unseen_levels(coding: Coding, levels: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def unseen_levels(
+    coding: Coding, levels: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
     """Attribute -> its levels that no product of the fit has, unless it is taken as a number."""
     unseen = {
         name: tuple(level for level, known in zip(own, seen[:-1], strict=True) if not known)
@@ -231,19 +281,28 @@ def unseen_levels(coding: Coding, levels: Mapping[str, tuple[str, ...]]) -> dict
 
 
 def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> None:
-    """Refuse levels, and patterns of missing attributes, whose utility the data of the fit do not identify."""
+    """Refuse levels, and patterns of missing attributes, whose utility the data of the fit do not
+    identify."""
     for name, unseen in unseen_levels(coding, scheme.levels).items():
         levels = scheme.levels[name]
-        asked = [level for level in unseen if (products[:, scheme.names.index(name)] == levels.index(level)).any()]
+        asked = [
+            level
+            for level in unseen
+            if (products[:, scheme.names.index(name)] == levels.index(level)).any()
+        ]
         if asked:
             numeric = all(as_number(level) is not None for level in levels)
             cure = (
-                Message(", or refit with ", Setting("linear", name), ", which applies to any number") if numeric else ""
+                Message(
+                    ", or refit with ", Setting("linear", name), ", which applies to any number"
+                )
+                if numeric
+                else ""
             )
             shown = [level for level in levels if level not in unseen]
             raise DataError(
-                f"The tasks of the fit never show {name!r} as {asked[0]!r}, so its utility is unknown; use"
-                f" one of {shorten(shown)}",
+                f"The tasks of the fit never show {name!r} as {asked[0]!r}, so its utility is"
+                f" unknown; use one of {shorten(shown)}",
                 cure,
                 ".",
             )
@@ -262,20 +321,24 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             unknown = missing[:, place] & ~coding.seen[place][-1]
         if unknown.any():
             raise DataError(
-                f"A new product {'lacks' if missing[unknown.argmax(), place] else 'has'} a level of {name!r}, unlike"
-                " the fitted products, so its utility is unknown; change the product."
+                f"A new product {'lacks' if missing[unknown.argmax(), place] else 'has'} a level"
+                f" of {name!r}, unlike the fitted products, so its utility is unknown; change the"
+                " product."
             )
 
 
 def experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
-    """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
+    """The data, if they are a choice experiment; where there are constants, labels of alternatives
+    are an attribute."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model requires a ChoiceExperiment; got {type(data).__name__}. Create one with"
             " ChoiceExperiment.from_frame(frame)."
         )
     if not isinstance(constants, bool | None):
-        raise ArgumentError(Argument("constants"), f" must be True, False or None; got {constants!r}.")
+        raise ArgumentError(
+            Argument("constants"), f" must be True, False or None; got {constants!r}."
+        )
     return with_constants(data) if has_constants(data, constants) else data
 
 
@@ -293,11 +356,18 @@ def constants_in_words(data: ChoiceExperiment, constants: bool | None) -> Messag
 
 
 def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:
-    """Refuse attributes of many levels, unless they are listed; `numbers` are taken as such, None: no attribute is."""
-    of_numbers = () if numbers is None else (*numbers, *data.scheme.measured, data.scheme.alternative)
+    """Refuse attributes of many levels, unless they are listed; `numbers` are taken as such, None:
+    no attribute is."""
+    of_numbers = (
+        () if numbers is None else (*numbers, *data.scheme.measured, data.scheme.alternative)
+    )
     for attribute in data.scheme.attributes:
         name, levels = attribute.name, attribute.levels
-        if name in of_numbers or len(levels) <= MANY_LEVELS or attribute.order not in (NUMBERS, MEASURED, ALPHABET):
+        if (
+            name in of_numbers
+            or len(levels) <= MANY_LEVELS
+            or attribute.order not in (NUMBERS, MEASURED, ALPHABET)
+        ):
             continue
         what = f"Attribute {name!r} has {len(levels):,} levels"
         most = f", but at most {MANY_LEVELS} are allowed unless they are listed; "
@@ -307,7 +377,9 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
             linear = () if numbers is None else named
             leave = "leave the attribute out of ", Argument("attributes"), ", merge rare levels"
             raise DataError(f"{what} ({shorten(levels, 4)}){most}", *leave, *linear, *listed)
-        linear = () if numbers is None else ("treat it as numeric with ", Setting("linear", name), ", ")
+        linear = (
+            () if numbers is None else ("treat it as numeric with ", Setting("linear", name), ", ")
+        )
         group = "group its levels with ", Setting("bins", {name: 4})
         raise DataError(f"{what} ({levels[0]} to {levels[-1]}){most}", *linear, *group, *listed)
 
@@ -317,7 +389,12 @@ def measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
     names = [name for name in scheme.measured if name in coding.linear]
     why = f"more than {MANY_LEVELS} different values"
     return (
-        (("taken as numbers", f"{shorten(names)} ({why}; list the levels to treat them as categories)"),)
+        (
+            (
+                "taken as numbers",
+                f"{shorten(names)} ({why}; list the levels to treat them as categories)",
+            ),
+        )
         if names
         else ()
     )
@@ -325,23 +402,27 @@ def measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
 
 def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:
     """Which declared levels no task shows."""
-    named = [f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own]
+    named = [
+        f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own
+    ]
     if not named:
         return []
     return [
         Message(
-            f"Levels that no task shows have no coefficients and cannot be predicted: {shorten(named)}. Attributes"
-            " named in ",
+            "Levels that no task shows have no coefficients and cannot be predicted:"
+            f" {shorten(named)}. Attributes named in ",
             Argument("linear"),
             " accept any number.",
         )
     ]
 
 
-# The arguments that say how attributes become columns, checked against the data ---------------------------------------
+# The arguments that say how attributes become columns, checked against the data -------------------
 
 
-def wanted_of(data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any) -> CodingRequest:
+def wanted_of(
+    data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any
+) -> CodingRequest:
     """The arguments `linear`, `knots` and `interactions`, checked."""
     numbers: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
     for name in linear_names(linear):
@@ -373,8 +454,8 @@ def knots_by_name(knots: Any) -> dict[str, Any]:
     if not isinstance(knots, Mapping):
         raise ArgumentError(
             Argument("knots"),
-            " must map attributes to the points where their slopes change, such as {'price': [2, 3]}; got"
-            f" {knots!r}.",
+            " must map attributes to the points where their slopes change, such as {'price': [2,"
+            f" 3]}}; got {knots!r}.",
         )
     return {str(name): given for name, given in knots.items()}
 
@@ -382,7 +463,8 @@ def knots_by_name(knots: Any) -> dict[str, Any]:
 def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
     """The argument `interactions` as pairs of different attributes."""
     wrong = ArgumentError(
-        Argument("interactions"), f" must be pairs of attributes, such as [('price', 'brand')]; got {interactions!r}."
+        Argument("interactions"),
+        f" must be pairs of attributes, such as [('price', 'brand')]; got {interactions!r}.",
     )
     if isinstance(interactions, Mapping):
         interactions = [(name, other) for name, others in interactions.items() for other in others]
@@ -396,7 +478,8 @@ def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
         if one == other or (one, other) in found or (other, one) in found:
             raise ArgumentError(
                 Argument("interactions"),
-                f" pairs {one!r} with {other!r}{', the same attribute' if one == other else ' twice'}; remove this"
+                f" pairs {one!r} with"
+                f" {other!r}{', the same attribute' if one == other else ' twice'}; remove this"
                 " pair.",
             )
         found.append((one, other))
@@ -410,14 +493,16 @@ def numbers_of_levels(name: str, levels: Iterable[str]) -> np.ndarray:
         if (number := as_number(level)) is None:
             raise ArgumentError(
                 Argument("linear"),
-                f" contains {name!r}, whose level {level!r} is not a number; remove {name!r} from the list.",
+                f" contains {name!r}, whose level {level!r} is not a number; remove {name!r} from"
+                " the list.",
             )
         found.append(number)
     return np.array(found, dtype=float)
 
 
 def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
-    """The part of a number that lies in each piece between knots: coefficients are slopes. Shape (values, pieces).
+    """The part of a number that lies in each piece between knots: coefficients are slopes. Shape
+    (values, pieces).
 
     Examples
     --------
@@ -434,12 +519,14 @@ def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
 def _known(argument: str, name: str, data: "ChoiceExperiment") -> None:
     if name not in data.attributes or name == INSIDE:
         raise ArgumentError(
-            Argument(argument), f" contains {name!r}, which is not an attribute.{suggest(name, data.attributes)}"
+            Argument(argument),
+            f" contains {name!r}, which is not an attribute.{suggest(name, data.attributes)}",
         )
 
 
 def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, ...]:
-    """Where the slope of an attribute changes: as given, or that many places among the tested values."""
+    """Where the slope of an attribute changes: as given, or that many places among the tested
+    values."""
     codes = data.products[:, data.attributes.index(name)]
     tested = np.unique(numbers_of_levels(name, data.levels[name])[np.unique(codes[codes >= 0])])
     if is_whole(given) and 0 < given < len(tested) - 1:
@@ -452,15 +539,16 @@ def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, .
     if not len(found) or not inside.all() or not (np.diff(found) > 0).all():
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} must be increasing numbers between its lowest and highest tested values ({tested.min():g}"
-            f" and {tested.max():g}), or the number of knots (at most {max(1, len(tested) - 2)}); got {given!r}.",
+            f" of {name!r} must be increasing numbers between its lowest and highest tested values"
+            f" ({tested.min():g} and {tested.max():g}), or the number of knots (at most"
+            f" {max(1, len(tested) - 2)}); got {given!r}.",
         )
     columns = pieces(tested, tuple(found.tolist()))
     shown = ", ".join(f"{value:g}" for value in tested)
     if np.linalg.matrix_rank(columns - columns.mean(axis=0)) <= len(found):
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} leave a segment without enough tested values ({shown}) to estimate its slope; use fewer"
-            " knots.",
+            f" of {name!r} leave a segment without enough tested values ({shown}) to estimate its"
+            " slope; use fewer knots.",
         )
     return tuple(found.tolist())

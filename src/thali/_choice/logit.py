@@ -1,4 +1,5 @@
-"""Choice probabilities of the logit, its log-likelihood and where that is largest, and what it says of directions."""
+"""Choice probabilities of the logit, its log-likelihood and where that is largest, and what it says
+of directions."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 _MAX_STEPS = 100
 _SMALLEST = 1e-12  # Newton decrement a task at which the maximisation ends
-A_CELL = 1.25e-8  # seconds of the likelihood and its derivatives for each row and column: `benchmarks/forecast.py`
+# seconds of the likelihood and its derivatives for each row and column: `benchmarks/forecast.py`
+A_CELL = 1.25e-8
 
 
 class EncodedTasks(NamedTuple):
@@ -85,7 +87,9 @@ def local(tasks: EncodedTasks, beta: np.ndarray) -> LocalLikelihood:
     total = np.add.reduceat(e, starts)
     p = e / total[number]
     means = np.add.reduceat(x * p[:, None], starts)
-    return LocalLikelihood(u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[number])
+    return LocalLikelihood(
+        u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[number]
+    )
 
 
 def information(at: LocalLikelihood, weight_of_row: np.ndarray | float = 1.0) -> np.ndarray:
@@ -108,7 +112,8 @@ def derivatives(tasks: EncodedTasks, beta: np.ndarray) -> tuple[float, np.ndarra
 
 
 def ascend(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
-    """Maximise the log-likelihood, less ridge/2 times the sum of squares, by Newton's method with halved steps."""
+    """Maximise the log-likelihood, less ridge/2 times the sum of squares, by Newton's method with
+    halved steps."""
     p = tasks.matrix.shape[1]
     ridges = ridge * np.eye(p)
 
@@ -118,7 +123,11 @@ def ascend(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
 
     target = Concave(at, _least_squares, rounding=0.0)
     top, _, converged = newton(
-        target, target.look(np.zeros(p)), _SMALLEST * len(tasks.chosen_row), last=True, most=_MAX_STEPS
+        target,
+        target.look(np.zeros(p)),
+        _SMALLEST * len(tasks.chosen_row),
+        last=True,
+        most=_MAX_STEPS,
     )
     return NewtonResult(top.where, top.value, top.information, converged)
 
@@ -129,7 +138,8 @@ def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def independent_columns(tasks: EncodedTasks) -> np.ndarray:
-    """Whether each column is linearly independent, within tasks, of those before it, as a bool array (p,).
+    """Whether each column is linearly independent, within tasks, of those before it, as a bool
+    array (p,).
 
     Raises a DataError if none is.
     """
@@ -148,7 +158,8 @@ def independent_columns(tasks: EncodedTasks) -> np.ndarray:
             basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
     if not kept.any():
         raise DataError(
-            "No attribute varies within a task, so the choices contain no information on tastes; check the design."
+            "No attribute varies within a task, so the choices contain no information on tastes;"
+            " check the design."
         )
     return kept
 
@@ -160,12 +171,16 @@ def drawn_choices(
     chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
     for person, (first, end) in enumerate(pairwise(first_task)):
         for task in range(first, end):
-            utility = beta[:, :, person] @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
-            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)  # the choice of a logit
+            utility = (
+                beta[:, :, person]
+                @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
+            )
+            # the choice of a logit
+            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)
     return {"chosen": chosen}
 
 
-# Whether the likelihood of a logit has a finite maximum ---------------------------------------------------------------
+# Whether the likelihood of a logit has a finite maximum -------------------------------------------
 
 
 _SUSPICIOUS = 12.0  # difference of two utilities within a task
@@ -174,7 +189,9 @@ _SUSPICIOUS = 12.0  # difference of two utilities within a task
 def separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
     r"""Columns along which the likelihood rises without end.
 
-    .. math:: \max_d \sum_i z_i^T d \quad \text{subject to} \quad z_i^T d \ge 0, \; -1 \le d \le 1, \qquad
+    .. math::
+
+        \max_d \sum_i z_i^T d \quad \text{subject to} \quad z_i^T d \ge 0, \; -1 \le d \le 1, \qquad
         z_i = x^*_t - x_{tj}
     """
     u = tasks.matrix @ beta
@@ -186,17 +203,21 @@ def separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
     z = tasks.matrix[tasks.chosen_row][tasks.task_of_row] - tasks.matrix
     z = np.unique(z[np.any(z != 0, axis=1)], axis=0)
     z = z / np.abs(z).max(axis=0, initial=1e-300)
-    found = linprog(-z.sum(axis=0), A_ub=-z, b_ub=np.zeros(len(z)), bounds=(-1.0, 1.0), method="highs")
+    found = linprog(
+        -z.sum(axis=0), A_ub=-z, b_ub=np.zeros(len(z)), bounds=(-1.0, 1.0), method="highs"
+    )
     if found.x is None or -found.fun < 1e-7:
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(np.abs(found.x) > 1e-6)
 
 
-# Declared directions of attributes, and whether choices contradict them -----------------------------------------------
+# Declared directions of attributes, and whether choices contradict them ---------------------------
 
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
-_RIDGE = 1.0  # precision of a coefficient, of the worst level against the best one: finite where choices are separated
+# precision of a coefficient, of the worst level against the best one: finite where choices are
+# separated
+_RIDGE = 1.0
 
 
 def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[str, str]:
@@ -221,14 +242,15 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
             )
         if found.get(name, direction) != direction:
             raise ArgumentError(
-                Argument(argument), f": {name!r} is given as both increasing and decreasing; choose one."
+                Argument(argument),
+                f": {name!r} is given as both increasing and decreasing; choose one.",
             )
         levels = data.levels[name]
         if data.orders[name] == ALPHABET:
             raise ArgumentError(
                 Argument(argument),
-                f": the levels of {name!r} ({shorten(levels)}) were sorted alphabetically; list them from worst to best"
-                " with ",
+                f": the levels of {name!r} ({shorten(levels)}) were sorted alphabetically; list"
+                " them from worst to best with ",
                 Argument("levels"),
                 InPython(" when creating the data"),
                 ".",
@@ -247,30 +269,37 @@ def _pairs(argument: str, given: Any) -> list[tuple[str, Any]]:
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument(argument),
-            f' must map attributes to directions, such as {{"price": "decreasing"}}; got {given!r}.',
+            ' must map attributes to directions, such as {"price": "decreasing"}; got'
+            f" {given!r}.",
         ) from None
 
 
 def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> dict[str, float]:
     r"""The z-score of each attribute of a multinomial logit: above 0 if later levels are preferred.
 
-    .. math:: z = \hat\beta / \operatorname{se}(\hat\beta), \qquad x = \text{level number, from 0 to 1}
+    .. math::
 
-    The other attributes have a coefficient for every level. The standard error is the larger of that of the likelihood
-    and the sandwich estimate clustered by person.
-    """
+        z = \hat\beta / \operatorname{se}(\hat\beta), \qquad x = \text{level number, from 0 to 1}
+
+    The other attributes have a coefficient for every level. The standard error is the larger of
+    that of the likelihood and the sandwich estimate clustered by person."""
     ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
     coding = coding_by(data, ranks)
     tasks = tasks_of(data, coding)
     found = ascend(tasks, _RIDGE)
     inverse = np.linalg.inv(found.hessian)
-    variance = np.maximum(np.diag(inverse), np.diag(clustered(tasks, found.beta, inverse, data.first_task)))
+    variance = np.maximum(
+        np.diag(inverse), np.diag(clustered(tasks, found.beta, inverse, data.first_task))
+    )
     z = found.beta / np.sqrt(variance)
     return {name: float(z[coding.names.index(name)]) for name in attributes}
 
 
-def clustered(tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.ndarray) -> np.ndarray:
-    r"""The sandwich estimate of a covariance, clustered by person; `inverse`: that of the information.
+def clustered(
+    tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.ndarray
+) -> np.ndarray:
+    r"""The sandwich estimate of a covariance, clustered by person; `inverse`: that of the
+    information.
 
     .. math:: H^{-1} \Big(\sum_n g_n g_n^T\Big) H^{-1}, \qquad
         g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
@@ -282,15 +311,21 @@ def clustered(tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.
 
 
 def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str]) -> str:
-    """A sentence about directions that the choices contradict by 3 standard errors; "" if there are none."""
+    """A sentence about directions that the choices contradict by 3 standard errors; "" if there are
+    none."""
     if not monotone:
         return ""
     z = direction_scores(data, tuple(monotone))
-    against = [name for name, way in monotone.items() if z[name] * (1 if way == "increasing" else -1) < -3.0]
+    against = [
+        name
+        for name, way in monotone.items()
+        if z[name] * (1 if way == "increasing" else -1) < -3.0
+    ]
     if not against:
         return ""
     named = listed(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in against)
     return (
-        f"A multinomial logit of these data contradicts the direction declared for {named}; a model with such a"
-        " restriction will find no effect. Check the order of the levels, or declare the other direction or none."
+        f"A multinomial logit of these data contradicts the direction declared for {named}; a"
+        " model with such a restriction will find no effect. Check the order of the levels, or"
+        " declare the other direction or none."
     )

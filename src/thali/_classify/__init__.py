@@ -1,1 +1,2 @@
-"""What the classifiers share: scikit-learn's interface, checks of what is passed, one scale for all covariates."""
+"""What the classifiers share: scikit-learn's interface, checks of what is passed, one scale for all
+covariates."""

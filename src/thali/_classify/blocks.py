@@ -1,7 +1,7 @@
 """Rows that lie in blocks on other machines: covariates and labels as Dask arrays, block by block.
 
-Dask is imported only when somebody passes such an array; its scheduler may be a distributed cluster.
-"""
+Dask is imported only when somebody passes such an array; its scheduler may be a distributed
+cluster."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -37,12 +37,24 @@ def see(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
     from dask.delayed import delayed
 
     if sample_weight is not None:
-        raise DataError("sample_weight does not support a Dask array X; remove sample_weight, or pass X.compute().")
+        raise DataError(
+            "sample_weight does not support a Dask array X; remove sample_weight, or pass"
+            " X.compute()."
+        )
     pairs = _pairs(X, y, model)
-    seen = compute(*(delayed(_look_over)(x, label, number, model) for number, (x, label) in enumerate(pairs)))
+    seen = compute(
+        *(delayed(_look_over)(x, label, number, model) for number, (x, label) in enumerate(pairs))
+    )
     labels, counts = _labels_of(seen)
-    classes, _ = codes_of(np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum()))
-    ends = np.array([np.min([part.lowest for part in seen], axis=0), np.max([part.highest for part in seen], axis=0)])
+    classes, _ = codes_of(
+        np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
+    )
+    ends = np.array(
+        [
+            np.min([part.lowest for part in seen], axis=0),
+            np.max([part.highest for part in seen], axis=0),
+        ]
+    )
     return BlockScan(pairs, [part.rows for part in seen], ends, seen[0].lowest, classes, counts)
 
 
@@ -74,12 +86,16 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
     )
 
 
-def predicted(predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float) -> Any:
+def predicted(
+    predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float
+) -> Any:
     """A Dask array of predictions, with as many columns or none, a block of rows a block of X."""
     X = X.rechunk({1: -1})
     if columns is None:
         return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-    return X.map_blocks(predict, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=np.empty((0, 0), dtype))
+    return X.map_blocks(
+        predict, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
+    )
 
 
 def refuse_errors(return_se: bool) -> None:
@@ -94,7 +110,8 @@ def refuse_errors(return_se: bool) -> None:
 
 
 class _Part(NamedTuple):
-    """Facts of one block: rows, least and largest value of each covariate, labels and their counts."""
+    """Facts of one block: rows, least and largest value of each covariate, labels and their
+    counts."""
 
     rows: int
     lowest: np.ndarray
@@ -108,20 +125,28 @@ def _pairs(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     import dask.array as da
 
     if X.ndim != 2:
-        raise DataError(f"X must be two-dimensional, one row per observation; got {X.ndim} dimensions.")
+        raise DataError(
+            f"X must be two-dimensional, one row per observation; got {X.ndim} dimensions."
+        )
     for name, array in (("X", X), ("y", y)):
         if is_blocked(array) and np.isnan(np.concatenate(array.chunks)).any():
             raise DataError(
-                f"{name} is a Dask array with blocks of unknown length; call {name}.compute_chunk_sizes() first."
+                f"{name} is a Dask array with blocks of unknown length; call"
+                f" {name}.compute_chunk_sizes() first."
             )
     X = X.rechunk({1: -1})
     labels: Any = y
     if not is_blocked(y):
         labels = da.from_array(labels_of(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
     elif y.ndim != 1:
-        raise DataError(f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions.")
+        raise DataError(
+            f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions."
+        )
     if X.shape[0] != labels.shape[0]:
-        raise DataError(f"X has {X.shape[0]} rows but y has {labels.shape[0]} labels; pass one label per row of X.")
+        raise DataError(
+            f"X has {X.shape[0]} rows but y has {labels.shape[0]} labels; pass one label per row"
+            " of X."
+        )
     labels = labels.rechunk((X.chunks[0],))
     return list(zip(X.to_delayed().ravel(), labels.to_delayed().ravel(), strict=True))
 
@@ -131,8 +156,12 @@ def _look_over(x: Any, labels: Any, number: int, model: str) -> _Part:
         matrix = matrix_of(x)
         labels = labels_of(np.asarray(labels), model, len(matrix))
     except DataError as error:
-        raise DataError(f"Block {number} of X (rows counted from 0 within the block): {error}") from None
-    return _Part(len(matrix), matrix.min(axis=0), matrix.max(axis=0), *np.unique(labels, return_counts=True))
+        raise DataError(
+            f"Block {number} of X (rows counted from 0 within the block): {error}"
+        ) from None
+    return _Part(
+        len(matrix), matrix.min(axis=0), matrix.max(axis=0), *np.unique(labels, return_counts=True)
+    )
 
 
 def _labels_of(seen: Sequence[_Part]) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +169,8 @@ def _labels_of(seen: Sequence[_Part]) -> tuple[np.ndarray, np.ndarray]:
     if len(set(kinds)) > 1:
         text, number = (repr(seen[kinds.index(kind)].labels[0]) for kind in (True, False))
         raise DataError(
-            f"y contains labels of mixed types, {text} in one block and {number} in another; convert them to one type."
+            f"y contains labels of mixed types, {text} in one block and {number} in another;"
+            " convert them to one type."
         )
     labels, places = np.unique(np.concatenate([part.labels for part in seen]), return_inverse=True)
     counts = np.zeros(len(labels), np.int64)

@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 
 
 class Classifier(Predictions, RunByChains):
-    """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
+    """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no
+    scikit-learn.
 
-    A subclass has `_job(data, run)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
-    `_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are positions in `classes_`, and
-    probabilities an array (n, K). When a fit fails, all that it has set is forgotten, so that a model never is half
-    fitted.
+    A subclass has `_job(data, run)` of `TrainingData`, `_probabilities(matrix)`,
+    `_probability_blocks(matrix)` and `_prior_draws(matrix, rngs)`: matrix is a C-contiguous array
+    of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). When a
+    fit fails, all that it has set is forgotten, so that a model never is half fitted.
 
     Attributes
     ----------
@@ -49,7 +50,8 @@ class Classifier(Predictions, RunByChains):
     n_features_in_ : int
         Number of covariates.
     feature_names_in_ : array of str (d,)
-        Names of the covariates; only after a fit to a data frame whose columns are named by strings.
+        Names of the covariates; only after a fit to a data frame whose columns are named by
+        strings.
     """
 
     draws: int | None
@@ -60,7 +62,8 @@ class Classifier(Predictions, RunByChains):
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings with the rows of the fit, once it is clear that they can be divided into so many folds."""
+        """The settings with the rows of the fit, once it is clear that they can be divided into so
+        many folds."""
         if isinstance(data, Observations):
             settings = replace(settings, rows=(data.covariates, data.labels))
         if settings.rows is not None:
@@ -103,30 +106,32 @@ class Classifier(Predictions, RunByChains):
         Parameters
         ----------
         X : array, data frame or sparse matrix (n, d)
-            Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit` by "auto", "laplace",
-            "variational" or "map"; columns that are 0 in every row, such as words that only other texts have, are left
-            out without a warning.
+            Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit` by
+            "auto", "laplace", "variational" or "map"; columns that are 0 in every row, such as
+            words that only other texts have, are left out without a warning.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
         sample_weight : sequence of float (n,), optional
-            Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws; one of weight 0 is
-            left out. Weights are not rescaled: those that sum to 1, as AdaBoost passes them, count as one row in all,
-            against the same prior, and are warned of.
+            Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws;
+            one of weight 0 is left out. Weights are not rescaled: those that sum to 1, as AdaBoost
+            passes them, count as one row in all, against the same prior, and are warned of.
         thin : int, optional
-            Sweeps of the sampler for each state. None lets the model choose. `PlackettLuceRegression` takes 10, and 1
-            for a fixed a of 0.5 or more or if W has more than a million entries. `SparseMultinomialLogit` by
-            "polya-gamma" takes 1 where there are at least as many rows as coefficients of a class and at most 600
-            coefficients; else 4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
+            Sweeps of the sampler for each state. None lets the model choose.
+            `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has more
+            than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there
+            are at least as many rows as coefficients of a class and at most 600 coefficients; else
+            4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
         cores : int, optional
             Threads; None means as many as there are processors. Has no influence on the results.
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
-            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-            again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -147,10 +152,13 @@ class Classifier(Predictions, RunByChains):
         self._forget()
         try:
             seed = seed_from(self.random_state)
-            run = checked_run(self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time)
+            run = checked_run(
+                self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
+            )
             work = self._job_of_blocks(X, y, sample_weight, run)
             work = work or self._job(self._training_data(X, y, sample_weight), run)
-            named = self._fitted_attributes()  # classes and columns, which the data say before anything is learned
+            # classes and columns, which the data say before anything is learned
+            named = self._fitted_attributes()
             return self._carry_out(replace(work, run=lambda: named | work.run()))
         except BaseException:
             self._forget()
@@ -163,7 +171,9 @@ class Classifier(Predictions, RunByChains):
         if sample_weight is not None:
             warn_of_shares(weight, len(self.classes_))
         weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
-        return unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
+        return (
+            unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
+        )
 
     def _class_weight(self) -> Any:
         """Weights of classes, as the user gave them."""
@@ -174,7 +184,8 @@ class Classifier(Predictions, RunByChains):
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
-            f"{type(self).__name__} has not converged; see print(model.convergence()) for details and remedies."
+            f"{type(self).__name__} has not converged; see print(model.convergence()) for details"
+            " and remedies."
         )
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -206,9 +217,9 @@ class Classifier(Predictions, RunByChains):
         Returns
         -------
         xarray.DataTree
-            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]` (`log_likelihood` is that of
-            the labels simulated at the same draw), `prior_predictive` the labels, as positions in
-            `constant_data["classes"]`.
+            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]`
+            (`log_likelihood` is that of the labels simulated at the same draw), `prior_predictive`
+            the labels, as positions in `constant_data["classes"]`.
 
         Raises
         ------
@@ -221,7 +232,9 @@ class Classifier(Predictions, RunByChains):
         --------
         >>> import thali as th
         >>> model = th.SparseMultinomialLogit()
-        >>> tree = model.sample_prior([[0.5], [1.0], [2.0]], ["a", "b", "c"], draws=100, random_seed=1)
+        >>> tree = model.sample_prior(
+        ...     [[0.5], [1.0], [2.0]], ["a", "b", "c"], draws=100, random_seed=1
+        ... )
         >>> tree["prior_predictive"]["label"].shape
         (1, 100, 3)
         """
@@ -232,7 +245,10 @@ class Classifier(Predictions, RunByChains):
     ) -> "xarray.DataTree":
         r"""Draw a label for every row at every draw of the posterior.
 
-        .. math:: y^{(s)} \sim p(y \mid X, \theta^{(s)}), \qquad \theta^{(s)} \sim p(\theta \mid X, y_\text{observed})
+        .. math::
+
+            y^{(s)} \sim p(y \mid X, \theta^{(s)}), \qquad
+            \theta^{(s)} \sim p(\theta \mid X, y_\text{observed})
 
         Parameters
         ----------
@@ -244,8 +260,8 @@ class Classifier(Predictions, RunByChains):
         Returns
         -------
         xarray.DataTree
-            `posterior_`, with a further group `posterior_predictive`: `label` (chain, draw, row), positions of classes
-            in `classes_`, as in `observed_data`.
+            `posterior_`, with a further group `posterior_predictive`: `label` (chain, draw, row),
+            positions of classes in `classes_`, as in `observed_data`.
 
         Raises
         ------
@@ -272,8 +288,12 @@ class Classifier(Predictions, RunByChains):
         prior, codes = model._prior_draws(matrix, rngs)
         fixed = observed_groups(given, model.classes_, {})
         predictive = predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
-        whole = [np.unique(drawn).size == model.classes_.size for drawn in codes]  # else `fit` would know fewer classes
-        data = [(X, model.classes_[drawn]) if is_whole else None for drawn, is_whole in zip(codes, whole, strict=True)]
+        # else `fit` would know fewer classes
+        whole = [np.unique(drawn).size == model.classes_.size for drawn in codes]
+        data = [
+            (X, model.classes_[drawn]) if is_whole else None
+            for drawn, is_whole in zip(codes, whole, strict=True)
+        ]
         return PriorSample(prior, predictive, data, fixed)
 
     def _observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
@@ -290,14 +310,20 @@ class Classifier(Predictions, RunByChains):
 
     def _arguments(self, design: Any) -> tuple[Any, ...]:
         if not isinstance(design, tuple) or len(design) != 2:
-            raise DataError(f"The design of a classifier must be the pair (X, y); got {type(design).__name__}.")
+            raise DataError(
+                f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
+            )
         return design
 
-    def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
+    def _refit(
+        self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
+    ) -> "xarray.DataTree":
         self._require_method_of_draws()
         length = dict(settings)
         thin = length.pop("thin", None)
-        self.set_params(random_state=random_seed, **length).fit(*data, thin=thin, cores=1, progressbar=False)
+        self.set_params(random_state=random_seed, **length).fit(
+            *data, thin=thin, cores=1, progressbar=False
+        )
         return self.posterior_  # type: ignore[attr-defined]
 
     def _size(self, rows: int) -> str:
@@ -312,7 +338,9 @@ class Classifier(Predictions, RunByChains):
             return ()
         columns = self._column_names()
         counts = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
-        of_classes = [f"{label}: {count:,}" for label, count in zip(self.classes_, counts, strict=True)]
+        of_classes = [
+            f"{label}: {count:,}" for label, count in zip(self.classes_, counts, strict=True)
+        ]
         return (
             ("Rows", f"{len(data.row):,}"),
             ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
@@ -322,4 +350,8 @@ class Classifier(Predictions, RunByChains):
     def _column_names(self) -> list[str]:
         """Names of the covariates; x0, x1, ... where the data had none."""
         names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return (
+            [f"x{j}" for j in range(self.n_features_in_)]
+            if names is None
+            else [str(name) for name in names]
+        )

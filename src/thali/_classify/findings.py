@@ -8,7 +8,17 @@ from thali._digits import number, probability
 from thali._labels import listed
 from thali._late import carried_out_by
 from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.finding import (
+    MISSES,
+    ON_SCREEN,
+    SHOWN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
@@ -22,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-# The sentences of what classifiers find out ---------------------------------------------------------------------------
+# The sentences of what classifiers find out -------------------------------------------------------
 
 
 ENGLISH = {
@@ -30,59 +40,69 @@ ENGLISH = {
     "weights": "Largest {words}: {named}.",
     "weights.none": "All {words} are zero.",
     "weights.all": "Relative weights (sum to 1): all {every} are > 0; largest first",
-    "weights.some": "Relative weights (sum to 1): {shown} of {every} are > 0, all others exactly 0; largest first",
+    "weights.some": "Relative weights (sum to 1): {shown} of {every} are > 0, all others exactly 0;"
+    " largest first",
     "weights.means": "Relative weights (sum to 1), posterior means; largest first",
     "weights.exp": "Weights apply to exp(x), where x is a standardised covariate.",
     "coef.standard": "standardised covariates",
     "coef.units": "covariates in their original units",
-    "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every} are not 0, all"
-    " others exactly 0",
-    "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute value first",
-    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the other folds",
-    "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean}, standard error"
-    " {error}).",
-    "cv.worse": "{name} makes more errors than always predicting the majority class (by {mean}, standard error"
-    " {error}).",
-    "cv.open": "{name} does not make significantly fewer errors than always predicting the majority class (difference"
-    " {mean}, standard error {error}).",
+    "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every}"
+    " are not 0, all others exactly 0",
+    "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute"
+    " value first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the"
+    " other folds",
+    "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean},"
+    " standard error {error}).",
+    "cv.worse": "{name} makes more errors than always predicting the majority class (by {mean},"
+    " standard error {error}).",
+    "cv.open": "{name} does not make significantly fewer errors than always predicting the majority"
+    " class (difference {mean}, standard error {error}).",
     "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
-    "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has predicted probability 0.",
-    "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of the {rows} rows (mean probability"
-    " {mean}). These are the training rows; expect lower probabilities for new rows.",
+    "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has"
+    " predicted probability 0.",
+    "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of the {rows} rows"
+    " (mean probability {mean}). These are the training rows; expect lower probabilities for"
+    " new rows.",
     "rows.title": "Rows whose observed class is least probable (rows are numbered from 0)",
-    "rows.unknown": "This fit does not store the likelihood of each row; use model.score(X, y) to assess predictions.",
+    "rows.unknown": "This fit does not store the likelihood of each row; use model.score(X, y) to"
+    " assess predictions.",
     "shape": "Shape a of the prior on the weights: {value}.",
     "shape.fixed": "{value}, fixed",
-    "shape.learned": "{value}, estimated under the hyperprior p(a) ∝ 1/a on the range {low} to {high}",
+    "shape.learned": "{value}, estimated under the hyperprior p(a) ∝ 1/a on the range {low} to"
+    " {high}",
     "rate": "Parameter η (squared rate) of the Laplace prior on the coefficients: {value}.",
     "rate.learned": "{value}, estimated",
     "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
     "log_likelihood": "Log-likelihood of the full data: {value}.",
-    "log_likelihood.priors": "Log-likelihood of the full data: {value}; including the log priors: {objective}.",
-    "log_likelihood.weights": "Log-likelihood of the full data: {value}; including the log prior of the relative"
-    " weights: {objective}.",
+    "log_likelihood.priors": "Log-likelihood of the full data: {value}; including the log priors:"
+    " {objective}.",
+    "log_likelihood.weights": "Log-likelihood of the full data: {value}; including the log prior of"
+    " the relative weights: {objective}.",
     "sweeps": "Converged in {sweeps} passes over the data.",
     "bound": "Lower bound on the log evidence: {value}.",
     "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
-    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) on"
-    " standardised coefficients, estimated at the posterior mode.",
-    "methods.normal": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on the coefficients,"
-    " with a {kind} approximation of the posterior.",
-    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on the coefficients,"
-    " sampled with the scheme of {source}.",
-    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit with the regularised horseshoe priors"
-    " of {prior} on the coefficients, sampled with the scheme of {source}.",
+    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate}"
+    " (eta = {eta}) on standardised coefficients, estimated at the posterior mode.",
+    "methods.normal": "Classes were modelled by a Bayesian multinomial logit with Laplace priors on"
+    " the coefficients, with a {kind} approximation of the posterior.",
+    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit with Laplace priors"
+    " on the coefficients, sampled with the scheme of {source}.",
+    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit with the"
+    " regularised horseshoe priors of {prior} on the coefficients, sampled with the scheme of"
+    " {source}.",
 }
 
 
-# Which weights or coefficients of a classifier matter -----------------------------------------------------------------
+# Which weights or coefficients of a classifier matter ---------------------------------------------
 
 
 _DRAWS = 1000  # of a variational posterior, for intervals
 
 
 def importance(model: Any, ci: float) -> "pandas.DataFrame":
-    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first."""
+    """Every weight above zero, or every coefficient, with its interval unless it is one number; the
+    largest first."""
     import pandas as pd
 
     draws, classes, columns = _draws(model)
@@ -95,7 +115,9 @@ def importance(model: Any, ci: float) -> "pandas.DataFrame":
         table["low"], table["high"] = np.quantile(draws, tails_of(ci), axis=0)
     if name == "coef":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
-    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
+    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
+        index=False
+    )
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
     frame.attrs |= {"interval": ci} if len(draws) else {}
     order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
@@ -105,11 +127,16 @@ def importance(model: Any, ci: float) -> "pandas.DataFrame":
 
 
 def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
+    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and
+    their columns."""
     if model._posterior is not None:
         values = model._view.draws[model._learned]
         draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
-        return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
+        return (
+            draws,
+            values["class"].to_numpy().tolist(),
+            values[values.dims[3]].to_numpy().tolist(),
+        )
     if model._learned == "coef":
         return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
     columns = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
@@ -132,7 +159,7 @@ def _is_plackett_luce(model: Any) -> bool:
     return model._learned == "weights"
 
 
-# prediction ---------------------------------------------------------------------------------------------------
+# prediction ---------------------------------------------------------------------------------------
 
 
 @finding("cross_validation", "Cross-validation", ON_SCREEN)
@@ -147,7 +174,9 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
         notes.append(phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
     if not len(scores.errors):
         return Finding(
-            notes=tuple(notes), stopped=scores.fault == STOPPED, brief=Brief("Prediction", notes[0] if notes else "")
+            notes=tuple(notes),
+            stopped=scores.fault == STOPPED,
+            brief=Brief("Prediction", notes[0] if notes else ""),
         )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
@@ -171,7 +200,8 @@ def _scores(model: Any, settings: AnswerSettings) -> Scores | None:
         return kept
     if not settings.folds or settings.rows is None or model.interrupted_:
         return None
-    at_once = 1 if model._posterior is None else settings.cores  # without draws a fit is too short for a process
+    # without draws a fit is too short for a process
+    at_once = 1 if model._posterior is None else settings.cores
     how = settings.rows, settings.folds, settings.random_seed, at_once
     model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *how)
     return model.cross_validation_
@@ -203,7 +233,9 @@ def _comparison(name: str, scores: Scores) -> Text:
     shown = {"name": name, "error": f"{error:.3f}"}
     if not abs(mean) > _ESTABLISHED * error or mean == 0:
         return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
-    return phrase(ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown)
+    return phrase(
+        ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown
+    )
 
 
 def _name(model: Any) -> str:
@@ -211,7 +243,7 @@ def _name(model: Any) -> str:
     return type(model).__name__ if spec is None else spec.name
 
 
-# what matters -------------------------------------------------------------------------------------------------
+# what matters -------------------------------------------------------------------------------------
 
 
 @finding("weights", "Covariate weights", ON_SCREEN)
@@ -232,10 +264,15 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
-    table, covariates = importance(model, settings.ci), ENGLISH["coef.standard" if model.standardize else "coef.units"]
+    table, covariates = (
+        importance(model, settings.ci),
+        ENGLISH["coef.standard" if model.standardize else "coef.units"],
+    )
     if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-        title = phrase(ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts)
+        title = phrase(
+            ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts
+        )
     else:
         title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model.reference_)
     sentence, shown = _largest(table, "coef", "coefficients"), _last_named(table)
@@ -258,11 +295,13 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=words)
-    named = listed([f"{row['column']} for {str(row['class'])!r} ({number(row[value])})" for row in rows])
+    named = listed(
+        [f"{row['column']} for {str(row['class'])!r} ({number(row[value])})" for row in rows]
+    )
     return phrase(ENGLISH, "weights", words=words, named=named)
 
 
-# the model as a whole -----------------------------------------------------------------------------------------
+# the model as a whole -----------------------------------------------------------------------------
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
@@ -289,7 +328,10 @@ def _of_weights(model: Any, ci: float) -> list[Text]:
 def _of_coefficients(model: Any, ci: float) -> list[Text]:
     if model.prior == "horseshoe":
         draws = model._view.draws
-        tau, slab = _in_digits(np.log(draws["tau"].to_numpy()), ci), _in_digits(draws["slab"].to_numpy(), ci)
+        tau, slab = (
+            _in_digits(np.log(draws["tau"].to_numpy()), ci),
+            _in_digits(draws["slab"].to_numpy(), ci),
+        )
         notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
         notes = [phrase(ENGLISH, "rate", value=_rate(model, ci))]
@@ -302,14 +344,20 @@ def _of_coefficients(model: Any, ci: float) -> list[Text]:
 def _rate(model: Any, ci: float) -> Text:
     if model.eta is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
-    return phrase(ENGLISH, "rate.learned", value=_in_digits(model._view.draws["eta"].to_numpy(), ci))
+    return phrase(
+        ENGLISH, "rate.learned", value=_in_digits(model._view.draws["eta"].to_numpy(), ci)
+    )
 
 
 def _likelihood_drawn(model: Any, ci: float) -> Text:
     """The log-likelihood of a fit with draws."""
     draws = model._view.log_likelihood
-    mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, tails_of(ci))))
-    return phrase(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})")
+    mean, low, high = (
+        round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, tails_of(ci)))
+    )
+    return phrase(
+        ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
+    )
 
 
 def _shape(model: Any, ci: float) -> Text:
@@ -329,7 +377,8 @@ def _in_digits(draws: np.ndarray, ci: float) -> str:
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
 def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
-    """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
+    """Rows whose class the model finds unlikely, where draws of each row's likelihood are
+    stored."""
     import pandas as pd
 
     tree = model._posterior
@@ -338,13 +387,21 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     logs, codes = tree["log_likelihood"]["label"], model._view.observed["label"].to_numpy()
     p = np.exp(logs).mean(["chain", "draw"]).to_numpy()
     order = np.argsort(p, kind="stable")
-    columns = {"row": logs["row"].to_numpy()[order], "class": model.classes_[codes[order]], "probability": p[order]}
-    counts = {"rows": f"{len(p):,}", "likely": f"{int((p >= 0.5).sum()):,}", "mean": probability(float(p.mean()))}
+    columns = {
+        "row": logs["row"].to_numpy()[order],
+        "class": model.classes_[codes[order]],
+        "probability": p[order],
+    }
+    counts = {
+        "rows": f"{len(p):,}",
+        "likely": f"{int((p >= 0.5).sum()):,}",
+        "mean": probability(float(p.mean())),
+    }
     worst = pd.DataFrame(columns).head(_WORST)
     return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
 
 
-# how a paper says what was done -------------------------------------------------------------------------------
+# how a paper says what was done -------------------------------------------------------------------
 
 
 def modelled(model: Any) -> tuple[Text, ...]:
@@ -352,7 +409,9 @@ def modelled(model: Any) -> tuple[Text, ...]:
     if _is_plackett_luce(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:
-        return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
+        return (
+            phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),
+        )
     if law := model._used.law:
         return (phrase(ENGLISH, "methods.normal", kind=law),)
     facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}

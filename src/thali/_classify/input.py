@@ -1,4 +1,5 @@
-"""What a user passes to a classifier, as numbers: a matrix of covariates, names of its columns, codes of labels."""
+"""What a user passes to a classifier, as numbers: a matrix of covariates, names of its columns,
+codes of labels."""
 
 import math
 import numbers
@@ -17,12 +18,15 @@ _MISSING = ("NoneType", "NAType", "NaTType")
 
 
 def sklearn_error(ours: type[Any], name: str) -> type[Any]:
-    """A class that is ours and scikit-learn's of that name, which its tools look for; ours where it is absent."""
+    """A class that is ours and scikit-learn's of that name, which its tools look for; ours where it
+    is absent."""
     theirs = getattr(sys.modules.get("sklearn.exceptions"), name, None)
     if theirs is None:
         return ours
     # another process, which need not have made this class, gets ours
-    return type(name, (ours, theirs), {"__reduce__": lambda self: (ours, self.args), "__module__": __name__})
+    return type(
+        name, (ours, theirs), {"__reduce__": lambda self: (ours, self.args), "__module__": __name__}
+    )
 
 
 class NotNumbers(DataError, TypeError):
@@ -35,7 +39,11 @@ def names_of(X: Any) -> np.ndarray | None:
     if columns is None:
         return None
     names = list(columns)
-    return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
+    return (
+        np.array(names, dtype=object)
+        if names and all(isinstance(name, str) for name in names)
+        else None
+    )
 
 
 def column_name(names: np.ndarray | None, column: int) -> str:
@@ -49,30 +57,32 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     Examples
     --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
-    Traceback (most recent call last):
-    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers or remove such rows.
-    """
+    Traceback (most recent call last): thali.errors.DataError: X is NaN in row 1, column 1 (counted
+    from 0); enter finite numbers or remove such rows."""
     if is_sparse(X):
         raise DataError(
-            f"X is a sparse matrix of shape {X.shape}, but this model requires a dense one, which takes"
-            f" {_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or use SparseMultinomialLogit with method"
-            " 'auto', 'laplace', 'variational' or 'map'."
+            f"X is a sparse matrix of shape {X.shape}, but this model requires a dense one, which"
+            f" takes {_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or use"
+            " SparseMultinomialLogit with method 'auto', 'laplace', 'variational' or 'map'."
         )
     try:
         values = np.asarray(X.to_numpy() if hasattr(X, "columns") and hasattr(X, "to_numpy") else X)
     except ValueError as error:
-        raise DataError("X must have rows of equal length; got rows of different lengths.") from error
+        raise DataError(
+            "X must have rows of equal length; got rows of different lengths."
+        ) from error
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported: X must contain real numbers.")
     if values.ndim != 2:
         raise DataError(
-            "X must be two-dimensional, with one row per observation and one column per covariate; got shape"
-            f" {values.shape}. Reshape your data: X.reshape(-1, 1) for a single covariate, X.reshape(1, -1) for a"
-            " single observation."
+            "X must be two-dimensional, with one row per observation and one column per"
+            f" covariate; got shape {values.shape}. Reshape your data: X.reshape(-1, 1) for a"
+            " single covariate, X.reshape(1, -1) for a single observation."
         )
     if values.shape[1] == 0:
         raise DataError(
-            f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: add a column to X."
+            f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is"
+            " required: add a column to X."
         )
     if values.shape[0] == 0:
         raise DataError(f"X has no rows (shape {values.shape}); pass one row per observation.")
@@ -84,7 +94,8 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
         count = int(wrong.sum())
         more = f", and {count - 1} more entries are NaN or infinite" if count > 1 else ""
         raise DataError(
-            f"X is {what} in row {row}, {column_name(names, column)}{more}; enter finite numbers or remove such rows."
+            f"X is {what} in row {row}, {column_name(names, column)}{more}; enter finite numbers"
+            " or remove such rows."
         )
     return matrix
 
@@ -100,7 +111,8 @@ def is_sparse(X: Any) -> bool:
 
 
 def sparse_matrix_of(X: Any) -> Any:
-    """Covariates that stay a sparse matrix, of finite numbers, column by column; errors as in `matrix_of`."""
+    """Covariates that stay a sparse matrix, of finite numbers, column by column; errors as in
+    `matrix_of`."""
     from scipy import sparse
 
     if X.dtype.kind == "c":
@@ -114,8 +126,8 @@ def sparse_matrix_of(X: Any) -> Any:
         column = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
         what = "NaN" if math.isnan(matrix.data[place]) else "inf"
         raise DataError(
-            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; enter finite numbers or remove"
-            " such rows."
+            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; enter"
+            " finite numbers or remove such rows."
         )
     return matrix
 
@@ -132,9 +144,9 @@ def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
             floats[place] = math.nan if type(value).__name__ in _MISSING else float(value)
         except (TypeError, ValueError):
             raise NotNumbers(
-                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry of this argument must"
-                " be a number, or a string that reads as a number. Encode categories, for instance with"
-                " pandas.get_dummies."
+                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry of"
+                " this argument must be a number, or a string that reads as a number. Encode"
+                " categories, for instance with pandas.get_dummies."
             ) from None
     return floats
 
@@ -150,35 +162,48 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     labels = labels_of(y, model, rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise DataError(f"y contains only one class, {shown(classes[0])}; a classifier requires at least two.")
+        raise DataError(
+            f"y contains only one class, {shown(classes[0])}; a classifier requires at least two."
+        )
     counts = np.bincount(codes)
     if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
-        named = ", ".join(shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
+        named = ", ".join(shown(classes[k]) for k in alone[:5]) + (
+            ", ..." if alone.size > 5 else ""
+        )
         warn(
             DataWarning(
-                f"Classes with a single row in y: {named}. The probability of such a class depends on this row alone;"
-                " merge rare classes if one row is too little."
+                f"Classes with a single row in y: {named}. The probability of such a class depends"
+                " on this row alone; merge rare classes if one row is too little."
             )
         )
     return classes, codes.astype(np.int64)
 
 
 def labels_of(y: Any, model: str, rows: int) -> np.ndarray:
-    """Labels of one kind, one a row, whose classes are yet to be found; parameters and errors as in `codes_of`."""
+    """Labels of one kind, one a row, whose classes are yet to be found; parameters and errors as in
+    `codes_of`."""
     if y is None:
-        raise DataError(f"{model} requires y to be passed, but the target y is None; pass one label per row of X.")
+        raise DataError(
+            f"{model} requires y to be passed, but the target y is None; pass one label per row of"
+            " X."
+        )
     labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn(
             sklearn_error(DataWarning, "DataConversionWarning")(
-                f"A column-vector y was passed when a 1d array was expected; pass y.ravel(), of shape ({len(labels)},)."
+                "A column-vector y was passed when a 1d array was expected; pass y.ravel(), of"
+                f" shape ({len(labels)},)."
             )
         )
         labels = labels.ravel()
     if labels.ndim != 1:
-        raise DataError(f"y should be a 1d array of labels, one per row of X; got shape {labels.shape}.")
+        raise DataError(
+            f"y should be a 1d array of labels, one per row of X; got shape {labels.shape}."
+        )
     if len(labels) != rows:
-        raise DataError(f"X has {rows} rows but y has {len(labels)} labels; pass one label per row of X.")
+        raise DataError(
+            f"X has {rows} rows but y has {len(labels)} labels; pass one label per row of X."
+        )
     if labels.dtype == object:
         labels = _of_one_kind(labels, keep=not isinstance(y, list | tuple))
     if labels.dtype.kind in "fc":
@@ -191,15 +216,21 @@ def _of_one_kind(labels: np.ndarray, keep: bool) -> np.ndarray:
     seen: dict[str, object] = {}
     for row, label in enumerate(labels):
         if type(label).__name__ in _MISSING:
-            raise DataError(f"Input y contains NaN: the label of row {row} is missing; remove such rows.")
+            raise DataError(
+                f"Input y contains NaN: the label of row {row} is missing; remove such rows."
+            )
         seen.setdefault(_kind(label), label)
     if "other" in seen:
         raise DataError(
-            f"Unknown label type: {type(seen['other']).__name__}; labels must be strings, integers or booleans."
+            f"Unknown label type: {type(seen['other']).__name__}; labels must be strings, integers"
+            " or booleans."
         )
     if len(seen) > 1:
         examples = " and ".join(f"{label!r} ({kind})" for kind, label in seen.items())
-        raise DataError(f"y contains labels of mixed types, {examples}; convert them to one type, such as strings.")
+        raise DataError(
+            f"y contains labels of mixed types, {examples}; convert them to one type, such as"
+            " strings."
+        )
     return labels if keep and "string" in seen else np.array(labels.tolist())
 
 
@@ -213,16 +244,20 @@ def _kind(label: Any) -> str:
 
 def _refuse_continuous(labels: np.ndarray) -> None:
     if labels.dtype.kind == "c":
-        raise DataError("Complex data not supported: labels in y must be strings, integers or booleans.")
+        raise DataError(
+            "Complex data not supported: labels in y must be strings, integers or booleans."
+        )
     if not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
         what = "NaN" if math.isnan(labels[row]) else "infinity"
-        raise DataError(f"Input y contains {what}: the label of row {row} is not a class; remove such rows.")
+        raise DataError(
+            f"Input y contains {what}: the label of row {row} is not a class; remove such rows."
+        )
     if (fractions := labels != np.floor(labels)).any():
         row = int(np.argmax(fractions))
         raise DataError(
-            f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a classifier requires classes."
-            " Bin a continuous target first."
+            f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a"
+            " classifier requires classes. Bin a continuous target first."
         )
 
 
@@ -231,15 +266,16 @@ def shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-# Covariates on one scale: those of the training data have mean 0 and standard deviation 1 -----------------------------
+# Covariates on one scale: those of the training data have mean 0 and standard deviation 1 ---------
 
 
 class Standard(NamedTuple):
-    """Mean and standard deviation of each column, both after division by `unit`, its largest absolute value.
+    """Mean and standard deviation of each column, both after division by `unit`, its largest
+    absolute value.
 
-    The division keeps squares of numbers such as 1e300 and 1e-300 within the range of floats. A column that is the same
-    in every row of the training data says nothing: its sd is infinite here, so that it is 0 in every other row as well.
-    """
+    The division keeps squares of numbers such as 1e300 and 1e-300 within the range of floats. A
+    column that is the same in every row of the training data says nothing: its sd is infinite here,
+    so that it is 0 in every other row as well."""
 
     unit: np.ndarray
     mean: np.ndarray
@@ -261,10 +297,15 @@ class Standard(NamedTuple):
         return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
 
 
-def standard_of(matrix: Any, names: np.ndarray | None = None, counts: np.ndarray | None = None) -> Standard:
+def standard_of(
+    matrix: Any, names: np.ndarray | None = None, counts: np.ndarray | None = None
+) -> Standard:
     r"""Mean and population standard deviation of the columns of the training data.
 
-    .. math:: z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad s_j^2 = \frac{\sum_i c_i (x_{ij} - \bar x_j)^2}{\sum_i c_i}
+    .. math::
+
+        z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad
+        s_j^2 = \frac{\sum_i c_i (x_{ij} - \bar x_j)^2}{\sum_i c_i}
 
     Examples
     --------
@@ -277,8 +318,8 @@ def standard_of(matrix: Any, names: np.ndarray | None = None, counts: np.ndarray
     constant = low == high
     if constant.all():
         raise DataError(
-            f"All columns of X are constant ({column_name(names, 0)} is {low[0]:g}), so the classes cannot be"
-            " distinguished; include a column that varies."
+            f"All columns of X are constant ({column_name(names, 0)} is {low[0]:g}), so the"
+            " classes cannot be distinguished; include a column that varies."
         )
     unit = np.where(constant, 1.0, np.maximum(np.maximum(-low, high), np.finfo(float).tiny))
     share = np.ones(matrix.shape[0]) if counts is None else counts
@@ -295,15 +336,20 @@ def ends_of(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     return matrix.min(axis=0), matrix.max(axis=0)
 
 
-def _moments(matrix: np.ndarray, unit: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moments(
+    matrix: np.ndarray, unit: np.ndarray, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of the columns divided by their units."""
     scaled = matrix / unit
-    mean = np.einsum("i,ij->j", share, scaled)  # to the bit whatever other columns there are, unlike a product
+    # to the bit whatever other columns there are, unlike a product
+    mean = np.einsum("i,ij->j", share, scaled)
     scaled -= mean
     return mean, np.einsum("i,ij,ij->j", share, scaled, scaled)
 
 
-def _sparse_moments(matrix: Any, unit: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_moments(
+    matrix: Any, unit: np.ndarray, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The same of a sparse matrix, column by column; entries that are not stored are 0."""
     column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
     scaled, weight = matrix.data / unit[column], share[matrix.indices]
@@ -314,8 +360,11 @@ def _sparse_moments(matrix: Any, unit: np.ndarray, share: np.ndarray) -> tuple[n
     return mean, variance + np.maximum(1.0 - stored, 0.0) * mean**2
 
 
-def warn_of_left_out(standard: Standard | None, names: np.ndarray | None, usual: Any = False) -> None:
-    """Warn of columns that are the same in every row of the training data, unless that is usual of them.
+def warn_of_left_out(
+    standard: Standard | None, names: np.ndarray | None, usual: Any = False
+) -> None:
+    """Warn of columns that are the same in every row of the training data, unless that is usual of
+    them.
 
     `names` as in `standard_of`.
     """
@@ -324,13 +373,24 @@ def warn_of_left_out(standard: Standard | None, names: np.ndarray | None, usual:
     constant = np.flatnonzero(~(standard.varies | usual))
     if not constant.size:
         return
-    named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
-    warn(DataWarning(f"Covariates that are constant in all rows are ignored in the fit and in predictions: {named}."))
+    named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (
+        ", ..." if constant.size > 5 else ""
+    )
+    warn(
+        DataWarning(
+            "Covariates that are constant in all rows are ignored in the fit and in predictions:"
+            f" {named}."
+        )
+    )
 
 
 def varying_names(model: "SparseMultinomialLogit") -> list[str]:
     """Names of the covariates that have a coefficient."""
-    return [name for name, varies in zip(model._column_names(), model._standard_.varies, strict=True) if varies]
+    return [
+        name
+        for name, varies in zip(model._column_names(), model._standard_.varies, strict=True)
+        if varies
+    ]
 
 
 def other_classes(model: "SparseMultinomialLogit") -> list[Any]:

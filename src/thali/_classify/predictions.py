@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Predicted probabilities beside the frequencies of the classes, class by class and bin by bin -------------------------
+# Predicted probabilities beside the frequencies of the classes, class by class and bin by bin -----
 
 
 REPLICATES = 1000  # of a fit without draws
@@ -30,11 +30,19 @@ _BLOCK = 2**21  # numbers of a block of rows
 
 
 def _replicates(
-    model: "Predictions", matrix: Any, predicted: np.ndarray, places: np.ndarray, kept: np.ndarray, rng: Any
+    model: "Predictions",
+    matrix: Any,
+    predicted: np.ndarray,
+    places: np.ndarray,
+    kept: np.ndarray,
+    rng: Any,
 ) -> np.ndarray:
-    """How many rows of each bin have its class, shape (replicates, bins), in labels drawn from the predictions."""
+    """How many rows of each bin have its class, shape (replicates, bins), in labels drawn from the
+    predictions."""
     found: Any = 0.0
-    for part, probabilities in model._probability_blocks(matrix) if model._engine.draws else _the_same(predicted):
+    for part, probabilities in (
+        model._probability_blocks(matrix) if model._engine.draws else _the_same(predicted)
+    ):
         drawn = drawn_codes(probabilities, rng)  # (rows, replicates)
         for k in range(predicted.shape[1]):
             found = found + (drawn == k).T.astype(float) @ (places[part, k, None] == kept)
@@ -42,7 +50,8 @@ def _replicates(
 
 
 def _the_same(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows at a time, and their probabilities (rows, replicates, K), the same in every replicate."""
+    """Some rows at a time, and their probabilities (rows, replicates, K), the same in every
+    replicate."""
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
     for first in range(0, n, step):
@@ -57,7 +66,8 @@ def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if (codes < 0).any():
         named = shorten(list(known), 10)
         raise DataError(
-            f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to the classes {named}."
+            f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to the"
+            f" classes {named}."
         )
     return codes
 
@@ -66,9 +76,11 @@ _MAX_NAMES = 5  # in a message
 
 
 class Predictions(ScikitLearn):
-    """What a fitted classifier answers about new rows, from `_probabilities` and `_probability_blocks`."""
+    """What a fitted classifier answers about new rows, from `_probabilities` and
+    `_probability_blocks`."""
 
-    _learned: str  # what is learned of each covariate and class: weights of 0 or more, or coefficients ("coef")
+    # what is learned of each covariate and class: weights of 0 or more, or coefficients ("coef")
+    _learned: str
 
     classes_: np.ndarray
     n_features_in_: int
@@ -95,16 +107,17 @@ class Predictions(ScikitLearn):
         Parameters
         ----------
         X : array or data frame (n, d)
-            The covariates that the model was fitted to, in the same order. Of a Dask array the predictions are a Dask
-            array, block by block; likewise in the other methods that predict.
+            The covariates that the model was fitted to, in the same order. Of a Dask array the
+            predictions are a Dask array, block by block; likewise in the other methods that
+            predict.
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         array (n, K)
-            Columns in the order of `classes_`; rows sum to 1. With `return_se` a pair of arrays: the second holds the
-            standard errors, from the effective sample size of the draws.
+            Columns in the order of `classes_`; rows sum to 1. With `return_se` a pair of arrays:
+            the second holds the standard errors, from the effective sample size of the draws.
 
         Raises
         ------
@@ -221,22 +234,29 @@ class Predictions(ScikitLearn):
         """
         predicted, labels = self.predict(X), np.asarray(y)
         if labels.shape[:1] != predicted.shape:
-            raise DataError(f"X has {len(predicted)} rows but y has shape {labels.shape}; pass one label per row of X.")
+            raise DataError(
+                f"X has {len(predicted)} rows but y has shape {labels.shape}; pass one label per"
+                " row of X."
+            )
         return float(
-            np.average(predicted == labels.reshape(len(predicted)), weights=weights_of(sample_weight, len(predicted)))
+            np.average(
+                predicted == labels.reshape(len(predicted)),
+                weights=weights_of(sample_weight, len(predicted)),
+            )
         )
 
     def calibration(
         self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        r"""The frequency of each class among rows for which its predicted probability is about the same.
+        r"""The frequency of each class among rows for which its predicted probability is about the
+        same.
 
         .. math:: B_{kb} = \{i: b/B \le p_{ik} < (b + 1)/B\}, \qquad
                   \text{observed}_{kb} = \frac{1}{|B_{kb}|} \sum_{i \in B_{kb}} 1\{y_i = k\}
 
-        Its interval is that of replicates: labels drawn for the same rows at every draw of the posterior, or from the
-        predicted probabilities where the fit has no draws. Observed frequencies outside of it are not what the model
-        expects.
+        Its interval is that of replicates: labels drawn for the same rows at every draw of the
+        posterior, or from the predicted probabilities where the fit has no draws. Observed
+        frequencies outside of it are not what the model expects.
 
         Parameters
         ----------
@@ -254,9 +274,10 @@ class Predictions(ScikitLearn):
         Returns
         -------
         pandas.DataFrame
-            A row for each class and bin that is not empty: class, rows, predicted (mean probability of the class),
-            observed (its frequency), low and high (the interval of the replicates), missed (whether observed is
-            outside). Of two classes only the second, which the first mirrors.
+            A row for each class and bin that is not empty: class, rows, predicted (mean probability
+            of the class), observed (its frequency), low and high (the interval of the replicates),
+            missed (whether observed is outside). Of two classes only the second, which the first
+            mirrors.
 
         Raises
         ------
@@ -297,7 +318,9 @@ class Predictions(ScikitLearn):
         counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
         kept = np.flatnonzero(counts)
         (rng,) = streams(random_seed, 1)
-        drawn = np.quantile(_replicates(self, matrix, predicted, places, kept, rng), tails_of(ci), axis=0)
+        drawn = np.quantile(
+            _replicates(self, matrix, predicted, places, kept, rng), tails_of(ci), axis=0
+        )
         observed, (low, high) = chosen[kept] / counts[kept], drawn / counts[kept]
         table = Table(
             {
@@ -339,8 +362,9 @@ class Predictions(ScikitLearn):
         if known is not None and names is None:
             warn(
                 DataWarning(
-                    f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names;"
-                    " its columns are assumed to be in the order of feature_names_in_."
+                    f"X does not have valid feature names, but {type(self).__name__} was fitted"
+                    " with feature names; its columns are assumed to be in the order of"
+                    " feature_names_in_."
                 )
             )
         elif known is not None and names is not None and list(names) != list(known):
@@ -352,8 +376,9 @@ class Predictions(ScikitLearn):
     def _check_width(self, columns: int) -> None:
         if columns != self.n_features_in_:
             raise DataError(
-                f"X has {columns} features, but {type(self).__name__} is expecting {self.n_features_in_} features as"
-                " input; pass the columns that it was fitted to."
+                f"X has {columns} features, but {type(self).__name__} is expecting"
+                f" {self.n_features_in_} features as input; pass the columns that it was fitted"
+                " to."
             )
 
     def _fitted_classes(self) -> np.ndarray:
@@ -367,7 +392,8 @@ class Predictions(ScikitLearn):
 
 
 class _OtherNames(DataError):
-    """Columns are not those of the fit; in the words and lines of scikit-learn, which its checks look for."""
+    """Columns are not those of the fit; in the words and lines of scikit-learn, which its checks
+    look for."""
 
     def render(self, words: Words) -> str:
         """The difference, in lines."""

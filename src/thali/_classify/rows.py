@@ -18,7 +18,8 @@ LABEL = "position of the class of a row in constant_data['classes']"
 def observed_groups(
     codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """The groups observed_data and constant_data: classes as numbers, which ArviZ can draw, and their names."""
+    """The groups observed_data and constant_data: classes as numbers, which ArviZ can draw, and
+    their names."""
     import xarray as xr
 
     names = class_labels(classes)
@@ -34,17 +35,22 @@ def class_labels(classes: np.ndarray) -> np.ndarray:
     return np.asarray(classes.astype(str) if classes.dtype == object else classes)
 
 
-def observed_rows(data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]) -> "dict[str, xarray.Dataset]":
+def observed_rows(
+    data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]
+) -> "dict[str, xarray.Dataset]":
     """The same of the rows of a fit; their weights, where they have any, are constant data."""
     weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
     groups = observed_groups(data.codes[data.row], classes, {**constants, **weights})
     return {
-        name: group.assign_coords(row=data.number) if "row" in group.dims else group for name, group in groups.items()
+        name: group.assign_coords(row=data.number) if "row" in group.dims else group
+        for name, group in groups.items()
     }
 
 
 def add_log_likelihood(
-    groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[np.ndarray], np.ndarray], data: TrainingData
+    groups: "dict[str, xarray.Dataset]",
+    log_p_of: Callable[[np.ndarray], np.ndarray],
+    data: TrainingData,
 ) -> None:
     """Add the group log_likelihood, ln P of the class of each row, unless it would be too large.
 
@@ -65,7 +71,8 @@ def add_log_likelihood(
         found[..., part] = log_p_of(data.row[part])
     sampled = {name: posterior[name] for name in ("chain", "draw")}
     groups["log_likelihood"] = xr.Dataset(
-        {"label": (("chain", "draw", "row"), found)}, sampled | {"row": groups["observed_data"]["row"]}
+        {"label": (("chain", "draw", "row"), found)},
+        sampled | {"row": groups["observed_data"]["row"]},
     )
 
 
@@ -77,7 +84,8 @@ def drawn_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarr
 
 
 def errors_of_means(probabilities: np.ndarray, chains: int) -> np.ndarray:
-    """Monte Carlo standard errors of the means over draws (rows, K), out of probabilities (rows, draws, K)."""
+    """Monte Carlo standard errors of the means over draws (rows, K), out of probabilities (rows,
+    draws, K)."""
     from thali._posterior.summary import mean_errors
 
     rows, _, classes = probabilities.shape

@@ -1,4 +1,5 @@
-"""What scikit-learn asks of an estimator besides fitting and predicting, without need of scikit-learn."""
+"""What scikit-learn asks of an estimator besides fitting and predicting, without need of
+scikit-learn."""
 
 from typing import Any
 
@@ -8,7 +9,8 @@ from thali._arguments import seed_number
 
 
 class ScikitLearn:
-    """Tags, and which metadata the methods of a classifier ask of a meta-estimator that calls them."""
+    """Tags, and which metadata the methods of a classifier ask of a meta-estimator that calls
+    them."""
 
     _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
 
@@ -36,7 +38,11 @@ class ScikitLearn:
         from sklearn.utils.metadata_routing import MetadataRequest  # pyright: ignore[reportMissingImports]
 
         request = MetadataRequest(owner=self)
-        for method, value in {"fit": None, "score": None, **vars(self).get("_metadata_request", {})}.items():
+        for method, value in {
+            "fit": None,
+            "score": None,
+            **vars(self).get("_metadata_request", {}),
+        }.items():
             getattr(request, method).add_request(param="sample_weight", alias=value)
         return request
 
@@ -46,7 +52,8 @@ class ScikitLearn:
         Parameters
         ----------
         sample_weight : bool, str or None
-            True passes it, False ignores it, None refuses it, and a string passes what has that name.
+            True passes it, False ignores it, None refuses it, and a string passes what has that
+            name.
 
         Returns
         -------
@@ -76,7 +83,9 @@ class ScikitLearn:
 
     def _request(self, method: str, value: Any) -> Any:
         # scikit-learn's `clone` copies an attribute of this name
-        self._metadata_request = _Requests({**vars(self).get("_metadata_request", {}), method: value})
+        self._metadata_request = _Requests(
+            {**vars(self).get("_metadata_request", {}), method: value}
+        )
         return self
 
 

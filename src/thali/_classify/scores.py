@@ -11,7 +11,8 @@ STOPPED = "stopped by Ctrl-C"
 
 
 class Scores(NamedTuple):
-    """What each left-out row cost, under the model and under the class frequencies of the other folds."""
+    """What each left-out row cost, under the model and under the class frequencies of the other
+    folds."""
 
     fold: np.ndarray
     errors: np.ndarray  # whether the most probable class was wrong

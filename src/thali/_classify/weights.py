@@ -20,9 +20,8 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     Examples
     --------
     >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at most ...
-    """
+    Traceback (most recent call last): thali.errors.DataError: `sample_weight` is -2 in row 2;
+    weights must be finite, >= 0 and at most ..."""
     if sample_weight is None:
         return np.ones(rows)
     try:
@@ -31,22 +30,26 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
         raise DataError("`sample_weight` must contain numbers, one per row of X.") from None
     if weight.shape != (rows,):
         raise DataError(
-            f"`sample_weight` must be one-dimensional, with one number for each of the {rows} rows of X; got"
-            f" shape {weight.shape}."
+            f"`sample_weight` must be one-dimensional, with one number for each of the {rows} rows"
+            f" of X; got shape {weight.shape}."
         )
     if (wrong := ~((weight <= LARGEST) & (weight >= 0.0))).any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"`sample_weight` is {weight[row]:g} in row {row}; weights must be finite, >= 0 and at most {LARGEST:g}."
+            f"`sample_weight` is {weight[row]:g} in row {row}; weights must be finite, >= 0 and at"
+            f" most {LARGEST:g}."
         )
     if not weight.any():
         raise DataError(
-            "All sample weights are zero, so no rows are left; give rows of at least two classes a positive weight."
+            "All sample weights are zero, so no rows are left; give rows of at least two classes a"
+            " positive weight."
         )
     return weight
 
 
-def weighted_classes(weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any) -> np.ndarray:
+def weighted_classes(
+    weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
+) -> np.ndarray:
     r"""Weights of rows times those of their classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
@@ -64,20 +67,22 @@ def weighted_classes(weight: np.ndarray, codes: np.ndarray, classes: np.ndarray,
         factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
     if (empty := totals * factors == 0.0).any():
         raise DataError(
-            f"All rows of class {shown(classes[int(np.argmax(empty))])} have weight 0; remove the class from y, or"
-            " give its rows a positive weight."
+            f"All rows of class {shown(classes[int(np.argmax(empty))])} have weight 0; remove the"
+            " class from y, or give its rows a positive weight."
         )
     return weight * factors[codes]
 
 
 def warn_of_shares(weight: np.ndarray, classes: int) -> None:
-    """Warn of weights that add up to less than a row for each class, as weights that sum to 1 do."""
+    """Warn of weights that add up to less than a row for each class, as weights that sum to 1
+    do."""
     if (total := float(weight.sum())) < classes:
         rows = int((weight > 0.0).sum())
         warn(
             DataWarning(
-                f"`sample_weight` sums to {total:.3g} for {plural(rows, 'row')}, so the prior dominates. If the"
-                " weights are shares (as in AdaBoost), pass sample_weight * (len(sample_weight) / sum(sample_weight))."
+                f"`sample_weight` sums to {total:.3g} for {plural(rows, 'row')}, so the prior"
+                " dominates. If the weights are shares (as in AdaBoost), pass sample_weight *"
+                " (len(sample_weight) / sum(sample_weight))."
             )
         )
 
@@ -89,15 +94,26 @@ def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     for label, value in class_weight.items():
         if label not in known:
             named = shorten(list(known), 10)
-            raise ArgumentError(Argument("class_weight"), f" has a weight for {label!r}, but y contains only {named}.")
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value < np.inf:
-            raise ArgumentError(Argument("class_weight"), f" of {label!r} must be a finite number >= 0; got {value!r}.")
+            raise ArgumentError(
+                Argument("class_weight"),
+                f" has a weight for {label!r}, but y contains only {named}.",
+            )
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.number)
+            or not 0.0 <= value < np.inf
+        ):
+            raise ArgumentError(
+                Argument("class_weight"),
+                f" of {label!r} must be a finite number >= 0; got {value!r}.",
+            )
         factors[known[label]] = value
     return factors
 
 
 def refuse_fractions(counts: np.ndarray, others: tuple[str, ...]) -> None:
-    """Refuse weights that are not whole, where Gibbs sampling draws a variable for each copy of a row."""
+    """Refuse weights that are not whole, where Gibbs sampling draws a variable for each copy of a
+    row."""
     if (fraction := counts != np.floor(counts)).any():
         raise DataError(
             Message(f"Some rows have weight {counts[int(np.argmax(fraction))]:g}, but "),

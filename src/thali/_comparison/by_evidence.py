@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Finds the evidence of every model of a comparison, here in turn or on the workers of joblib, and records it ----------
+# Finds the evidence of every model of a comparison, here in turn or on the workers of joblib, and
+# records it
 
 
 class EvidenceTask(NamedTuple):
@@ -74,7 +75,10 @@ def compare_by_evidence(
     base = log_evidence_of_guessing(data)
     settings = {name: getattr(how, name) for name in _RUN}
     source = packed({"base": base})
-    with opened_job(job, BY_EVIDENCE, named, settings, data, how.random_seed, source) as (folder, seed):
+    with opened_job(job, BY_EVIDENCE, named, settings, data, how.random_seed, source) as (
+        folder,
+        seed,
+    ):
         places = places_of(named)
         if folder is not None:
             folder.plan({key_of(place): place[0] for place in places}, "models")
@@ -108,7 +112,9 @@ def table_of_evidence(
     """The table of the models that are in the records; `odds`: before the data, None: equal."""
     places = places_of(names)
     found: dict[str, LogEvidence] = {
-        place[0]: decoded(records[key_of(place)]["evidence"], {}) for place in places if key_of(place) in records
+        place[0]: decoded(records[key_of(place)]["evidence"], {})
+        for place in places
+        if key_of(place) in records
     }
     missing = {name: NOT_RUN for name, _ in places if name not in found}
     prior = np.array([1.0 if odds is None else odds[name] for name in found])
@@ -163,11 +169,13 @@ def has_evidence(model: Any) -> bool:
 
 
 def _check(name: str, model: Any, data: Any) -> None:
-    """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
+    """Refuse a model without evidence, one that was fitted to other data, and one that cannot be
+    fitted to these."""
     if not has_evidence(model):
         raise ArgumentError(
-            f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature model fitted by MCMC,"
-            " or ProductClasses(method='smc'). Compare by prediction, or remove the model."
+            f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature"
+            " model fitted by MCMC, or ProductClasses(method='smc'). Compare by prediction, or"
+            " remove the model."
         )
     try:
         refuse_other_fit(model, data)
@@ -183,9 +191,13 @@ def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float]
     if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(named):
         raise ArgumentError(
             Argument("prior_odds"),
-            f" must map every model to a positive number, such as {dict.fromkeys(named, 1)}; got {prior_odds!r}.",
+            f" must map every model to a positive number, such as {dict.fromkeys(named, 1)}; got"
+            f" {prior_odds!r}.",
         )
-    return {name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}") for name in named}
+    return {
+        name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
+        for name in named
+    }
 
 
 def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
@@ -197,16 +209,26 @@ def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, 
 
 EVIDENCE = "evidence"
 # Kass & Raftery (1995), section 3.2: twice the logarithm of the Bayes factor, and what it is worth.
-_WORDS = (2.0, "not worth a mention"), (6.0, "positive"), (10.0, "strong"), (math.inf, "very strong")
+_WORDS = (
+    (2.0, "not worth a mention"),
+    (6.0, "positive"),
+    (10.0, "strong"),
+    (math.inf, "very strong"),
+)
 
 
 def log_evidence_of_guessing(data: Any) -> float | None:
-    """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
+    """The log-likelihood of guessing: every outcome is equally probable. None where there is no
+    such thing."""
     if isinstance(data, Mapping):
         each = [log_evidence_of_guessing(part) for part in GroupedData(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
-    if not isinstance(data, Judged) or data.worst is not None or (data.kind == CHOICES and data.n_ties):
+    if (
+        not isinstance(data, Judged)
+        or data.worst is not None
+        or (data.kind == CHOICES and data.n_ties)
+    ):
         return None
     asked = data.questions()
     if asked is None:
@@ -217,7 +239,8 @@ def log_evidence_of_guessing(data: Any) -> float | None:
 def evidence_table(
     found: dict[str, LogEvidence], prior: np.ndarray, base: float | None, missing: dict[str, str]
 ) -> "pandas.DataFrame":
-    """The table of models with their evidence, prior probabilities, that of guessing, and why others are missing."""
+    """The table of models with their evidence, prior probabilities, that of guessing, and why
+    others are missing."""
     import pandas as pd
 
     from thali._tables import Table
@@ -241,7 +264,9 @@ def evidence_table(
             "probability_se": [*padding, *probability_se],
             "log_bayes_factor": log_factors,
             "log_bayes_factor_se": np.where(log_factors == 0.0, 0.0, np.hypot(errors, error[best])),
-            "evidence_against": ["" if at == len(rows) + best else words(each) for at, each in enumerate(log_factors)],
+            "evidence_against": [
+                "" if at == len(rows) + best else words(each) for at, each in enumerate(log_factors)
+            ],
             "usable": [*[True] * len(rows), *(each.usable for each in found.values())],
         },
         index=pd.Index([*rows, *names], name="model"),
@@ -266,7 +291,9 @@ def posterior_probabilities(
 
     Examples
     --------
-    >>> probability, error = posterior_probabilities(np.log([1.0, 3.0]), np.zeros(2), np.array([0.5, 0.5]))
+    >>> probability, error = posterior_probabilities(
+    ...     np.log([1.0, 3.0]), np.zeros(2), np.array([0.5, 0.5])
+    ... )
     >>> probability.round(2).tolist()
     [0.25, 0.75]
     """
@@ -290,7 +317,8 @@ def words(log_bayes_factor: float) -> str:
 
 
 def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.DataFrame":
-    """Evidence and probabilities with each change of the priors in all models that have such a prior."""
+    """Evidence and probabilities with each change of the priors in all models that have such a
+    prior."""
     import pandas as pd
 
     tried = {name: each.sensitivity for name, each in found.items() if each.sensitivity is not None}
@@ -307,20 +335,27 @@ def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.Da
         log_factors = values.max() - values
         rows += [
             (change, name, value, error, p, log_factor)
-            for (name, value, error), p, log_factor in zip(of_models, probability, log_factors, strict=True)
+            for (name, value, error), p, log_factor in zip(
+                of_models, probability, log_factors, strict=True
+            )
         ]
     columns = ["prior", "model", "log_evidence", "std_error", "probability", "log_bayes_factor"]
     return pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
 
 
 def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
-    """What the evidence says, and what it does not: the best model, the others against it, and what is not usable."""
+    """What the evidence says, and what it does not: the best model, the others against it, and what
+    is not usable."""
     best, found = table.attrs["best"], table.attrs["evidence"]
     row = table.loc[best]
     prior = table.attrs["prior"]
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
-    factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
-    near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
+    factors = {
+        name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found
+    }
+    near = [
+        name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error
+    ]
     beside = f", but cannot be distinguished from {shorten(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
@@ -333,26 +368,31 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [
-        f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['std_error']:.2f})"
-        f" and, with {equal}, a posterior probability of {_probability(row['probability'])}{beside}."
+        f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
+        f" {row['std_error']:.2f}) and, with {equal}, a posterior probability of"
+        f" {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):
         other, (factor, error) = table.loc[name], factors[name]
         unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
-            f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error {error:.2f}{unsure}); by"
-            f" Kass & Raftery (1995) the evidence against {name!r} is {other['evidence_against']}."
+            f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
+            f" {error:.2f}{unsure}); by Kass & Raftery (1995) the evidence against {name!r} is"
+            f" {other['evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
         sentences.append(
-            f"No model has higher evidence than {BASE}, random guessing (log {table.loc[BASE, 'log_evidence']:.2f})."
+            f"No model has higher evidence than {BASE}, random guessing (log"
+            f" {table.loc[BASE, 'log_evidence']:.2f})."
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"The evidence for {shorten([*missing['model']])} is not available yet; the probabilities cover only"
-            " the other models."
+            f"The evidence for {shorten([*missing['model']])} is not available yet; the"
+            " probabilities cover only the other models."
         )
-    sentences += [f"Model {name!r}: {each.convergence}" for name, each in found.items() if not each.usable]
+    sentences += [
+        f"Model {name!r}: {each.convergence}" for name, each in found.items() if not each.usable
+    ]
     if "sensitivity" in table.attrs:
         sentences.append(_how_sensitive(table, best))
     return sentences
@@ -363,7 +403,9 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
     other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
     changed = {change: at[1] for change, at in other.items() if at[1] != best}
     if not changed:
-        return f"{best!r} has the highest evidence under each of the {len(other)} other priors tried."
+        return (
+            f"{best!r} has the highest evidence under each of the {len(other)} other priors tried."
+        )
     named = "; ".join(f"{model!r} ({change})" for change, model in changed.items())
     return f"Under other priors another model has the highest evidence: {named}."
 

@@ -1,4 +1,5 @@
-"""Choices and choice experiments: tasks, choices or respondents are left out, and their predictions are scored."""
+"""Choices and choice experiments: tasks, choices or respondents are left out, and their predictions
+are scored."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,7 +45,9 @@ class OfTasks(Splitter):
         import pandas as pd
 
         people = np.array(self.tasks.respondents)[self.tasks.respondent_of_task[units]]
-        return pd.MultiIndex.from_arrays([people, self.tasks.task_labels[units]], names=["respondent", "task"])
+        return pd.MultiIndex.from_arrays(
+            [people, self.tasks.task_labels[units]], names=["respondent", "task"]
+        )
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"sizes": np.diff(self.tasks.first_row)}
@@ -55,18 +58,27 @@ class TaskSplitter(OfTasks):
 
     leave_out = "task"
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[np.ndarray]:
+    def parts(
+        self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
         not_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
         counts = np.diff(self.tasks.first_task)
         if (counts < 2).any():
             person = self.tasks.respondents[int((counts < 2).argmax())]
             raise DataError(
-                f"Respondent {person!r} has only one task; leaving out tasks requires at least two per respondent."
+                f"Respondent {person!r} has only one task; leaving out tasks requires at least two"
+                " per respondent."
             )
         number = folds_wanted(folds, int(counts.max()), "tasks of a respondent")
         if number is None:
-            return [held_tasks(self.tasks, max(1, int(counts.min()) // 4) if hold_out is None else hold_out, None)]
+            return [
+                held_tasks(
+                    self.tasks,
+                    max(1, int(counts.min()) // 4) if hold_out is None else hold_out,
+                    None,
+                )
+            ]
         part = np.concatenate([rng.permutation(count) % number for count in counts])
         return [part == k for k in range(number)]
 
@@ -114,8 +126,8 @@ class Choosers(ChoicesOutOfSets):
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
-                "The choices do not identify respondents; hold out choices instead, or read them again and name the"
-                " column of respondents."
+                "The choices do not identify respondents; hold out choices instead, or read them"
+                " again and name the column of respondents."
             )
 
     @property
@@ -124,10 +136,11 @@ class Choosers(ChoicesOutOfSets):
 
 
 class QuestionSplitter(Evenly):
-    """Leaves out random questions, a fifth of them by default; a part is a mask of questions, a unit an answer.
+    """Leaves out random questions, a fifth of them by default; a part is a mask of questions, a
+    unit an answer.
 
-    Of the data `questions`, of which each row counts one answer, and `take` are needed, which takes some questions.
-    """
+    Of the data `questions`, of which each row counts one answer, and `take` are needed, which takes
+    some questions."""
 
     leave_out = what = level = "set"
     alone = "answered only one set:"
@@ -139,8 +152,13 @@ class QuestionSplitter(Evenly):
         super().__init__(data)
         self.asked = data.questions()
         if not np.array_equal(self.asked.counts, np.floor(self.asked.counts)):
-            raise DataError("compare leaves out whole answers, but these have fractional weights; give integer counts.")
-        self.places = np.repeat(np.arange(len(self.asked.counts)), self.asked.counts.astype(np.int64))
+            raise DataError(
+                "compare leaves out whole answers, but these have fractional weights; give integer"
+                " counts."
+            )
+        self.places = np.repeat(
+            np.arange(len(self.asked.counts)), self.asked.counts.astype(np.int64)
+        )
         self.set = self.asked.question[self.places]
 
     @property
@@ -170,10 +188,11 @@ class QuestionSplitter(Evenly):
 
 
 class ScoredOccasions:
-    """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
+    """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that
+    scores need.
 
-    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
-    known, every occasion counts as one of its own.
+    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where
+    respondents are not known, every occasion counts as one of its own.
 
     Parameters
     ----------
@@ -197,11 +216,14 @@ class ScoredOccasions:
 
     def __init__(self, data: Choices) -> None:
         if not np.array_equal(data.times, np.floor(data.times)):
-            raise DataError("compare leaves out whole choices, but these have fractional weights; give integer counts.")
+            raise DataError(
+                "compare leaves out whole choices, but these have fractional weights; give integer"
+                " counts."
+            )
         if data.n_ties:
             raise DataError(
-                f"Held-out choices cannot be ties in rankings, but the data contain {plural(data.n_ties, 'tie')};"
-                " compare with ",
+                "Held-out choices cannot be ties in rankings, but the data contain"
+                f" {plural(data.n_ties, 'tie')}; compare with ",
                 Setting("by", "evidence"),
                 ".",
             )
@@ -213,7 +235,9 @@ class ScoredOccasions:
         rows = np.repeat(np.arange(len(answer)), times.astype(np.int64))
         self._fill(data, asked, who[rows], answer[rows])
 
-    def _fill(self, data: Choices, asked: Questions, who: np.ndarray, answer: np.ndarray) -> "ScoredOccasions":
+    def _fill(
+        self, data: Choices, asked: Questions, who: np.ndarray, answer: np.ndarray
+    ) -> "ScoredOccasions":
         self.data, self.asked, self.who, self.answer = data, asked, who, answer
         self.set = asked.question[answer]
         self.knows_people = asked.given is not None
@@ -264,30 +288,34 @@ class ScoredOccasions:
 
     @cached_property
     def choices(self) -> Choices:
-        """The occasions as models take them; all options stay, whether they are still offered or not."""
+        """The occasions as models take them; all options stay, whether they are still offered or
+        not."""
         width = len(self.asked.counts)
         keys, times = np.unique(self.who.astype(np.int64) * width + self.answer, return_counts=True)
         who, answer = np.divmod(keys, width)
         return of_choices(self.data, who, *self.data.places_of(answer), times=times.astype(float))
 
     def log_predicted_by(self, model: Any) -> np.ndarray:
-        """The ln of the probability of all choices of each respondent together, by a model of thali."""
+        """The ln of the probability of all choices of each respondent together, by a model of
+        thali."""
         return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
 
     def predicted_by(self, model: Any) -> np.ndarray:
-        """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
+        """Probabilities of every alternative of every occasion, from those of the members of each
+        set of `choices`."""
         found = [np.asarray(each, float) for each in model.predict_proba(self.choices)]
         sizes = self.choices.answers
         if [each.shape for each in found] != [(size,) for size in sizes]:
             raise DataError(
-                "predict_proba must return, for each set, the probabilities of its members, or of the ordered pairs"
-                " (best, worst)."
+                "predict_proba must return, for each set, the probabilities of its members, or of"
+                " the ordered pairs (best, worst)."
             )
         _, which = np.unique(self.set, return_inverse=True)
         return np.concatenate([found[v] for v in which])
 
 
-# Scores of choices, people and triplets left out: the log of the probability of what was chosen, and hits -------------
+# Scores of choices, people and triplets left out: the log of the probability of what was chosen,
+# and hits
 
 
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
@@ -295,7 +323,8 @@ _MAX_NAMED = 4
 
 
 class HitScorer(Scorer):
-    """ln p of what was chosen out of several, and whether it was the most probable; guessing is the reference."""
+    """ln p of what was chosen out of several, and whether it was the most probable; guessing is the
+    reference."""
 
     main: ClassVar[str] = "log_score"
     differences: ClassVar[dict[str, str]] = {"hit_rate": "hit_difference"}
@@ -321,8 +350,8 @@ class HitScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
-            f"{best!r} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit}"
-            f" (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} correct."
+            f"{best!r} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f}"
+            f" {self.a_unit} (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} correct."
         )
 
 
@@ -340,8 +369,8 @@ class ChoiceScorer(HitScorer):
     counted: ClassVar[str] = "tasks"
     called: ClassVar[str] = "choices"
     legend: ClassVar[str] = (
-        f"log score: mean log predicted probability of the choices, larger is better; {DIFFERENCE}; standard errors"
-        f" are computed over {unit}s."
+        "log score: mean log predicted probability of the choices, larger is better;"
+        f" {DIFFERENCE}; standard errors are computed over {unit}s."
     )
     a_unit: ClassVar[str] = "per choice"
 
@@ -378,18 +407,22 @@ class PeopleScorer(ChoiceScorer):
     )
     shown: ClassVar[tuple[str, ...]] = (*ChoiceScorer.shown, "together", "together_se")
     legend: ClassVar[str] = (
-        f"{ChoiceScorer.legend} together: joint log probability of all choices of a respondent, summed over"
-        " respondents and divided by the number of choices."
+        f"{ChoiceScorer.legend} together: joint log probability of all choices of a respondent,"
+        " summed over respondents and divided by the number of choices."
     )
 
     def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
         found = super().score_one(model, test)
         if spec_of(model) is None:  # each choice as if another person had made it
             with np.errstate(divide="ignore"):
-                of_people = np.bincount(test.respondent_of_task, np.log(found["chosen"]), test.n_respondents)
+                of_people = np.bincount(
+                    test.respondent_of_task, np.log(found["chosen"]), test.n_respondents
+                )
         else:
             of_people = test.log_predicted_by(model)
-        return found | {"together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()}
+        return found | {
+            "together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()
+        }
 
     def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         frames = super().frames(found)
@@ -409,31 +442,55 @@ class PeopleScorer(ChoiceScorer):
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
         best = f"{scores.index[0]!r} (log score {scores.iloc[0]:.3f} per choice)"
         less = [
-            f"{name!r} is {-row['together_difference']:.3f} lower (standard error {row['together_difference_se']:.3f})"
+            f"{name!r} is {-row['together_difference']:.3f} lower (standard error"
+            f" {row['together_difference_se']:.3f})"
             for name, row in table.loc[scores.index[1:]].iterrows()
         ]
-        sentence = "; ".join([f"The choices of a respondent are jointly predicted best by {best}", *less[:_MAX_NAMED]])
+        sentence = "; ".join(
+            [
+                f"The choices of a respondent are jointly predicted best by {best}",
+                *less[:_MAX_NAMED],
+            ]
+        )
         return [f"{sentence}.", *super().remarks(table, ranked)]
 
 
 class AnswerScorer(HitScorer):
-    """ln of the posterior mean probability of each answer, and whether it was the most probable one to its question;
-    guessing is the reference."""
+    """ln of the posterior mean probability of each answer, and whether it was the most probable one
+    to its question; guessing is the reference."""
 
-    fields: ClassVar[dict[str, type[Any]]] = {"log_score": list, "log_score_mcse": list, "hits": list, "seconds": float}
+    fields: ClassVar[dict[str, type[Any]]] = {
+        "log_score": list,
+        "log_score_mcse": list,
+        "hits": list,
+        "seconds": float,
+    }
     units: ClassVar[str] = "answers"
     unit: ClassVar[str] = "set"
     level: ClassVar[str | None] = "set"
     table: ClassVar[tuple[str, ...]] = (
-        *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse", "hit_rate", "hit_rate_se"),
+        *(
+            "log_score",
+            "difference",
+            "difference_se",
+            "log_score_se",
+            "log_score_mcse",
+            "hit_rate",
+            "hit_rate_se",
+        ),
         *("seconds", "answers", "sets"),
     )
     counted: ClassVar[str] = "answers"
-    shown: ClassVar[tuple[str, ...]] = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
+    shown: ClassVar[tuple[str, ...]] = (
+        *HitScorer.shown[:2],
+        "log_score_mcse",
+        *HitScorer.shown[2:],
+    )
     called: ClassVar[str] = "answers"
     legend: ClassVar[str] = (
-        "log score: mean log predicted probability of the chosen pair, larger is better; hits: share of answers that"
-        f" name the most probable pair; {DIFFERENCE}; standard errors are computed over sets. BASE: guessing."
+        "log score: mean log predicted probability of the chosen pair, larger is better; hits:"
+        f" share of answers that name the most probable pair; {DIFFERENCE}; standard errors are"
+        " computed over sets. BASE: guessing."
     )
     a_unit: ClassVar[str] = "per answer"
 
@@ -444,8 +501,12 @@ class AnswerScorer(HitScorer):
             found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
             errors = np.zeros(len(found))
         else:
-            found, errors = (np.concatenate(each) for each in model.predict_proba(test, return_se=True))
-        is_best = found >= np.repeat(np.maximum.reduceat(found, asked.start[:-1]), asked.sizes) - TIED
+            found, errors = (
+                np.concatenate(each) for each in model.predict_proba(test, return_se=True)
+            )
+        is_best = (
+            found >= np.repeat(np.maximum.reduceat(found, asked.start[:-1]), asked.sizes) - TIED
+        )
         share = is_best / np.repeat(asked.summed(is_best.astype(float)), asked.sizes)
         with np.errstate(divide="ignore"):
             log_score = np.log(found[named])
@@ -456,11 +517,21 @@ class AnswerScorer(HitScorer):
         }
 
     def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        return super().frames(found) | {"log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})}
+        return super().frames(found) | {
+            "log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})
+        }
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        scores = table.attrs["answers"][table.attrs["best"]].dropna().sort_values(kind="stable").head(WORST)
-        named = [f"{' and '.join(names)} (probability {np.exp(score):.2g})" for (_, *names), score in scores.items()]
+        scores = (
+            table.attrs["answers"][table.attrs["best"]]
+            .dropna()
+            .sort_values(kind="stable")
+            .head(WORST)
+        )
+        named = [
+            f"{' and '.join(names)} (probability {np.exp(score):.2g})"
+            for (_, *names), score in scores.items()
+        ]
         return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]
 
 
@@ -469,7 +540,8 @@ def checked(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndar
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
         raise DataError(
-            f"predict_proba must return {plural(test.n_alternatives, 'number')}, one per row; got shape {p.shape}."
+            f"predict_proba must return {plural(test.n_alternatives, 'number')}, one per row; got"
+            f" shape {p.shape}."
         )
     sums = np.add.reduceat(p, test.first_row[:-1])
     if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:

@@ -1,4 +1,5 @@
-"""Runs every left-out fit of a comparison, whatever is left out and however it is scored, and records it."""
+"""Runs every left-out fit of a comparison, whatever is left out and however it is scored, and
+records it."""
 
 import copy
 import inspect
@@ -20,7 +21,14 @@ from thali._labels import listed
 from thali._model.registry import spec_of
 from thali._model.saved import packed
 from thali._model.spec import MODEL
-from thali.errors import Argument, ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
+from thali.errors import (
+    Argument,
+    ConvergenceWarning,
+    Fact,
+    IncompleteWarning,
+    InPython,
+    InterruptedWarning,
+)
 
 from .job import BY_PREDICTION, Fit, fits_of, key_of, opened_job
 from .scorer import Scorer
@@ -34,7 +42,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LeftOutFit:
-    """What to do: which model, without which part, with which seed. It travels to other processes."""
+    """What to do: which model, without which part, with which seed. It travels to other
+    processes."""
 
     name: str
     model: Any
@@ -53,13 +62,17 @@ class LeftOutFit:
 
 
 def run(task: LeftOutFit) -> dict[Any, Any]:
-    """Fit, predict and score: the numbers of the scorer and CPU seconds, or what went wrong under "error"."""
+    """Fit, predict and score: the numbers of the scorer and CPU seconds, or what went wrong under
+    "error"."""
     began = time.process_time()
     settings = task.settings | {"random_seed": task.seed}
     try:
-        with ignore_sigint(task.home), without_warnings():  # of which the comparison speaks as a whole
+        # of which the comparison speaks as a whole
+        with ignore_sigint(task.home), without_warnings():
             model = clone(task.model, settings)  # the task's own may be in use by another thread
-            model.fit(*task.splitter.train(task.part), **accepted(model.fit, _of_method(model, settings)))
+            model.fit(
+                *task.splitter.train(task.part), **accepted(model.fit, _of_method(model, settings))
+            )
             if spec_of(model) is not None and model.interrupted_:
                 raise KeyboardInterrupt
             found = task.scorer.score(model, task.splitter.test(task.part))
@@ -69,19 +82,27 @@ def run(task: LeftOutFit) -> dict[Any, Any]:
 
 
 def _of_method(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """The settings that the method of a model has, and the length of a fit that would otherwise run until it agrees."""
+    """The settings that the method of a model has, and the length of a fit that would otherwise run
+    until it agrees."""
     if (spec := spec_of(model)) is None:
         return settings
-    others = {option.name for option in spec.options} - {option.name for option in spec.options_of(model._method)}
-    return model.usual_run() | {name: value for name, value in settings.items() if name not in others}
+    others = {option.name for option in spec.options} - {
+        option.name for option in spec.options_of(model._method)
+    }
+    return model.usual_run() | {
+        name: value for name, value in settings.items() if name not in others
+    }
 
 
 def clone(model: Any, settings: dict[Any, Any]) -> Any:
-    """Return a model like this one, not fitted, with those settings that its constructor takes, as of classifiers."""
+    """Return a model like this one, not fitted, with those settings that its constructor takes, as
+    of classifiers."""
     if (spec := spec_of(model)) is None:
         return copy.deepcopy(model)
     of_model = [option for option in spec.options if option.to == MODEL and option.name in settings]
-    return type(model)(**model.get_params() | {option.passed: settings[option.name] for option in of_model})
+    return type(model)(
+        **model.get_params() | {option.passed: settings[option.name] for option in of_model}
+    )
 
 
 def accepted(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
@@ -94,7 +115,8 @@ def accepted(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
 
 @contextmanager
 def ignore_sigint(home: int) -> Any:
-    """In a worker process Ctrl-C is for the process that asks: it keeps what is finished and ends its workers."""
+    """In a worker process Ctrl-C is for the process that asks: it keeps what is finished and ends
+    its workers."""
     if os.getpid() == home or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -105,7 +127,8 @@ def ignore_sigint(home: int) -> Any:
         signal.signal(signal.SIGINT, before)
 
 
-# Runs every left-out fit of a comparison, whatever is left out and however it is scored, and records it ---------------
+# Runs every left-out fit of a comparison, whatever is left out and however it is scored, and
+# records it
 
 
 _MAX_NAMED = 5
@@ -133,7 +156,8 @@ def run_comparison(
     way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
     if folds is not None:
         splitter.part = Splitter.part  # which may be one pair otherwise
-    splitter.parts(np.random.SeedSequence(0), hold_out, folds)  # raises errors before a job is touched
+    # raises errors before a job is touched
+    splitter.parts(np.random.SeedSequence(0), hold_out, folds)
     source = packed({"data": splitter.data, "lapses": lapses})
     of_job = (job, BY_PREDICTION, named, way | budget, splitter.data, random_seed, source)
     with opened_job(*of_job) as (folder, seed):
@@ -141,9 +165,15 @@ def run_comparison(
         seeds = seed.spawn(len(parts))
         fits = fits_of(named, len(parts))
         is_alone = len(fits) == 1
-        of_fits = settings | {"progressbar": False, "job": None, "cores": cores if is_alone else cores_of_fit}
+        of_fits = settings | {
+            "progressbar": False,
+            "job": None,
+            "cores": cores if is_alone else cores_of_fit,
+        }
         tasks = [  # part by part, so that an early end leaves whole parts
-            LeftOutFit(name, clone(model, {}), splitter, scorer, number, part, seed, of_fits, os.getpid())
+            LeftOutFit(
+                name, clone(model, {}), splitter, scorer, number, part, seed, of_fits, os.getpid()
+            )
             for number, (part, seed) in enumerate(zip(parts, seeds, strict=True))
             for name, model in named.items()
         ]
@@ -151,7 +181,9 @@ def run_comparison(
             folder.plan({key_of(fit): fit[0] for fit in fits}, "fits")
         batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
         quicker = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
-        progress = Progress(progressbar, "leaving out", len(tasks), "fits", says("This comparison", *quicker))
+        progress = Progress(
+            progressbar, "leaving out", len(tasks), "fits", says("This comparison", *quicker)
+        )
 
         def compile_first(waiting: list[LeftOutFit]) -> None:
             for name in {task.name: None for task in waiting}:
@@ -184,16 +216,22 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
     part = splitter.part
     missing = table.attrs["missing"]
     fits = table.attrs["fits"]
-    fit_names = {number: f"{row['model']!r} fitted without {splitter.name(row)}" for number, row in missing.iterrows()}
+    fit_names = {
+        number: f"{row['model']!r} fitted without {splitter.name(row)}"
+        for number, row in missing.iterrows()
+    }
     is_failed = missing["why"] != NOT_RUN
     if is_failed.any():
         failed = missing[is_failed]
-        named = [f"{fit_names[row.Index]} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()]
+        named = [
+            f"{fit_names[row.Index]} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()
+        ]
         more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
         warn(
             IncompleteWarning(
-                f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other fits were kept, but"
-                f" every {part} of a failed fit is excluded from the comparison for all models."
+                f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other"
+                f" fits were kept, but every {part} of a failed fit is excluded from the"
+                " comparison for all models."
             )
         )
     if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
@@ -202,7 +240,8 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
         warn(
             kind(
                 f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished. Not run:"
-                f" {listed(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models are excluded; ",
+                f" {listed(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models"
+                " are excluded; ",
                 go_on,
                 ".",
             )

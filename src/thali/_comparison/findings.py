@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
-from thali._model.finding import FILE, FULL, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Findings, Picture, finding
+from thali._model.finding import (
+    FILE,
+    FULL,
+    ON_SCREEN,
+    SHOWN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Findings,
+    Picture,
+    finding,
+)
 from thali._model.wording import phrase
 
 from .by_evidence import EVIDENCE, evidence_sentences
@@ -16,27 +27,31 @@ if TYPE_CHECKING:
     import pandas
 
 
-# The sentences of what comparisons find out, besides those about the orders of models ---------------------------------
+# The sentences of what comparisons find out, besides those about the orders of models -------------
 
 
 ENGLISH = {
-    "asked": "Each model was fitted without a {part} and scored on how well it predicts that {part}.",
+    "asked": "Each model was fitted without a {part} and scored on how well it predicts that"
+    " {part}.",
     "comparison.title": "Scores for predictions of held-out {units} ({count} {units})",
-    "comparison.caption": "Score of each {unit} under one model, plotted against its score under another model.",
+    "comparison.caption": "Score of each {unit} under one model, plotted against its score under"
+    " another model.",
     "scores.title": "Scores of the held-out {units}",
-    "scores": "Standard errors of differences are based on {count}. A difference is called established if chance alone"
-    " would rarely produce one as large (two-sided Student's t test over independent units, 5 % level).",
+    "scores": "Standard errors of differences are based on {count}. A difference is called"
+    " established if chance alone would rarely produce one as large (two-sided Student's t"
+    " test over independent units, 5 % level).",
     "chains": "The chains disagree on held-out predictions.",
-    "evidence.asked": "The evidence of a model is the probability of the data under its prior, with all parameters"
-    " integrated out. The evidence depends on the priors, including those that have almost no effect on the posterior.",
+    "evidence.asked": "The evidence of a model is the probability of the data under its prior, with"
+    " all parameters integrated out. The evidence depends on the priors, including those that"
+    " have almost no effect on the posterior.",
     "evidence.prior": "Prior probabilities of the models: {prior}.",
     "evidence.title": "Evidence and posterior probability of each model",
-    "evidence.legend": "log evidence: natural logarithm of the probability of the data, all parameters integrated out;"
-    " probability: posterior probability of the model; log BF of best: log Bayes factor of the best model against the"
-    " model in the row.",
+    "evidence.legend": "log evidence: natural logarithm of the probability of the data, all"
+    " parameters integrated out; probability: posterior probability of the model; log BF of"
+    " best: log Bayes factor of the best model against the model in the row.",
     "evidence.priors": "Evidence under other priors",
-    "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which the evidence was"
-    " computed.",
+    "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which"
+    " the evidence was computed.",
     "evidence.good": "The evidence is reliable.",
     "evidence.bad": "The evidence is not reliable yet.",
 }
@@ -47,7 +62,7 @@ def findings_of(table: "pandas.DataFrame") -> Findings:
     return Findings(table, BY_EVIDENCE if table.attrs.get("by") == EVIDENCE else BY_PREDICTION)
 
 
-# by prediction ------------------------------------------------------------------------------------------------
+# by prediction ------------------------------------------------------------------------------------
 
 
 @finding("asked", "Research question", SHOWN)
@@ -73,13 +88,17 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         picture=Picture("comparison", caption, table) if is_drawn else None,
         notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
         brief=Brief(
-            "Models", table=_of_models(table, scorer.after).filter([scorer.main, "difference", "difference_se"])
+            "Models",
+            table=_of_models(table, scorer.after).filter(
+                [scorer.main, "difference", "difference_se"]
+            ),
         ),
     )
 
 
 def _of_models(table: "pandas.DataFrame", after: Sequence[str]) -> "pandas.DataFrame":
-    """The rows of models, without those of guessing and of the observed proportions, which come last."""
+    """The rows of models, without those of guessing and of the observed proportions, which come
+    last."""
     return table.drop(index=[BASE, *after], errors="ignore").rename_axis("model")
 
 
@@ -112,28 +131,39 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
 
 
-# by evidence --------------------------------------------------------------------------------------------------
+# by evidence --------------------------------------------------------------------------------------
 
 
 @finding("asked", "Research question", SHOWN)
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """What evidence is, and what was known before the data."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
-    return Finding(ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),))
+    return Finding(
+        ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),)
+    )
 
 
 @finding("comparison", "Model evidence", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """The evidence of each model, and their probabilities."""
     found = evidence_sentences(table)
-    columns = ("log_evidence", "std_error", "probability", "log_bayes_factor", "log_bayes_factor_se")
+    columns = (
+        "log_evidence",
+        "std_error",
+        "probability",
+        "log_bayes_factor",
+        "log_bayes_factor_se",
+    )
     return Finding(
         found[0],
         title=ENGLISH["evidence.title"],
         table=table.rename_axis("model"),
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
         notes=(ENGLISH["evidence.legend"], *found[1:]),
-        brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model")),
+        brief=Brief(
+            "Models",
+            table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model"),
+        ),
     )
 
 
@@ -143,8 +173,14 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     if "sensitivity" not in table.attrs:
         return None
     found = table.attrs["sensitivity"]
-    columns = [each for each in ("log_evidence", "std_error", "probability", "log_bayes_factor") if each in found]
-    return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns])
+    columns = [
+        each
+        for each in ("log_evidence", "std_error", "probability", "log_bayes_factor")
+        if each in found
+    ]
+    return Finding(
+        title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns]
+    )
 
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
@@ -152,7 +188,9 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """The mean log-likelihood along the temperatures of each model."""
     import pandas as pd
 
-    paths: Any = {name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)}
+    paths: Any = {
+        name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)
+    }
     if not paths:
         return None
     joined = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)
@@ -170,7 +208,10 @@ def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     checks = tuple(f"{name}: {each.convergence}" for name, each in found.items())
     headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
     return Finding(
-        " ".join(checks), good=usable, headline=headline, brief=Brief("Evidence", headline if usable else None)
+        " ".join(checks),
+        good=usable,
+        headline=headline,
+        brief=Brief("Evidence", headline if usable else None),
     )
 
 

@@ -26,7 +26,8 @@ def key_of(fit: Fit) -> str:
     return f"{number} {name}"
 
 
-# The folder of a comparison: what it says of itself, so that only the same comparison goes on with it -----------------
+# The folder of a comparison: what it says of itself, so that only the same comparison goes on with
+# it
 
 
 BY_PREDICTION, BY_EVIDENCE = "comparison by prediction", "comparison by evidence"  # kinds of jobs
@@ -42,10 +43,11 @@ def opened_job(
     random_seed: Any,
     source: Arrays,
 ) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
-    """The folder of a comparison, if it has one, and its seed, which is that of the job where none was given.
+    """The folder of a comparison, if it has one, and its seed, which is that of the job where none
+    was given.
 
-    `settings` and `data` are what determines the results; `source` is what makes a table of them without the data.
-    """
+    `settings` and `data` are what determines the results; `source` is what makes a table of them
+    without the data."""
     if job is None:
         yield None, root(random_seed)
         return
@@ -64,10 +66,14 @@ def _described(model: Any) -> dict[str, Any]:
     if spec_of(model) is None:
         has_repr = type(model).__repr__ is not object.__repr__
         parameters = (
-            {"model": repr(model)} if has_repr else {name: encoded(each, None) for name, each in vars(model).items()}
+            {"model": repr(model)}
+            if has_repr
+            else {name: encoded(each, None) for name, each in vars(model).items()}
         )
         return {"class": type(model).__name__, "parameters": parameters}
     described = describe(model)
     return described | {
-        "parameters": {name: value for name, value in described["parameters"].items() if name != "random_state"}
+        "parameters": {
+            name: value for name, value in described["parameters"].items() if name != "random_state"
+        }
     }

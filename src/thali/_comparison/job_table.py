@@ -26,7 +26,9 @@ def _table_of_predictions(parts: PartsOfJob) -> "pandas.DataFrame":
     settings, source = parts.stamp["settings"], unpacked(parts.source)
     way = WAYS[compared_form(source["data"])][settings["leave_out"]]
     splitter, names = way.splitter(source["data"]), list(parts.stamp["models"])
-    left_out = splitter.parts(seed_of_json(parts.stamp["seed"]), settings["hold_out"], settings["folds"])
+    left_out = splitter.parts(
+        seed_of_json(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
+    )
     records = {fit: parts.records.get(key_of(fit)) for fit in fits_of(names, len(left_out))}
     table = comparison_table(ScoreTable(splitter, way.scorer, left_out, names, records))
     table.attrs.update(interrupted=False, lapses=source["lapses"])
@@ -35,9 +37,12 @@ def _table_of_predictions(parts: PartsOfJob) -> "pandas.DataFrame":
 
 def _table_of_evidence(parts: PartsOfJob) -> "pandas.DataFrame":
     """Before the data all models are equally probable."""
-    table = table_of_evidence(list(parts.stamp["models"]), parts.records, unpacked(parts.source)["base"])
+    table = table_of_evidence(
+        list(parts.stamp["models"]), parts.records, unpacked(parts.source)["base"]
+    )
     table.attrs["interrupted"] = False
     return table
 
 
-TABLES = {BY_PREDICTION: _table_of_predictions, BY_EVIDENCE: _table_of_evidence}  # by the kind of job
+# by the kind of job
+TABLES = {BY_PREDICTION: _table_of_predictions, BY_EVIDENCE: _table_of_evidence}

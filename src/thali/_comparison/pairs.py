@@ -1,4 +1,5 @@
-"""Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are scored."""
+"""Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are
+scored."""
 
 import math
 from collections.abc import Mapping
@@ -40,15 +41,17 @@ class Score:
 
 
 def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
-    r"""Score draws of the probabilities of outcomes (chain, draw, cells, outcomes) against counts (cells, outcomes).
+    r"""Score draws of the probabilities of outcomes (chain, draw, cells, outcomes) against counts
+    (cells, outcomes).
 
     .. math::
         \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}, \qquad
         \text{log\_pred} = \ln \frac{1}{S} \sum_s \binom{n}{x} \prod_{c, o} p_{sco}^{x_{co}}
 
-    The coefficient is that of the pair as a whole, so that models with covariates, without, and the observed
-    proportions of the pair have scores that can be compared. The Monte Carlo error of nll is that of the mean carried
-    through its first derivative, and of a single cell through the second.
+    The coefficient is that of the pair as a whole, so that models with covariates, without, and the
+    observed proportions of the pair have scores that can be compared. The Monte Carlo error of nll
+    is that of the mean carried through its first derivative, and of a single cell through the
+    second.
 
     Examples
     --------
@@ -60,7 +63,10 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
     from scipy.special import xlogy
 
     coefficient = float(log_outcome_coefficients(counts.sum(axis=0)))
-    mean, by_outcome = draws.mean(axis=(0, 1)), np.moveaxis(draws, -1, 0) @ (counts.sum(axis=1) / counts.sum())
+    mean, by_outcome = (
+        draws.mean(axis=(0, 1)),
+        np.moveaxis(draws, -1, 0) @ (counts.sum(axis=1) / counts.sum()),
+    )
     is_given = (counts > 0) & (mean > 0.0)
     slopes = np.divide(counts, mean, out=np.zeros_like(mean), where=is_given)
     bend = 0.0
@@ -81,7 +87,8 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
 
 
 def log_mean(logs: np.ndarray) -> tuple[float, float]:
-    """The ln of the mean of what draws (chain, draw) are the ln of, and its Monte Carlo standard error."""
+    """The ln of the mean of what draws (chain, draw) are the ln of, and its Monte Carlo standard
+    error."""
     top = float(np.max(logs))
     likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
     average = float(np.mean(likelihood))
@@ -89,7 +96,8 @@ def log_mean(logs: np.ndarray) -> tuple[float, float]:
 
 
 def mcse(draws: np.ndarray) -> float:
-    """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
+    """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a
+    chain."""
     if draws.shape[1] < MIN_DRAWS:
         return np.nan
     return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
@@ -100,7 +108,8 @@ def r_hat(draws: np.ndarray) -> float:
     return np.nan if np.ptp(draws) == 0 else float(bulk_and_r_hat(draws[None])[1][0])
 
 
-# Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are scored -------------
+# Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are
+# scored
 
 
 _MAX_NAMED = 5
@@ -119,18 +128,25 @@ class EachPair(Splitter):
         if hold_out is not None or folds is not None:
             return super().drawn(count, seed, hold_out, folds)
         if count < 2:
-            raise DataError(f"The data have only one {cls.what}; holding out pairs requires at least two.")
+            raise DataError(
+                f"The data have only one {cls.what}; holding out pairs requires at least two."
+            )
         return list(np.arange(count)[:, None])
 
     @classmethod
     def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        cls,
+        counts: dict[str, int],
+        seed: np.random.SeedSequence,
+        hold_out: int | None,
+        folds: int | None,
     ) -> list[np.ndarray]:
         found = super().drawn_of_groups(counts, seed, hold_out, folds)
         for numbers in found:
             if lost := lost_group(counts, numbers):
                 raise DataError(
-                    f"One held-out part would contain all pairs of group {lost!r}; hold out fewer pairs at a time."
+                    f"One held-out part would contain all pairs of group {lost!r}; hold out fewer"
+                    " pairs at a time."
                 )
         return found
 
@@ -143,7 +159,8 @@ class EachPair(Splitter):
 
 
 class PairSplitter(EachPair):
-    """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is numbers of pairs."""
+    """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is
+    numbers of pairs."""
 
     what = part = "pair"
     alone = "compared only one pair:"
@@ -188,7 +205,11 @@ class PairSplitter(EachPair):
         counts = asked.counts.reshape(len(asked.sizes), -1)[rows]
         if own is None or own.is_of_options.all():
             return LeftPair(self.options(pair), counts)
-        values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
+        values = {
+            name: own.values[rows, m]
+            for m, name in enumerate(own.names)
+            if not own.is_of_options[m]
+        }
         return LeftPair(self.options(pair), counts, values)
 
     def units(self, part: np.ndarray) -> np.ndarray:
@@ -214,10 +235,14 @@ class PairSplitter(EachPair):
                 cut.append(name)
         found = []
         if lonely:
-            found.append(f"Holding out a pair leaves an option without comparisons: {listed(lonely, _MAX_NAMED)}.")
+            found.append(
+                "Holding out a pair leaves an option without comparisons:"
+                f" {listed(lonely, _MAX_NAMED)}."
+            )
         if cut:
             found.append(
-                f"The only connection between two groups of options is held out with {shorten(cut, _MAX_NAMED)}."
+                "The only connection between two groups of options is held out with"
+                f" {shorten(cut, _MAX_NAMED)}."
             )
         if found:
             message = " ".join(found) + " Predictions for these pairs depend only on the prior."
@@ -233,7 +258,8 @@ def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
 
 
 class ObjectPairs(EachPair):
-    """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
+    """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask
+    of pairs."""
 
     what = "measured pair"
     alone = "judged only one pair:"
@@ -243,15 +269,15 @@ class ObjectPairs(EachPair):
         return {"values": self.data.values, "judgements": self.data.judgements}
 
 
-# Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities -------------------
+# Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities
 
 
 EMP = "EMP"  # the observed proportions, the best that any prediction could do
 
 
 class BinomialScorer(Scorer):
-    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score; with
-    ties -ln Multinomial(x | n, p) of the three outcomes."""
+    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean
+    of the score; with ties -ln Multinomial(x | n, p) of the three outcomes."""
 
     fields: ClassVar[dict[str, type[Any]]] = {field.name: list for field in fields(Score)}
     main: ClassVar[str] = "nll"
@@ -273,9 +299,10 @@ class BinomialScorer(Scorer):
     )
     called: ClassVar[str] = "pairs"
     legend: ClassVar[str] = (
-        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information"
-        " per comparison relative to guessing; log pred.: mean log posterior mean of the binomial; to best: score"
-        " minus that of the best model, with its standard error over pairs."
+        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better;"
+        " bits: information per comparison relative to guessing; log pred.: mean log posterior"
+        " mean of the binomial; to best: score minus that of the best model, with its standard"
+        " error over pairs."
     )
 
     def score_one(self, model: Any, test: list[LeftPair]) -> dict[str, Any]:
@@ -284,9 +311,14 @@ class BinomialScorer(Scorer):
 
     def _score_pair(self, model: Any, test: LeftPair) -> Score:
         """Return the scores of one pair."""
-        p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
+        p = (
+            outcomes_of_somebody(model, test)
+            if spec_of(model) is None
+            else model.predict_left_out(test)
+        )
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
-            p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
+            # as many equal draws as an error can be computed of
+            p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))
         return score_answers(test.counts, p)
 
     def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
@@ -299,8 +331,16 @@ class BinomialScorer(Scorer):
         for name, p in ((BASE, np.full_like(observed, 1 / len(sides))), (EMP, observed)):
             nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
             log_pred[name] = -nll[name]
-        error, of_log = (found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse"))
-        return {"nll": nll, "mean_log_pred": log_pred, "nll_mcse": error, "mean_log_pred_mcse": of_log}
+        error, of_log = (
+            found.frame(name).assign(**{BASE: 0.0, EMP: 0.0})
+            for name in ("nll_mcse", "log_pred_mcse")
+        )
+        return {
+            "nll": nll,
+            "mean_log_pred": log_pred,
+            "nll_mcse": error,
+            "mean_log_pred_mcse": of_log,
+        }
 
     def every_column(self, found: ScoreTable) -> dict[str, Any]:
         nll, n = found.counted("nll"), _comparisons(found)[found.counts]
@@ -315,14 +355,19 @@ class BinomialScorer(Scorer):
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
-            f"{best!r} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair (observed proportions:"
-            f" {table.loc[EMP, 'nll']:.3f}, guessing: {table.loc[BASE, 'nll']:.3f})."
+            f"{best!r} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair"
+            f" (observed proportions: {table.loc[EMP, 'nll']:.3f}, guessing:"
+            f" {table.loc[BASE, 'nll']:.3f})."
         )
 
     def prediction(self, row: Any) -> str:
-        group = row._asdict().get("group")  # of the people who compared the pair, if there are several
+        # of the people who compared the pair, if there are several
+        group = row._asdict().get("group")
         pair = f"{row.a} over {row.b}" + (f" by {group}" if group else "")
-        return f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
+        return (
+            f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll"
+            f" {row.nll:.1f})"
+        )
 
 
 def _comparisons(found: ScoreTable) -> np.ndarray:
@@ -331,16 +376,18 @@ def _comparisons(found: ScoreTable) -> np.ndarray:
 
 
 def outcomes_of_somebody(model: Any, part: LeftPair) -> np.ndarray:
-    """Probabilities (cells, outcomes) by a model of somebody else, which knows neither covariates nor ties."""
+    """Probabilities (cells, outcomes) by a model of somebody else, which knows neither covariates
+    nor ties."""
     p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
     return np.stack([p, 1.0 - p], axis=-1)
 
 
 class GaussianScorer(Scorer):
-    """ln of the posterior mean of Normal(s | mu, sigma^2 / judgements), and (s - posterior mean of mu)^2.
+    """ln of the posterior mean of Normal(s | mu, sigma^2 / judgements), and (s - posterior mean of
+    mu)^2.
 
-    The reference takes every similarity for a draw from the same normal distribution, that of the other parts.
-    """
+    The reference takes every similarity for a draw from the same normal distribution, that of the
+    other parts."""
 
     fields: ClassVar[dict[str, type[Any]]] = {
         "log_score": list,
@@ -358,15 +405,22 @@ class GaussianScorer(Scorer):
     )
     counted: ClassVar[str] = "pairs"
     further: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
-    predicted: ClassVar[tuple[str, ...]] = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
+    predicted: ClassVar[tuple[str, ...]] = (
+        "predicted",
+        "predicted_mcse",
+        "log_score",
+        "log_score_mcse",
+        "r_hat",
+    )
     shown: ClassVar[tuple[str, ...]] = (
         *("log_score", "log_score_se", "log_score_mcse", "squared_error"),
         *("difference", "difference_se", "r_hat"),
     )
     called: ClassVar[str] = "similarities"
     legend: ClassVar[str] = (
-        "log score: mean log predictive density over pairs of objects, larger is better; sq. error: mean squared error"
-        f" of predicted similarities; {DIFFERENCE}. BASE: one normal distribution for all pairs."
+        "log score: mean log predictive density over pairs of objects, larger is better; sq."
+        f" error: mean squared error of predicted similarities; {DIFFERENCE}. BASE: one normal"
+        " distribution for all pairs."
     )
     own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
 
@@ -400,22 +454,29 @@ class GaussianScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per pair (one distribution"
-            f" for all: {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f}"
-            f" ({math.sqrt(base['squared_error']):.3f})."
+            f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per"
+            f" pair (one distribution for all: {base['log_score']:.3f}), root mean squared error"
+            f" {math.sqrt(row['squared_error']):.3f} ({math.sqrt(base['squared_error']):.3f})."
         )
 
     def prediction(self, row: Any) -> str:
         return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
 
 
-def constant_score(values: np.ndarray, judgements: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log score and prediction of each left-out similarity, if all were draws from the same normal distribution."""
+def constant_score(
+    values: np.ndarray, judgements: np.ndarray, left_out: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log score and prediction of each left-out similarity, if all were draws from the same normal
+    distribution."""
     train = np.ones(len(values), bool)
     train[left_out] = False
     n = judgements[train]
     mean = float(np.average(values[train], weights=n))
-    variance = float((n * (values[train] - mean) ** 2).sum()) / max(len(n) - 1, 1) / judgements[left_out]
+    variance = (
+        float((n * (values[train] - mean) ** 2).sum()) / max(len(n) - 1, 1) / judgements[left_out]
+    )
     with np.errstate(divide="ignore", invalid="ignore"):  # similarities that are all the same
-        log_score = -0.5 * ((values[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
+        log_score = -0.5 * (
+            (values[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance)
+        )
     return log_score, np.full(len(left_out), mean)

@@ -21,29 +21,33 @@ DIFFERENCE = "to best: difference from the log score of the best model"  # of le
 class Scorer(ABC):
     """Scores of the units of one kind of data.
 
-    `fields` are what `score` returns, and what a record of a finished fit holds: a number, or a list with one number a
-    unit. The others describe the table: `main` is the score by which models are ordered, `higher` whether more of it is
-    better, `units` the name in `attrs` of the frame of every unit's main score.
-    """
+    `fields` are what `score` returns, and what a record of a finished fit holds: a number, or a
+    list with one number a unit. The others describe the table: `main` is the score by which models
+    are ordered, `higher` whether more of it is better, `units` the name in `attrs` of the frame of
+    every unit's main score."""
 
     fields: ClassVar[dict[str, type[Any]]]
     main: ClassVar[str]
     higher: ClassVar[bool] = True
     units: ClassVar[str]
     unit: ClassVar[str]  # what independent units are called, in the singular
-    level: ClassVar[str | None] = None  # the level of the index that names them; None: each unit is independent
+    # the level of the index that names them; None: each unit is independent
+    level: ClassVar[str | None] = None
     before: ClassVar[tuple[str, ...]] = (BASE,)  # reference rows above the models, and below them
     after: ClassVar[tuple[str, ...]] = ()
-    own_models: tuple[str, ...] = ("fit", "predict_proba")  # methods of a model of somebody else; (): none
+    # methods of a model of somebody else; (): none
+    own_models: tuple[str, ...] = ("fit", "predict_proba")
 
     table: ClassVar[tuple[str, ...]]  # the columns of the table, in their order
-    differences: ClassVar[dict[str, str]] = {}  # columns of differences from the best model, by frame, besides `main`
+    # columns of differences from the best model, by frame, besides `main`
+    differences: ClassVar[dict[str, str]] = {}
     counted: ClassVar[str]  # the column that counts the units that every model has finished
     further: ClassVar[dict[str, str]] = {}  # names in `attrs` of further frames
     predicted: ClassVar[tuple[str, ...]] = ()  # fields of every unit in `attrs["predictions"]`
     shown: ClassVar[tuple[str, ...]]  # the columns that a reader wants to see
     called: ClassVar[str]  # what units are called in sentences, in the plural
-    legend: ClassVar[str]  # what the columns that are shown mean; {unit} is what is left out together
+    # what the columns that are shown mean; {unit} is what is left out together
+    legend: ClassVar[str]
 
     def __init__(self, of_groups: bool = False) -> None:
         self.name: str = ("Group" if of_groups else "") + type(self).__name__
@@ -51,13 +55,19 @@ class Scorer(ABC):
             self.own_models = ("fit", "of_group")
 
     def score(self, model: Any, test: Any) -> dict[str, Any]:
-        """The scores of a fitted model for the part that a splitter tests it on; of groups one after the other."""
+        """The scores of a fitted model for the part that a splitter tests it on; of groups one
+        after the other."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
         has_groups = spec_of(model) is not None or "of_group" in self.own_models
-        each = [self.score_one(model.of_group(name) if has_groups else model, part) for name, part in test.items()]
+        each = [
+            self.score_one(model.of_group(name) if has_groups else model, part)
+            for name, part in test.items()
+        ]
         return {
-            name: [value for found in each for value in found[name]] if self.fields[name] is list else each[0][name]
+            name: [value for found in each for value in found[name]]
+            if self.fields[name] is list
+            else each[0][name]
             for name in each[0]
         }
 
@@ -67,8 +77,8 @@ class Scorer(ABC):
 
     @abstractmethod
     def frames(self, found: "ScoreTable") -> "dict[str, pandas.DataFrame]":
-        """The score of every unit by every model and reference row, by the name of the column of its mean; `main` among
-        them. The names of Monte Carlo errors end with _mcse."""
+        """The score of every unit by every model and reference row, by the name of the column of
+        its mean; `main` among them. The names of Monte Carlo errors end with _mcse."""
 
     @abstractmethod
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
@@ -94,7 +104,9 @@ class Scorer(ABC):
         if "r_hat" in self.table:
             columns["r_hat"] = found.frame("r_hat").max()
         if self.level:
-            columns[f"{self.level}s"] = found.counted(self.main).index.get_level_values(self.level).nunique()
+            columns[f"{self.level}s"] = (
+                found.counted(self.main).index.get_level_values(self.level).nunique()
+            )
         return columns
 
     def attrs(self, found: "ScoreTable") -> dict[str, Any]:
@@ -114,15 +126,19 @@ class Scorer(ABC):
 
     def takes(self, model: Any) -> bool:
         """Whether a model that is not of thali has the methods that are needed of one."""
-        return bool(self.own_models) and all(callable(getattr(model, name, None)) for name in self.own_models)
+        return bool(self.own_models) and all(
+            callable(getattr(model, name, None)) for name in self.own_models
+        )
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        """What else a reader should know, in sentences, such as what the best model predicts worst; models come the
-        best first."""
+        """What else a reader should know, in sentences, such as what the best model predicts worst;
+        models come the best first."""
         predictions, best = table.attrs["predictions"], table.attrs["best"]
         of_best = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
         worst = of_best.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
-        return [f"Worst predictions of {best!r}: {'; '.join(map(self.prediction, worst.itertuples()))}."]
+        return [
+            f"Worst predictions of {best!r}: {'; '.join(map(self.prediction, worst.itertuples()))}."
+        ]
 
     def prediction(self, row: Any) -> str:
         """A row of `attrs["predictions"]` in words."""

@@ -1,4 +1,5 @@
-"""What every splitter answers: what is left out at a time, and what models are fitted to without it; and groups."""
+"""What every splitter answers: what is left out at a time, and what models are fitted to without
+it; and groups."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,17 +20,19 @@ USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin"
 class Splitter(ABC):
     """Data of one kind, whose units (pairs, tasks, rows, ...) are left out part by part.
 
-    A part is whatever the splitter itself makes of it: one unit, or a mask of several. What is left out together, such
-    as all choices of a person, has a number, and so have units: those of number k are left out with it.
-    """
+    A part is whatever the splitter itself makes of it: one unit, or a mask of several. What is left
+    out together, such as all choices of a person, has a number, and so have units: those of number
+    k are left out with it."""
 
     leave_out: ClassVar[str]  # what the user calls this
     what: ClassVar[str]  # what is left out together, in the singular, in messages
     alone: ClassVar[str]  # that a group has only one of them, in messages
-    level: ClassVar[str] = ""  # the column of `labels` that says what is scored together, of each group its own
+    # the column of `labels` that says what is scored together, of each group its own
+    level: ClassVar[str] = ""
     part: str = "part"  # what a part is called, in records and in messages
     knows_people: bool = True  # whether it is known who answered
-    usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
+    # draws, tune, chains and thin of fits unless the user says otherwise
+    usual: ClassVar[dict[str, int | None]] = {}
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -45,7 +48,9 @@ class Splitter(ABC):
                 raise DataError(f"Group {name!r}: ", error) from None
         return found
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[Any]:
+    def parts(
+        self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[Any]:
         """What is left out at a time; whatever is random comes from the seed."""
         return [self.part_of(numbers) for numbers in self.drawn(self.count, seed, hold_out, folds)]
 
@@ -55,11 +60,17 @@ class Splitter(ABC):
     ) -> list[np.ndarray]:
         """The numbers of what is left out at a time, of so many."""
         not_both(hold_out, folds)
-        return random_groups(count, cls.what, hold_out, folds, np.random.default_rng(seed.spawn(1)[0]))
+        return random_groups(
+            count, cls.what, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
+        )
 
     @classmethod
     def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        cls,
+        counts: dict[str, int],
+        seed: np.random.SeedSequence,
+        hold_out: int | None,
+        folds: int | None,
     ) -> list[np.ndarray]:
         """The same of several groups, which have so many each, counted through all of them."""
         return cls.drawn(sum(counts.values()), seed, hold_out, folds)
@@ -117,11 +128,16 @@ class Splitter(ABC):
 
 
 class Evenly(Splitter):
-    """Leaves out of several groups as evenly of each as can be, so that something is left of every one."""
+    """Leaves out of several groups as evenly of each as can be, so that something is left of every
+    one."""
 
     @classmethod
     def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        cls,
+        counts: dict[str, int],
+        seed: np.random.SeedSequence,
+        hold_out: int | None,
+        folds: int | None,
     ) -> list[np.ndarray]:
         not_both(hold_out, folds)
         rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0
@@ -136,16 +152,18 @@ class Evenly(Splitter):
         taken = order[((np.arange(wanted) + 0.5) * total / wanted).astype(int)]
         if lost_group(counts, taken):
             raise ArgumentError(
-                Setting("hold_out", wanted), f" leaves a group without a {cls.what}; hold out fewer {cls.what}s."
+                Setting("hold_out", wanted),
+                f" leaves a group without a {cls.what}; hold out fewer {cls.what}s.",
             )
         return [taken]
 
 
 class Grouped(Splitter):
-    """Leaves out of groups what a splitter leaves out of one; numbers and units count through all groups.
+    """Leaves out of groups what a splitter leaves out of one; numbers and units count through all
+    groups.
 
-    A part is a mapping from each group of which something is left out to the part of its own splitter.
-    """
+    A part is a mapping from each group of which something is left out to the part of its own
+    splitter."""
 
     of_one: type[Splitter]
     of_group: Mapping[str, Splitter]
@@ -159,21 +177,34 @@ class Grouped(Splitter):
         self.knows_people: bool = all(each.knows_people for each in self.of_group.values())
         self._counts = {name: each.count for name, each in self.of_group.items()}
         if few := [name for name, count in self._counts.items() if count < 2]:
-            raise DataError(f"Group {few[0]!r} {of_one.alone} nothing would be left of the group without it.")
+            raise DataError(
+                f"Group {few[0]!r} {of_one.alone} nothing would be left of the group without it."
+            )
         self._first = np.cumsum([0, *self._counts.values()])
-        self._first_unit = np.cumsum([0, *(len(each.number_of_unit) for each in self.of_group.values())])
+        self._first_unit = np.cumsum(
+            [0, *(len(each.number_of_unit) for each in self.of_group.values())]
+        )
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[dict[str, Any]]:
-        return [self.part_of(numbers) for numbers in self.of_one.drawn_of_groups(self._counts, seed, hold_out, folds)]
+    def parts(
+        self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[dict[str, Any]]:
+        return [
+            self.part_of(numbers)
+            for numbers in self.of_one.drawn_of_groups(self._counts, seed, hold_out, folds)
+        ]
 
     def part_of(self, numbers: np.ndarray) -> dict[str, Any]:
         names, group = self.data.names, np.searchsorted(self._first, numbers, side="right") - 1
         return {
-            names[g]: self.of_group[names[g]].part_of(numbers[group == g] - self._first[g]) for g in np.unique(group)
+            names[g]: self.of_group[names[g]].part_of(numbers[group == g] - self._first[g])
+            for g in np.unique(group)
         }
 
     def train(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
-        left = {name: each.train(part[name])[0] if name in part else each.whole for name, each in self.of_group.items()}
+        left = {
+            name: each.train(part[name])[0] if name in part else each.whole
+            for name, each in self.of_group.items()
+        }
         return (GroupedData(left),)
 
     def test(self, part: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +212,9 @@ class Grouped(Splitter):
 
     def units(self, part: Mapping[str, Any]) -> np.ndarray:
         firsts = zip(self.of_group.items(), self._first_unit, strict=False)
-        return np.concatenate([first + each.units(part[name]) for (name, each), first in firsts if name in part])
+        return np.concatenate(
+            [first + each.units(part[name]) for (name, each), first in firsts if name in part]
+        )
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Those of one group, of which the name stands in front."""
@@ -216,13 +249,16 @@ class Grouped(Splitter):
 def not_both(hold_out: int | None, folds: int | None) -> None:
     """Refuse two answers to one question."""
     if hold_out is not None and folds is not None:
-        raise ArgumentError("Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one.")
+        raise ArgumentError(
+            "Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one."
+        )
 
 
 def random_groups(
     count: int, what: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """The numbers of the units that are left out at a time: so many once, or all of them in so many folds."""
+    """The numbers of the units that are left out at a time: so many once, or all of them in so many
+    folds."""
     if count < 2:
         raise DataError(f"There is only one {what}; leaving out {what}s requires at least two.")
     number = folds_wanted(folds, count, f"{what}s")
@@ -237,7 +273,8 @@ def hold_out_wanted(hold_out: int | None, count: int, what: str) -> int:
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
         raise ArgumentError(
-            Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit; hold out fewer {what}s."
+            Setting("hold_out", wanted),
+            f" leaves none of {count} {what}s to fit; hold out fewer {what}s.",
         )
     return wanted
 
@@ -248,12 +285,22 @@ def folds_wanted(folds: int | None, most: int, what: str) -> int | None:
         return None
     number = whole("folds", folds, 2)
     if number > most:
-        raise ArgumentError(Setting("folds", number), f" exceeds the number of {what}; use at most {most}.")
+        raise ArgumentError(
+            Setting("folds", number), f" exceeds the number of {what}; use at most {most}."
+        )
     return number
 
 
 def lost_group(counts: Mapping[str, int], numbers: np.ndarray) -> str | None:
-    """The first of the groups, which have so many each, of which nothing but these numbers would be there."""
+    """The first of the groups, which have so many each, of which nothing but these numbers would be
+    there."""
     group = np.repeat(np.arange(len(counts)), list(counts.values()))
     held = np.bincount(group[numbers], minlength=len(counts))
-    return next((name for name, count, of in zip(counts, counts.values(), held, strict=True) if of == count), None)
+    return next(
+        (
+            name
+            for name, count, of in zip(counts, counts.values(), held, strict=True)
+            if of == count
+        ),
+        None,
+    )

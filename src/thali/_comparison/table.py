@@ -48,7 +48,12 @@ class ScoreTable:
     best: str | None
 
     def __init__(
-        self, splitter: Splitter, scorer: Scorer, parts: list[Any], names: list[str], records: dict[Any, Any]
+        self,
+        splitter: Splitter,
+        scorer: Scorer,
+        parts: list[Any],
+        names: list[str],
+        records: dict[Any, Any],
     ) -> None:
         self.splitter: Any = splitter
         self.scorer, self.parts, self.names, self.records = scorer, parts, names, records
@@ -96,7 +101,9 @@ class ScoreTable:
         values = self.counted(frame)
         return self._columns({name: values[name].to_numpy() for name in self.order}, values.index)
 
-    def differences_from(self, best: str | None, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    def differences_from(
+        self, best: str | None, frame: str
+    ) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The same of the differences from a model."""
         values = self.counted(frame)
         if best is None:
@@ -114,7 +121,9 @@ class ScoreTable:
         """CPU seconds of all fits of each model."""
         spent = {
             name: [
-                record["seconds"] for (model, _), record in self.records.items() if model == name and is_whole(record)
+                record["seconds"]
+                for (model, _), record in self.records.items()
+                if model == name and is_whole(record)
             ]
             for name in self.names
         }
@@ -127,13 +136,16 @@ class ScoreTable:
         return pd.Series(np.repeat(np.arange(len(self.parts)), self.sizes), index=self.index)
 
     def predictions(self, fields: tuple[str, ...], **observed: np.ndarray) -> "pandas.DataFrame":
-        """One row a model and unit, models in the order given: labels, what was observed, and these fields."""
+        """One row a model and unit, models in the order given: labels, what was observed, and these
+        fields."""
         import pandas as pd
 
         frames = {field: self.frame(field) for field in fields}
         tables = [
             self.index.to_frame(index=False)
-            .assign(**observed, **{field: frame[name].to_numpy() for field, frame in frames.items()})
+            .assign(
+                **observed, **{field: frame[name].to_numpy() for field, frame in frames.items()}
+            )
             .pipe(lambda table, name=name: table.assign(model=name)[["model", *table.columns]])
             for name in self.names
         ]
@@ -144,16 +156,26 @@ class ScoreTable:
         import pandas as pd
 
         rows = [
-            {"model": name, **self.splitter.place(part), "why": NOT_RUN if record is None else record["error"]}
-            for (name, part), record in sorted(self.records.items(), key=lambda item: self.names.index(item[0][0]))
+            {
+                "model": name,
+                **self.splitter.place(part),
+                "why": NOT_RUN if record is None else record["error"],
+            }
+            for (name, part), record in sorted(
+                self.records.items(), key=lambda item: self.names.index(item[0][0])
+            )
             if not is_whole(record)
         ]
         return pd.DataFrame(rows, columns=["model", *self.splitter.place(0), "why"])
 
-    def _columns(self, values: dict[str, np.ndarray], index: "pandas.Index") -> tuple[dict[Any, Any], dict[Any, Any]]:
+    def _columns(
+        self, values: dict[str, np.ndarray], index: "pandas.Index"
+    ) -> tuple[dict[Any, Any], dict[Any, Any]]:
         groups = self.scorer.groups(index)
         found = {name: mean_and_error(each, groups) for name, each in values.items()}
-        return {name: mean for name, (mean, _) in found.items()}, {name: error for name, (_, error) in found.items()}
+        return {name: mean for name, (mean, _) in found.items()}, {
+            name: error for name, (_, error) in found.items()
+        }
 
 
 def comparison_table(found: ScoreTable) -> "pandas.DataFrame":

@@ -1,4 +1,5 @@
-"""What can be left out of each kind of data, and how its prediction is scored: Splitter x Scorer."""
+"""What can be left out of each kind of data, and how its prediction is scored: Splitter x
+Scorer."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -33,44 +34,55 @@ class Way(NamedTuple):
 
 
 def _ways_of(spec: DataSpec, by_groups: bool) -> dict[str, Way]:
-    """The ways of a kind of data, or of several groups of such data, by the values of `leave_out`."""
+    """The ways of a kind of data, or of several groups of such data, by the values of
+    `leave_out`."""
     found = {}
     for splitter, scorer in ((load(splitter), load(scorer)) for splitter, scorer in spec.ways):
-        made = Way(partial(Grouped, splitter), scorer(True)) if by_groups else Way(splitter, scorer())
+        made = (
+            Way(partial(Grouped, splitter), scorer(True)) if by_groups else Way(splitter, scorer())
+        )
         found[splitter.leave_out] = made
     return found
 
 
 # Of each kind of data the ways by the values of `leave_out`, the usual one first.
-WAYS: dict[DataForm, dict[str, Way]] = {DataForm(spec.kind): _ways_of(spec, False) for spec in SPECS if spec.ways}
+WAYS: dict[DataForm, dict[str, Way]] = {
+    DataForm(spec.kind): _ways_of(spec, False) for spec in SPECS if spec.ways
+}
 WAYS |= {DataForm(spec.kind, GROUPS): _ways_of(spec, True) for spec in SPECS if spec.by_group}
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 
 
 def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
-    """Paired comparisons of which people are left out as choices of respondents, a mapping as groups of people; other
-    data as they are; of observations X and y.
-    """
+    """Paired comparisons of which people are left out as choices of respondents, a mapping as
+    groups of people; other data as they are; of observations X and y."""
     if isinstance(data, Observations):
         return (data.covariates, data.labels), leave_out
     if isinstance(data, Mapping):
         groups = data if isinstance(data, GroupedData) else GroupedData(data)
-        of_people = leave_out == Choosers.leave_out and isinstance(groups.data[0], PairedComparisons)
-        return (groups.mapped(choices_of_people), Choosers.leave_out) if of_people else (groups, leave_out)
+        of_people = leave_out == Choosers.leave_out and isinstance(
+            groups.data[0], PairedComparisons
+        )
+        return (
+            (groups.mapped(choices_of_people), Choosers.leave_out)
+            if of_people
+            else (groups, leave_out)
+        )
     if not isinstance(data, PairedComparisons) or leave_out != Choosers.leave_out:
         return data, leave_out
     return choices_of_people(data), Choosers.leave_out
 
 
 def choices_of_people(data: PairedComparisons) -> Choices:
-    """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties.
+    """Paired comparisons as choices of those who answered; a DataError if they do not say who, or
+    there are ties.
 
     Covariates of comparisons, which choices do not have, are left out with a warning.
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not identify respondents; hold out pairs instead, or read them again and name the"
-            " column of respondents",
+            "The comparisons do not identify respondents; hold out pairs instead, or read them"
+            " again and name the column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
@@ -86,7 +98,12 @@ def choices_of_people(data: PairedComparisons) -> Choices:
         )
     if data.covariate_names:
         named = shorten(data.covariate_names)
-        warn(DataWarning(f"Predictions for left-out respondents do not use covariates, so the models ignore {named}."))
+        warn(
+            DataWarning(
+                "Predictions for left-out respondents do not use covariates, so the models ignore"
+                f" {named}."
+            )
+        )
     return Choices.from_comparisons(data)
 
 
@@ -104,7 +121,8 @@ def parts_of(data: Any, leave_out: str | None) -> int:
 
 
 def proportionate_folds(n_models: int, n_parts: int) -> int | None:
-    """Return the folds of a comparison of so many fits; None: few enough to leave out every part in turn."""
+    """Return the folds of a comparison of so many fits; None: few enough to leave out every part in
+    turn."""
     return FOLDS if n_parts > FOLDS and n_models * n_parts > MAX_FITS else None
 
 
@@ -120,6 +138,7 @@ def compared_form(data: Any) -> DataForm:
     if (form := form_of(data)) in WAYS:
         return form
     raise DataError(
-        "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for"
-        f" classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
+        "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets,"
+        f" or (X, y) for classifiers; got {type(data).__name__}. Wrap a count matrix as"
+        " PairedComparisons(counts)."
     )

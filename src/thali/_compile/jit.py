@@ -1,30 +1,35 @@
 """Compilation to machine code: five decorators, and the only import of numba.
 
-- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `vectorised`
-  is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
-  `part` is the same for what is long or called from many places: it is compiled once and called.
-- `generic` declares an operation that priors or likelihoods implement. `operation.register(Class)` registers the
-  implementation of one class, `operation.register(object)` the default.
-- `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
-  under which it is stored ends in a digest of all that it reaches, so that an edited callee is compiled again and
-  nothing else is, and holds the names of the model classes.
-- `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
+- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its
+  caller. `vectorised` is the same for loops that return a sum: the compiler may add in any order,
+  so that it can use vector instructions. `part` is the same for what is long or called from many
+  places: it is compiled once and called.
+- `generic` declares an operation that priors or likelihoods implement. `operation.register(Class)`
+  registers the implementation of one class, `operation.register(object)` the default.
+- `kernel` marks an entry point. It is compiled once for each combination of model classes and kept
+  on disk. The name under which it is stored ends in a digest of all that it reaches, so that an
+  edited callee is compiled again and nothing else is, and holds the names of the model classes.
+- `compiled` marks an entry point that serves no model, such as a pass over the rows of a
+  regression.
 
-Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the compiler, or leave
-half of the code behind. It waits for a call, too, which it could not interrupt anyway: while Numba hands over a random
-generator it calls `ctypes.cast`, and an exception in there is a segmentation fault.
+Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the
+compiler, or leave half of the code behind. It waits for a call, too, which it could not interrupt
+anyway: while Numba hands over a random generator it calls `ctypes.cast`, and an exception in there
+is a segmentation fault.
 
-Beside this module `reached` finds what code is made of, `store` keeps it and checks what is read from disk, `targets`
-knows processors, and `linked` keeps from compiling what is never run by itself.
+Beside this module `reached` finds what code is made of, `store` keeps it and checks what is read
+from disk, `targets` knows processors, and `linked` keeps from compiling what is never run by
+itself.
 
-With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
+With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that
+way.
 
-Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of a NamedTuple of
-arrays would cost half of the running time. Such code cannot allocate. A combination that holds a class from outside
-the library is compiled with reference counting, so that users may allocate in their own likelihoods. Of functions
-that users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is kept on
-disk if every value that they use can be told from others of its kind.
-"""
+Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of
+a NamedTuple of arrays would cost half of the running time. Such code cannot allocate. A combination
+that holds a class from outside the library is compiled with reference counting, so that users may
+allocate in their own likelihoods. Of functions that users hand over (`likelihoods.Custom`) it is
+known whether they allocate; what is compiled with them is kept on disk if every value that they use
+can be told from others of its kind."""
 
 import functools
 import gc
@@ -54,7 +59,8 @@ from .store import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time to compile.
+# Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time
+# to compile.
 _CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INLINE: Any = {**_CALLED, **LINKED, "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
@@ -73,7 +79,8 @@ def _marker(mark: str, options: dict[str, Any]) -> Marker:
 
 
 scalar: Marker = _marker("scalar", _INLINE)
-part: Marker = _marker("part", {**_CALLED, **APART, "forceinline": False})  # else it is inlined where its caller is
+# else it is inlined where its caller is
+part: Marker = _marker("part", {**_CALLED, **APART, "forceinline": False})
 vectorised: Marker = _marker("vectorised", _SUM)
 
 
@@ -81,11 +88,15 @@ vectorised: Marker = _marker("vectorised", _SUM)
 def _how() -> str:
     """How functions are compiled, as text: a part of every digest."""
     parts: Any = linked
-    return f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r} {text_of_module(parts)}"
+    return (
+        f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r}"
+        f" {text_of_module(parts)}"
+    )
 
 
 def generic(stub: Any) -> Any:
-    """An operation: dispatches on the class of its first argument, in Python and in compiled code."""
+    """An operation: dispatches on the class of its first argument, in Python and in compiled
+    code."""
     answers: dict[type[Any], Any] = {}
     parameters = list(inspect.signature(stub).parameters)
 
@@ -94,7 +105,9 @@ def generic(stub: Any) -> Any:
         if found is None:
             known = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
             name = getattr(cls, "__name__", cls)
-            raise TypeError(f"{stub.__name__} is not defined for {name}; it is registered for {known}.")
+            raise TypeError(
+                f"{stub.__name__} is not defined for {name}; it is registered for {known}."
+            )
         return found
 
     @functools.wraps(stub)
@@ -132,7 +145,8 @@ def _classes(value: Any) -> Any:
 
 
 def _has_switch(name: str) -> bool:
-    """Whether this numba knows a compiler switch; without `_nrt` code is slower by about two, otherwise the same."""
+    """Whether this numba knows a compiler switch; without `_nrt` code is slower by about two,
+    otherwise the same."""
     return hasattr(CPUTargetOptions, name)
 
 
@@ -145,7 +159,8 @@ def _is_disabled() -> bool:
 
 
 class kernel:
-    """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
+    """An entry point, compiled once for each combination of model classes: `function(rng, model,
+    *rest)`."""
 
     def __init__(self, function: Any) -> None:
         functools.update_wrapper(self, function)
@@ -176,7 +191,8 @@ class kernel:
 
     def _specialise(self, classes: Any) -> Any:
         reached = reached_from(self.python, classes, _how())
-        # Whatever does not belong to the library: classes, and answers to operations registered for them.
+        # Whatever does not belong to the library: classes, and answers to operations registered for
+        # them.
         foreign = sorted(m for m in reached.modules if m.split(".")[0] != __name__.split(".")[0])
         # A later process can neither find nor distinguish what a script or a notebook defined.
         found_again = all(getattr(sys.modules.get(name), "__file__", None) for name in foreign)
@@ -194,7 +210,11 @@ class kernel:
 def _copy_of(function: Any, name: str) -> Any:
     """The function under the name that its compiled code is kept by."""
     copy = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
     return copy
@@ -203,7 +223,8 @@ def _copy_of(function: Any, name: str) -> Any:
 def _dispatcher_of(
     function: Any, is_kept: bool, options: dict[str, Any], drop: Callable[[], Any] = lambda: None
 ) -> Any:
-    """numba's dispatcher of a function; `drop` is called if compilation fails, so that the next call starts again."""
+    """numba's dispatcher of a function; `drop` is called if compilation fails, so that the next
+    call starts again."""
     dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if is_kept:
         dispatcher._cache = KernelCache(function.__qualname__)
@@ -213,9 +234,11 @@ def _dispatcher_of(
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Without Numba's advice about the speed of a user's function, and without collections of garbage."""
-    # The advice is not for the user; the compiler makes objects by the million, and rarely circles of them. Both are of
-    # the whole process, so one thread at a time compiles, as Numba wants it anyway.
+    """Without Numba's advice about the speed of a user's function, and without collections of
+    garbage."""
+    # The advice is not for the user; the compiler makes objects by the million, and rarely circles
+    # of them. Both are of the whole process, so one thread at a time compiles, as Numba wants it
+    # anyway.
     with global_compiler_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         was_enabled = gc.isenabled()
@@ -244,7 +267,8 @@ _HANDED_OVER: set[Any] = set()
 
 
 def usable(function: Any, inline: bool) -> Any:
-    """A user's plain function in a form that compiled code may call; one that numba compiled is returned unchanged."""
+    """A user's plain function in a form that compiled code may call; one that numba compiled is
+    returned unchanged."""
     if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
         _HANDED_OVER.add(function)
         (scalar if inline else part)(function)
@@ -254,7 +278,8 @@ def usable(function: Any, inline: bool) -> Any:
 
 
 def _called(function: Any) -> list[Any]:
-    """What a user's function may call, among its globals and the variables around it: functions, compiled or not."""
+    """What a user's function may call, among its globals and the variables around it: functions,
+    compiled or not."""
     names = set()
     codes = [function.__code__]
     while codes:
@@ -262,7 +287,10 @@ def _called(function: Any) -> list[Any]:
         names.update(code.co_names)
         codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
     around = [cell.cell_contents for cell in function.__closure__ or ()]
-    found = [*(function.__globals__[name] for name in sorted(names) if name in function.__globals__), *around]
+    found = [
+        *(function.__globals__[name] for name in sorted(names) if name in function.__globals__),
+        *around,
+    ]
     ours = ("numpy", "numba", "scipy", __name__.split(".")[0])
     return [
         f
@@ -273,8 +301,8 @@ def _called(function: Any) -> list[Any]:
 
 
 def constants_digest(function: Any) -> str:
-    """A hash of a user's function, of those that it calls, and of every value that is compiled into them; "" if one of
-    these may change unseen."""
+    """A hash of a user's function, of those that it calls, and of every value that is compiled into
+    them; "" if one of these may change unseen."""
     return reached_from(function).digest
 
 
@@ -289,7 +317,9 @@ def code_digest(function: Any) -> str:
         waiting += [getattr(called, "py_func", called) for called in _called(one)]
         for code in codes_of(one):
             constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
-            digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
+            digest.update(
+                code.co_code + repr((code.co_names, code.co_varnames, constants)).encode()
+            )
     return digest.hexdigest()
 
 
@@ -302,12 +332,15 @@ def compiled_alone(function: Any, arguments: Any) -> tuple[Any, bool]:
         usable(called, inline=False)
     types_of = tuple(typeof(a) for a in arguments)
     # What numba compiled may return arrays, which code without reference counting would never free.
-    counts = isinstance(function, Dispatcher) or any(isinstance(f, Dispatcher) for f in _called(plain))
+    counts = isinstance(function, Dispatcher) or any(
+        isinstance(f, Dispatcher) for f in _called(plain)
+    )
     jit: Any = njit
     message = ""
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
         alone = jit(error_model="numpy", **options)(plain)
-        alone.compile = functools.partial(_compile, alone, lambda: None)  # also for arguments of other types, later
+        # also for arguments of other types, later
+        alone.compile = functools.partial(_compile, alone, lambda: None)
         try:
             alone.compile(types_of)
             return alone, options != _UNCOUNTED
@@ -321,17 +354,21 @@ def _heart(message: str) -> str:
     lines = [line.strip() for line in message.splitlines()]
     frame = ("Failed in", "During: ", "There are", "- Of which")
     lines = [line for line in lines if line and not line.startswith(frame)]
-    reason = next((line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))), "numba gave no reason")
+    reason = next(
+        (line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))),
+        "numba gave no reason",
+    )
     place = re.search(r'File "[^"]*", line (\d+)', message)
     return reason.rstrip(".") + (f" (line {place.group(1)})" if place else "")
 
 
 class compiled:
-    """An entry point that serves no model: compiled for the types of its arguments and kept on disk.
+    """An entry point that serves no model: compiled for the types of its arguments and kept on
+    disk.
 
-    The name under which it is kept ends in a digest of all that it reaches. It runs without reference counting, like
-    kernels. Only Python calls it: code loaded from disk cannot be compiled into other code.
-    """
+    The name under which it is kept ends in a digest of all that it reaches. It runs without
+    reference counting, like kernels. Only Python calls it: code loaded from disk cannot be compiled
+    into other code."""
 
     _options: dict[str, Any] = _UNCOUNTED
 
@@ -347,7 +384,8 @@ class compiled:
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """The numba dispatcher, made when it is first needed: only then is there all that the function reaches."""
+        """The numba dispatcher, made when it is first needed: only then is there all that the
+        function reaches."""
         reached = reached_from(self.python, (), _how())
         name = f"{self.python.__name__}-{reached.digest[:20]}"
         return _dispatcher_of(_copy_of(self.python, name), bool(reached.digest), self._options)

@@ -1,16 +1,18 @@
-"""Code that is only ever linked into that of its callers: compiled to machine code with them, once, and not by itself.
+"""Code that is only ever linked into that of its callers: compiled to machine code with them, once,
+and not by itself.
 
-numba optimises each function that another calls, and makes machine code of it that nobody runs, and again as a part of
-every caller of its callers. A library of code that waits for its caller saves a quarter to a half of the time to
-compile a kernel; the code of the kernel, and its draws, stay the same.
-"""
+numba optimises each function that another calls, and makes machine code of it that nobody runs, and
+again as a part of every caller of its callers. A library of code that waits for its caller saves a
+quarter to a half of the time to compile a kernel; the code of the kernel, and its draws, stay the
+same."""
 
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-# What the class below relies on in numba; where a version lacks any of it, code is compiled as numba does.
+# What the class below relies on in numba; where a version lacks any of it, code is compiled as
+# numba does.
 _NEEDED = (
     "_optimize_final_module",
     "_finalize_final_module",

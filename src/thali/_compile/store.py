@@ -1,15 +1,17 @@
-"""Compiled code on disk, named by what it is made of, and read only if nobody else could have written it.
+"""Compiled code on disk, named by what it is made of, and read only if nobody else could have
+written it.
 
-An entry is one file, named by its kernel, the digest of all that it was compiled from and the types of its arguments.
-It lies in a folder named by Python, Numba, the operating system and the processor. No name holds a path or a time: two
-environments, a copy of the sources, a later version of the library that leaves a kernel alone find the same entry.
+An entry is one file, named by its kernel, the digest of all that it was compiled from and the types
+of its arguments. It lies in a folder named by Python, Numba, the operating system and the
+processor. No name holds a path or a time: two environments, a copy of the sources, a later version
+of the library that leaves a kernel alone find the same entry.
 
-An entry holds machine code and what Numba needs to call it, as a pickle, compressed. To read a pickle can run any code.
-Therefore a file ends in a SHA-256 of its bytes: one that does not fit is removed, and what it held is compiled again.
-That finds damage but stops no attacker: so a folder is used only if nobody may write to it who could not change the
-library's own code as well. LLVM's bitcode, two thirds of what Numba keeps, is left out: it would serve to compile an
-entry point into another function, which nothing does.
-"""
+An entry holds machine code and what Numba needs to call it, as a pickle, compressed. To read a
+pickle can run any code. Therefore a file ends in a SHA-256 of its bytes: one that does not fit is
+removed, and what it held is compiled again. That finds damage but stops no attacker: so a folder is
+used only if nobody may write to it who could not change the library's own code as well. LLVM's
+bitcode, two thirds of what Numba keeps, is left out: it would serve to compile an entry point into
+another function, which nothing does."""
 
 import functools
 import hashlib
@@ -42,12 +44,14 @@ from . import USED, targets
 
 _LIBRARY = Path(__file__).parents[1]
 _DIGEST = hashlib.sha256().digest_size
-_FORMAT = b"thali kernel 2 "  # the first bytes of a file; then what it is the code of, a line feed, and the code
+# the first bytes of a file; then what it is the code of, a line feed, and the code
+_FORMAT = b"thali kernel 2 "
 SUFFIX = ".kernel"
 
 
 def platform_tag() -> str:
-    """What compiled code depends on besides the processor: Python, Numba and the operating system."""
+    """What compiled code depends on besides the processor: Python, Numba and the operating
+    system."""
     python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
     return f"{python}-numba-{numba.__version__}-{sys.platform}-{platform.machine().lower()}"
 
@@ -79,7 +83,8 @@ class Folder:
         return self.path / f"{name}{SUFFIX}"
 
     def read(self, name: str) -> Any:
-        """The entry of that name; FileNotFoundError if there is none, Damaged if its file holds anything else."""
+        """The entry of that name; FileNotFoundError if there is none, Damaged if its file holds
+        anything else."""
         content = self.file(name).read_bytes()
         if strangers(self.file(name)):
             raise Damaged(name)
@@ -88,7 +93,9 @@ class Folder:
     def write(self, name: str, entry: Any) -> None:
         """Keep an entry, whole or not at all; raises OSError if that cannot be done."""
         self.path.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f"{name[:40]}.", suffix=".tmp", dir=self.path)
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f"{name[:40]}.", suffix=".tmp", dir=self.path
+        )
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(packed(entry, self._title(name)))
@@ -103,7 +110,8 @@ class Folder:
         return _size_of(self.path.glob(f"*{SUFFIX}"))
 
     def _title(self, name: str) -> str:
-        """What is written at the beginning of a file: one that was copied to another place is no entry there."""
+        """What is written at the beginning of a file: one that was copied to another place is no
+        entry there."""
         return f"{self.path.name}/{name}"
 
 
@@ -123,7 +131,8 @@ def unpacked(content: bytes, title: str) -> Any:
 
 
 class KernelCache(NullCache):
-    """Loads and stores the compiled code of one function for Numba; if nothing can be kept, each process compiles."""
+    """Loads and stores the compiled code of one function for Numba; if nothing can be kept, each
+    process compiles."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -136,7 +145,9 @@ class KernelCache(NullCache):
 
     def is_kept(self) -> bool:
         """Whether code is kept for arguments of some types."""
-        return any(next(folder.path.glob(f"{self._name}.*{SUFFIX}"), None) for folder in folders_to_read())
+        return any(
+            next(folder.path.glob(f"{self._name}.*{SUFFIX}"), None) for folder in folders_to_read()
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for arguments of these types; None if none is kept."""
@@ -149,7 +160,10 @@ class KernelCache(NullCache):
             except FileNotFoundError:
                 continue
             except OSError as error:
-                warn_once(f"Cannot read compiled code in '{folder.path}': {error.strerror}. Compiling again.")
+                warn_once(
+                    f"Cannot read compiled code in '{folder.path}': {error.strerror}. Compiling"
+                    " again."
+                )
                 continue
             except Exception:  # a damaged pickle can fail in any way
                 self._refuse(folder, name)
@@ -158,21 +172,28 @@ class KernelCache(NullCache):
             USED.add(folder.target)
             return result
         if shipped().reason:
-            warn_once(f"The compiled code shipped with thali is not used, because {shipped().reason}; compiling here.")
+            warn_once(
+                f"The compiled code shipped with thali is not used, because {shipped().reason};"
+                " compiling here."
+            )
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
         USED.add(targets.native().tag)
         folder = usable_folder()
-        if folder is None or cres.library.has_dynamic_globals or any(not each.can_cache for each in cres.lifted):
+        if (
+            folder is None
+            or cres.library.has_dynamic_globals
+            or any(not each.can_cache for each in cres.lifted)
+        ):
             return
         try:
             folder.write(self._entry_of(sig), lean(cres))
         except OSError as error:
             warn_once(
-                f"Cannot save compiled code in '{folder.path}': {error.strerror}. Each process will compile again;"
-                " free some space, or set NUMBA_CACHE_DIR to another folder."
+                f"Cannot save compiled code in '{folder.path}': {error.strerror}. Each process"
+                " will compile again; free some space, or set NUMBA_CACHE_DIR to another folder."
             )
 
     def _entry_of(self, sig: Any) -> str:
@@ -181,7 +202,10 @@ class KernelCache(NullCache):
     def _refuse(self, folder: Folder, name: str) -> None:
         """Say that an entry is not used, and remove it from our own folder."""
         if not folder.is_ours:
-            warn_once(f"The compiled code shipped with thali in '{folder.path}' is damaged; compiling again.")
+            warn_once(
+                f"The compiled code shipped with thali in '{folder.path}' is damaged; compiling"
+                " again."
+            )
             return
         with suppress(OSError):
             folder.file(name).unlink()
@@ -189,18 +213,25 @@ class KernelCache(NullCache):
 
 
 def spell_types(types: Any) -> str:
-    """Types of arguments as text, with the names of fields in their order, which Numba's text of a tuple lacks."""
-    inside = [f"{getattr(each, 'fields', ())!r} {spell_types(each)}" for each in types if isinstance(each, BaseTuple)]
+    """Types of arguments as text, with the names of fields in their order, which Numba's text of a
+    tuple lacks."""
+    inside = [
+        f"{getattr(each, 'fields', ())!r} {spell_types(each)}"
+        for each in types
+        if isinstance(each, BaseTuple)
+    ]
     return f"{types!r} {inside}" if inside else repr(types)
 
 
 def lean(result: Any) -> Any:
-    """What is kept of compiled code: the names that it takes from elsewhere, then what Numba keeps, with the names of
-    its functions in place of their bitcode."""
+    """What is kept of compiled code: the names that it takes from elsewhere, then what Numba keeps,
+    with the names of its functions in place of their bitcode."""
     (name, kind, (machine_code, bitcode)), *rest = result._reduce()
     module = llvmlite.binding.parse_bitcode(bitcode)
     names = [*module.functions, *module.global_variables]
-    needed = [each.name for each in names if each.is_declaration and not each.name.startswith("llvm.")]
+    needed = [
+        each.name for each in names if each.is_declaration and not each.name.startswith("llvm.")
+    ]
     defined = [each.name for each in module.functions if not each.is_declaration]
     functions = "".join(f'define void @"{each}"() {{ ret void }}\n' for each in defined)
     stub = llvmlite.binding.parse_assembly(f'target triple = "{module.triple}"\n{functions}')
@@ -209,8 +240,8 @@ def lean(result: Any) -> Any:
 
 def _make_ready(target_context: Any, needed: Iterable[str]) -> None:
     """Give Numba's engine the names that code takes from elsewhere."""
-    # Most are there once the engine is. To refresh the context, as Numba does, takes a fifth of a second for all that
-    # the compiler knows; that is done if a name is not there yet.
+    # Most are there once the engine is. To refresh the context, as Numba does, takes a fifth of a
+    # second for all that the compiler knows; that is done if a name is not there yet.
     rtsys.initialize(target_context)
     if not all(map(llvmlite.binding.address_of_symbol, needed)):
         target_context.refresh()
@@ -218,7 +249,8 @@ def _make_ready(target_context: Any, needed: Iterable[str]) -> None:
 
 def _refuse_to_be_linked() -> Any:
     raise RuntimeError(
-        "Code loaded from disk cannot be compiled into other code; mark the function as `part`, not as an entry point."
+        "Code loaded from disk cannot be compiled into other code; mark the function as `part`,"
+        " not as an entry point."
     )
 
 
@@ -246,23 +278,25 @@ def usable_folder() -> Folder | None:
             folder.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             warn_once(
-                f"Cannot create the folder '{folder.path}' for compiled code ({error.strerror}), so each process will"
-                " compile again; set NUMBA_CACHE_DIR to a folder of your own."
+                f"Cannot create the folder '{folder.path}' for compiled code ({error.strerror}),"
+                " so each process will compile again; set NUMBA_CACHE_DIR to a folder of your"
+                " own."
             )
             return None
     reason = refusal(str(folder.path))
     if reason:
         warn_once(
-            f"Compiled code is not saved in '{folder.path}', because {reason} and could make your programs run other"
-            " code. Each process will compile again; set NUMBA_CACHE_DIR to a folder that only you can write to."
+            f"Compiled code is not saved in '{folder.path}', because {reason} and could make your"
+            " programs run other code. Each process will compile again; set NUMBA_CACHE_DIR to a"
+            " folder that only you can write to."
         )
         return None
     return folder
 
 
 def folders_to_read() -> Iterator[Folder]:
-    """Where compiled code is looked for: first what came with the library, so that draws do not depend on what else was
-    compiled on this machine."""
+    """Where compiled code is looked for: first what came with the library, so that draws do not
+    depend on what else was compiled on this machine."""
     came = shipped()
     if came.folder is not None:
         yield came.folder
@@ -317,10 +351,10 @@ def warn_once(message: str) -> None:
 def refusal(folder: str) -> str:
     """Why a folder is not used, such as "everybody may write to it"; empty if it is.
 
-    Nobody else may own it, write to it, or put another folder in its place: except root, and whoever may change the
-    library's own code anyway. A group counts for nothing if it is the user's private one (that of the same name without
-    other members), with which many systems let users create all their files. Windows has no such permissions.
-    """
+    Nobody else may own it, write to it, or put another folder in its place: except root, and
+    whoever may change the library's own code anyway. A group counts for nothing if it is the user's
+    private one (that of the same name without other members), with which many systems let users
+    create all their files. Windows has no such permissions."""
     if os.name != "posix":
         return ""
     path = Path(folder)
@@ -332,7 +366,8 @@ def refusal(folder: str) -> str:
 
 
 def strangers(place: Path) -> set[tuple[str, int]]:
-    """Who may change a file or the contents of a folder, and is neither trusted nor able to change the library."""
+    """Who may change a file or the contents of a folder, and is neither trusted nor able to change
+    the library."""
     if os.name != "posix":
         return set()
     return _writers(place) - _writers(_LIBRARY) - {("user", os.getuid()), ("user", 0), ("group", 0)}
@@ -341,7 +376,8 @@ def strangers(place: Path) -> set[tuple[str, int]]:
 def _writers(place: Path) -> set[tuple[str, int]]:
     status = place.stat()
     found = {("user", status.st_uid)}
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:  # as in /tmp: only owners replace files there
+    # as in /tmp: only owners replace files there
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
         return found
     if status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid):
         found.add(("group", status.st_gid))
@@ -352,7 +388,8 @@ def _writers(place: Path) -> set[tuple[str, int]]:
 
 @functools.cache
 def _is_private(group: int) -> bool:
-    """Whether a group has no member but the user, judged by its name and the list of its members."""
+    """Whether a group has no member but the user, judged by its name and the list of its
+    members."""
     import grp
     import pwd
 
@@ -360,7 +397,11 @@ def _is_private(group: int) -> bool:
         user, known = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return group == user.pw_gid and known.gr_name == user.pw_name and set(known.gr_mem) <= {user.pw_name}
+    return (
+        group == user.pw_gid
+        and known.gr_name == user.pw_name
+        and set(known.gr_mem) <= {user.pw_name}
+    )
 
 
 @dataclass(frozen=True)
@@ -411,12 +452,19 @@ def in_words(files: int, size: int) -> str:
 def _shipped_in_words() -> str:
     came = shipped()
     if came.folder is not None:
-        return f"{in_words(*came.folder.size())} shipped with thali, compiled for {came.folder.target}"
-    return f"the compiled code shipped with thali is not used, because {came.reason}" if came.reason else ""
+        return (
+            f"{in_words(*came.folder.size())} shipped with thali, compiled for {came.folder.target}"
+        )
+    return (
+        f"the compiled code shipped with thali is not used, because {came.reason}"
+        if came.reason
+        else ""
+    )
 
 
 def cache_clear() -> int:
-    """Remove every piece of compiled code that thali keeps on disk; returns how many files there were."""
+    """Remove every piece of compiled code that thali keeps on disk; returns how many files there
+    were."""
     files = _entries()
     for file in (*files, *root().glob("thali-*/*.tmp")):
         file.unlink(missing_ok=True)

@@ -33,8 +33,8 @@ class Level:
     features: frozenset[str] = frozenset()
 
 
-# The most demanding comes first. Features: x86-64 psABI, "Micro-Architecture Levels"; every 64-bit ARM runs "generic",
-# every Mac with such a processor "apple-m1".
+# The most demanding comes first. Features: x86-64 psABI, "Micro-Architecture Levels"; every 64-bit
+# ARM runs "generic", every Mac with such a processor "apple-m1".
 LEVELS = {
     "x86-64-v4": Level(X86, _V4),
     "x86-64-v3": Level(X86, _V3),
@@ -53,7 +53,8 @@ class CompilationTarget:
     name : str
         The processor, by LLVM's name.
     tag : str
-        The name, and a digest of the features that are switched on or off besides: a part of a folder's name.
+        The name, and a digest of the features that are switched on or off besides: a part of a
+        folder's name.
     """
 
     name: str
@@ -62,7 +63,8 @@ class CompilationTarget:
 
 @functools.cache
 def native() -> CompilationTarget:
-    """What Numba compiles for here: this processor, or what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say."""
+    """What Numba compiles for here: this processor, or what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES
+    say."""
     context: Any = cpu_target.target_context
     _, name, features = context.codegen().magic_tuple()
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
@@ -75,12 +77,14 @@ def is_chosen() -> bool:
 
 
 def features_here() -> frozenset[str]:
-    """The features of this processor that the operating system lets programs use, by LLVM's names."""
+    """The features of this processor that the operating system lets programs use, by LLVM's
+    names."""
     return frozenset(name for name, has in llvmlite.binding.get_host_cpu_features().items() if has)
 
 
 def lacking(level: str) -> str:
-    """Why code of a level does not run here, such as "this processor lacks avx2"; empty if it does."""
+    """Why code of a level does not run here, such as "this processor lacks avx2"; empty if it
+    does."""
     if is_chosen():
         return f"code for {native().tag} was requested (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
     machine = platform.machine().lower()

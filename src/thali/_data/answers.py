@@ -32,7 +32,8 @@ class Who(NamedTuple):
 
 
 def all_who(parts: Sequence[Who]) -> Who:
-    """Who gave the answers of all, with the columns that describe people in all; the same name is the same person."""
+    """Who gave the answers of all, with the columns that describe people in all; the same name is
+    the same person."""
     import pandas as pd
 
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
@@ -40,9 +41,13 @@ def all_who(parts: Sequence[Who]) -> Who:
     number = [np.array([place[name] for name in part.names])[part.number] for part in parts]
     tables: list[Any] = [part.people for part in parts if part.people is not None]
     people = None
-    if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
+    if len(tables) == len(parts) and (
+        shared := [c for c in tables[0].columns if all(c in t for t in tables)]
+    ):
         every: Any = pd.concat([table[shared] for table in tables])
-        people = people_table(every, (), np.array([place[name] for name in every.index]), names, tables[0].index.name)
+        people = people_table(
+            every, (), np.array([place[name] for name in every.index]), names, tables[0].index.name
+        )
         kept = [] if people is None else people.columns
         told = dict.fromkeys(name for table in tables for name in differing_columns(table[shared]))
         if changed := [name for name in told if name not in kept]:
@@ -51,31 +56,39 @@ def all_who(parts: Sequence[Who]) -> Who:
 
 
 def _changed(every: "pd.DataFrame", columns: list[str]) -> DataWarning:
-    """The warning of columns that told people apart, and in which some people have several values."""
+    """The warning of columns that told people apart, and in which some people have several
+    values."""
     values = every[columns[0]].groupby(level=0, sort=False)
     person = values.nunique(dropna=False).idxmax()
     one, other = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
     return DataWarning(
-        f"Column {columns[0]!r} of respondent {person!r} is {one} in some answers but {other} in others; columns that"
-        f" differ within a respondent ({shorten(columns)}) are dropped from the combined data."
+        f"Column {columns[0]!r} of respondent {person!r} is {one} in some answers but {other} in"
+        f" others; columns that differ within a respondent ({shorten(columns)}) are dropped from"
+        " the combined data."
     )
 
 
-def who_answered(frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]) -> Who | None:
-    """Who answered, by the column of that name, with the further columns that are constant within everybody."""
+def who_answered(
+    frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]
+) -> Who | None:
+    """Who answered, by the column of that name, with the further columns that are constant within
+    everybody."""
     if respondent is None:
         return None
     number, names = coded(frame, respondent)
     return Who(names, number, people_table(frame, {respondent, *used}, number, names, respondent))
 
 
-def whoever_answered(frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]) -> Who:
+def whoever_answered(
+    frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]
+) -> Who:
     """The same; nobody in particular, -1 in each row, without such a column."""
     return who_answered(frame, respondent, used) or Who((), np.full(len(frame), -1), None)
 
 
 class KnownAnswers(Frozen):
-    """What each person answered: rows by person, and by the place among the data of what was answered."""
+    """What each person answered: rows by person, and by the place among the data of what was
+    answered."""
 
     _KEY: ClassVar[str] = "pair"  # the field of that place
 
@@ -125,7 +138,8 @@ class KnownAnswers(Frozen):
 
 
 class Answers(KnownAnswers):
-    """How often each person chose each side of a pair, or neither; only pairs that the person compared are stored.
+    """How often each person chose each side of a pair, or neither; only pairs that the person
+    compared are stored.
 
     Attributes
     ----------
@@ -146,20 +160,29 @@ class Answers(KnownAnswers):
     tied: np.ndarray
 
     @classmethod
-    def of_rows(cls, who: Who, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray) -> "Answers":
-        """Added up from rows: whose, of which pair, whether its first was chosen, how often, and how often neither."""
+    def of_rows(
+        cls, who: Who, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray
+    ) -> "Answers":
+        """Added up from rows: whose, of which pair, whether its first was chosen, how often, and
+        how often neither."""
         return cls._summed(who, pair, counts * won, counts * ~won, tied)
 
     def of_pairs(self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray) -> "Answers | None":
-        """The answers to some of the pairs: which stay, their new places, and which of them have their sides exchanged.
+        """The answers to some of the pairs: which stay, their new places, and which of them have
+        their sides exchanged.
 
         None if nobody gave any of them.
         """
         if (found := self.of_places(kept, place)) is None:
             return None
         other = turned[self.pair[kept[self.pair]]]
-        wins, losses = np.where(other, found.losses, found.wins), np.where(other, found.wins, found.losses)
-        return found._with(wins=wins, losses=losses)._taken(np.lexsort((found.pair, found.respondent)))
+        wins, losses = (
+            np.where(other, found.losses, found.wins),
+            np.where(other, found.wins, found.losses),
+        )
+        return found._with(wins=wins, losses=losses)._taken(
+            np.lexsort((found.pair, found.respondent))
+        )
 
     def merged(self, place: np.ndarray) -> "Answers":
         """The same where several pairs (or cells) become one, by their new places."""
@@ -167,20 +190,27 @@ class Answers(KnownAnswers):
         return self._summed(who, place[self.pair], self.wins, self.losses, self.tied)
 
     def of_respondents(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
-        """The answers of some people, by their places, and the pairs that these compared, which have new numbers."""
+        """The answers of some people, by their places, and the pairs that these compared, which
+        have new numbers."""
         found = self.of_members(members)
         pairs, pair = np.unique(found.pair, return_inverse=True)
         return found._with(pair=pair.astype(np.int32)), pairs
 
     def without_ties(self, share: float) -> "Answers | None":
-        """The same where a tie counts that share of a choice of either side; None if nothing is left."""
+        """The same where a tie counts that share of a choice of either side; None if nothing is
+        left."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         there = wins + losses > 0
-        return self._with(wins=wins, losses=losses, tied=0.0 * self.tied)._taken(there) if there.any() else None
+        return (
+            self._with(wins=wins, losses=losses, tied=0.0 * self.tied)._taken(there)
+            if there.any()
+            else None
+        )
 
 
 class ChosenPlaces(KnownAnswers):
-    """How often each person gave each of the possible answers to each question; only those that were given are stored.
+    """How often each person gave each of the possible answers to each question; only those that
+    were given are stored.
 
     Attributes
     ----------
@@ -229,15 +259,19 @@ class JudgedValues(KnownAnswers):
         """Of a table (people, pairs), NaN where somebody did not judge a pair."""
         respondent, pair = np.nonzero(~np.isnan(table))
         return cls._made_of(
-            respondents, respondent.astype(np.int32), pair.astype(np.int32), table[respondent, pair], None
+            respondents,
+            respondent.astype(np.int32),
+            pair.astype(np.int32),
+            table[respondent, pair],
+            None,
         )
 
 
 OUTCOMES = 3  # of a comparison
 NAMED = ("best", "worst")
 
-# Of best and worst the answers to a set of m options are numbered from 0: with the first member as the best and each of
-# the others as the worst, then the second, ..., set after set.
+# Of best and worst the answers to a set of m options are numbered from 0: with the first member as
+# the best and each of the others as the worst, then the second, ..., set after set.
 
 
 def answers_given(data: Any) -> np.ndarray:
@@ -255,7 +289,8 @@ def first_answers(start: np.ndarray) -> np.ndarray:
 
 
 class PossibleAnswers(NamedTuple):
-    """All possible answers to every set, set after set: with the first member as the best, with the second, and so on.
+    """All possible answers to every set, set after set: with the first member as the best, with the
+    second, and so on.
 
     Places are those of `Choices.members`.
     """

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def as_frame(frame: Any) -> "pd.DataFrame":
-    """Return a data frame with the Arrow interface, or a lazy one that narwhals collects, as a pandas DataFrame."""
+    """Return a data frame with the Arrow interface, or a lazy one that narwhals collects, as a
+    pandas DataFrame."""
     if hasattr(frame, "columns") and hasattr(frame, "index"):
         return frame
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "collect"):
@@ -34,8 +35,8 @@ def as_frame(frame: Any) -> "pd.DataFrame":
         import narwhals as nw
     except ImportError:
         raise DataError(
-            f"A {type(frame).__name__} of {type(frame).__module__.partition('.')[0]} requires narwhals; run pip"
-            ' install "thali[frames]", or pass frame.to_pandas().'
+            f"A {type(frame).__name__} of {type(frame).__module__.partition('.')[0]} requires"
+            ' narwhals; run pip install "thali[frames]", or pass frame.to_pandas().'
         ) from None
     import pandas as pd
 
@@ -58,31 +59,39 @@ def columns_in_words(count: str | None, respondent: str | None) -> str:
     return said if respondent is None else f"{said}, respondents in {respondent!r}"
 
 
-# From what a user passes (arrays, data frames, columns) to option numbers and checked counts --------------------------
+# From what a user passes (arrays, data frames, columns) to option numbers and checked counts ------
 
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
-_CLAUSES: ContextVar[list[str] | None] = ContextVar("_CLAUSES", default=None)  # of a table that is being read
+# of a table that is being read
+_CLAUSES: ContextVar[list[str] | None] = ContextVar("_CLAUSES", default=None)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _NOTED = "thali_thousands"  # among the attributes of a frame
 
 
 COUNTS = SquareWords(
-    "counts", "option", "Use PairedComparisons.from_frame for long tables and from_pairs for (winner, loser) tuples."
+    "counts",
+    "option",
+    "Use PairedComparisons.from_frame for long tables and from_pairs for (winner, loser) tuples.",
 )
 
 
-def square_cells(counts: Any, labels: Iterable[Any] | None, weights: bool) -> tuple[tuple[str, ...], Cells]:
-    """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over column."""
+def square_cells(
+    counts: Any, labels: Iterable[Any] | None, weights: bool
+) -> tuple[tuple[str, ...], Cells]:
+    """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over
+    column."""
     names, counts = square_table(counts, labels, COUNTS)
     sparse = hasattr(counts, "tocoo")
-    winner, loser, values = _sparse(counts, names, weights) if sparse else _dense(counts, names, weights)
+    winner, loser, values = (
+        _sparse(counts, names, weights) if sparse else _dense(counts, names, weights)
+    )
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
-            f"The diagonal is {values[k]:g} {cell(names, int(winner[k]), int(loser[k]))}, but an option is never"
-            " compared with itself; set the diagonal to 0."
+            f"The diagonal is {values[k]:g} {cell(names, int(winner[k]), int(loser[k]))}, but an"
+            " option is never compared with itself; set the diagonal to 0."
         )
     return names, (winner, loser, values)
 
@@ -120,7 +129,9 @@ def _percentages(counts: np.ndarray, where: Callable[[int], str]) -> str | None:
 def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
     entries = counts.tocoo()
     winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    values = checked_counts(entries.data, lambda k: cell(names, int(winner[k]), int(loser[k])), weights)
+    values = checked_counts(
+        entries.data, lambda k: cell(names, int(winner[k]), int(loser[k])), weights
+    )
     stored = values > 0
     return winner[stored], loser[stored], values[stored]
 
@@ -130,7 +141,8 @@ def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     if name not in frame.columns:
         names = column_names(frame)
         raise DataError(
-            f"There is no column {name!r}; the columns are {shorten(names, 12) or 'none'}.{suggest(str(name), names)}"
+            f"There is no column {name!r}; the columns are"
+            f" {shorten(names, 12) or 'none'}.{suggest(str(name), names)}"
         )
     if list(frame.columns).count(name) > 1:
         raise DataError(f"There are several columns {name!r}; rename all but one.")
@@ -140,7 +152,8 @@ def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
 
 
 def refuse_nested(values: "pd.Series") -> None:
-    """Raise if a cell of a column holds a list, a dictionary or another thing that is no single value."""
+    """Raise if a cell of a column holds a list, a dictionary or another thing that is no single
+    value."""
     import pandas as pd
 
     if values.dtype != object or pd.api.types.infer_dtype(values) != "mixed":
@@ -148,14 +161,18 @@ def refuse_nested(values: "pd.Series") -> None:
     for row, value in values.items():
         if not pd.api.types.is_scalar(value):
             raise DataError(
-                f"Column {values.name!r} contains a value of type {type(value).__name__} in row {row}; put each"
-                " element into a separate column or row, or remove the column."
+                f"Column {values.name!r} contains a value of type {type(value).__name__} in row"
+                f" {row}; put each element into a separate column or row, or remove the column."
             )
 
 
 def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
-    """Note which columns of a file hold what may be a thousand, or a whole number with three decimals."""
-    found = {name: min(filter(_THOUSANDS.fullmatch, set(texts)), default="") for name, texts in cells.items()}
+    """Note which columns of a file hold what may be a thousand, or a whole number with three
+    decimals."""
+    found = {
+        name: min(filter(_THOUSANDS.fullmatch, set(texts)), default="")
+        for name, texts in cells.items()
+    }
     frame.attrs[_NOTED] = {name: text for name, text in found.items() if text}
 
 
@@ -166,8 +183,8 @@ def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
         if name in noted:
             whole = noted[name][:-4]
             raise DataError(
-                f"Column {name!r} contains {noted[name]!r}, which may mean {whole}000 or {whole}; write counts as"
-                " integers without separators."
+                f"Column {name!r} contains {noted[name]!r}, which may mean {whole}000 or {whole};"
+                " write counts as integers without separators."
             )
 
 
@@ -184,10 +201,12 @@ def count_column(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.n
 
 
 def numbers_rows(values: "pd.Series") -> bool:
-    """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..., of three rows or more, or of rows left of a file."""
+    """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..., of three rows or more, or of rows
+    left of a file."""
     if len(values) < 3 or values.dtype.kind not in "iuf":
         return False
-    rows, starts = values.index.to_numpy(), (-2, -1, 0, 1)  # numbers of rows in a file, of which some were left out
+    # numbers of rows in a file, of which some were left out
+    rows, starts = values.index.to_numpy(), (-2, -1, 0, 1)
     if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
         rows, starts = np.arange(len(values)), (0, 1)
     steps = values.to_numpy(float) - rows
@@ -195,7 +214,8 @@ def numbers_rows(values: "pd.Series") -> bool:
 
 
 def stood_for(rows: "pd.DataFrame", count: str | None) -> float:
-    """How many comparisons the rows stand for by a column, of which only the numbers count, or one each."""
+    """How many comparisons the rows stand for by a column, of which only the numbers count, or one
+    each."""
     import pandas as pd
 
     if count is None:
@@ -212,10 +232,14 @@ def answered_rows(
     by: Iterable[str | None] = (),
     is_noted: bool = True,
 ) -> "pd.DataFrame":
-    """Return the rows, or the tasks named `by` columns, with an answer, and note the others; all if none has one."""
+    """Return the rows, or the tasks named `by` columns, with an answer, and note the others; all if
+    none has one."""
     import pandas as pd
 
-    known = {*labels, *(as_label(value) for name in options for value in column(frame, name).unique())}
+    known = {
+        *labels,
+        *(as_label(value) for name in options for value in column(frame, name).unique()),
+    }
     lacking = np.zeros(len(frame), bool)
     for name in filter(None, answers):
         texts = list(map(as_label, column(frame, name)))
@@ -223,8 +247,8 @@ def answered_rows(
         words = no_answers(texts, ())
         if words and any(frame[each].dtype.kind == "f" and frame[each].hasnans for each in options):
             raise DataError(
-                f"{min(words)!r} in column {name!r} may be an option, because all options are numbers or empty; rename"
-                " it, or leave cells without an answer empty."
+                f"{min(words)!r} in column {name!r} may be an option, because all options are"
+                " numbers or empty; rename it, or leave cells without an answer empty."
             )
     if tasks := [frame[name].to_numpy() for name in by if name is not None]:
         lacking = pd.Series(lacking).groupby(tasks, dropna=False).transform("all").to_numpy()
@@ -237,7 +261,8 @@ def answered_rows(
 
 @contextmanager
 def listed_omissions() -> Iterator[list[str]]:
-    """List the clauses about rows that are left out within the block, instead of warning of them."""
+    """List the clauses about rows that are left out within the block, instead of warning of
+    them."""
     token = _CLAUSES.set(clauses := [])
     try:
         yield clauses
@@ -246,14 +271,16 @@ def listed_omissions() -> Iterator[list[str]]:
 
 
 def note_omission(number: float, words: Iterable[str] = (), what: str = "row") -> None:
-    """List how many rows have no answer, or warn of them where no sentence reports how a table was read."""
+    """List how many rows have no answer, or warn of them where no sentence reports how a table was
+    read."""
     said = f" ({shorten(sorted(words))})" if words else ""
     if number:
         note(f"{plural(number, what)} without an answer{said} dropped")
 
 
 def note(clause: str) -> None:
-    """List what was left out or how a column counts, or warn of it where no sentence reports how a table was read."""
+    """List what was left out or how a column counts, or warn of it where no sentence reports how a
+    table was read."""
     if (clauses := _CLAUSES.get()) is not None:
         clauses.append(f"; {clause}")
     else:
@@ -294,15 +321,24 @@ def encode(
         k = int(itself[0])
         label = names[winner[k]]
         if is_tie(label):
-            raise DataError(f"{tie_sentence(label)} {label!r} is in both columns {where(k, True).split(',')[0]}.")
-        raise DataError(f"{label!r} is compared with itself {where(k, True)}; correct or remove the row.")
+            raise DataError(
+                f"{tie_sentence(label)} {label!r} is in both columns"
+                f" {where(k, True).split(',')[0]}."
+            )
+        raise DataError(
+            f"{label!r} is compared with itself {where(k, True)}; correct or remove the row."
+        )
     if labels is None:
         refuse_ties(names, winner, loser, counts)
     return names, winner, loser
 
 
 def label_positions(
-    codes: np.ndarray, texts: list[str], names: Sequence[str], where: Callable[[int], str], what: str = "A label"
+    codes: np.ndarray,
+    texts: list[str],
+    names: Sequence[str],
+    where: Callable[[int], str],
+    what: str = "A label",
 ) -> np.ndarray:
     """Return the positions of the labels `texts[codes]` among names.
 
@@ -310,7 +346,9 @@ def label_positions(
     """
     empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
     if empty.any():
-        raise DataError(f"{what} is missing {where(int(empty.argmax()))}; fill it in or remove the row.")
+        raise DataError(
+            f"{what} is missing {where(int(empty.argmax()))}; fill it in or remove the row."
+        )
     numbers = places_among(texts, names)[codes]
     if (numbers < 0).any():
         k = int((numbers < 0).argmax())
@@ -320,7 +358,8 @@ def label_positions(
 
 
 def _in_order(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
-    """The distinct texts: numbers by size, names as they first appear when the table is read row by row."""
+    """The distinct texts: numbers by size, names as they first appear when the table is read row by
+    row."""
     rows = len(codes) // 2
     appears = np.full(len(texts), len(codes))
     np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
@@ -335,25 +374,41 @@ def pair_keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def added_up(
     n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """First, second, wins, losses and ties of every pair with any of them, row by row of the n x n table."""
+    """First, second, wins, losses and ties of every pair with any of them, row by row of the n x n
+    table."""
     compared = counts + tied > 0
-    winner, loser, counts, tied = winner[compared], loser[compared], counts[compared], tied[compared]
+    winner, loser, counts, tied = (
+        winner[compared],
+        loser[compared],
+        counts[compared],
+        tied[compared],
+    )
     pairs, place = np.unique(pair_keys(n, winner, loser), return_inverse=True)
     won = winner < loser
     wins = np.bincount(place[won], weights=counts[won], minlength=len(pairs))
     losses = np.bincount(place[~won], weights=counts[~won], minlength=len(pairs))
-    return pairs // n, pairs % n, wins, losses, np.bincount(place, weights=tied, minlength=len(pairs))
+    return (
+        pairs // n,
+        pairs % n,
+        wins,
+        losses,
+        np.bincount(place, weights=tied, minlength=len(pairs)),
+    )
 
 
-# Columns of a table in numbers: labels as positions among what they stand for, and marks of yes and no ----------------
+# Columns of a table in numbers: labels as positions among what they stand for, and marks of yes and
+# no
 
 
 YES = {"1", "true", "t", "yes", "y"}
 NO = {"0", "false", "f", "no", "n"}
 
 
-def coded(frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """A column as numbers, and what they stand for: `labels`, the categories, or the values in their order."""
+def coded(
+    frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None
+) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """A column as numbers, and what they stand for: `labels`, the categories, or the values in
+    their order."""
     import pandas as pd
 
     values = column(frame, name)
@@ -365,7 +420,9 @@ def coded(frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None)
         names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
     else:
         names = in_order(list(dict.fromkeys(texts)))
-    return label_positions(codes, texts, names, lambda row: f"in row {frame.index[row]}, column {name!r}"), names
+    return label_positions(
+        codes, texts, names, lambda row: f"in row {frame.index[row]}, column {name!r}"
+    ), names
 
 
 def in_order(texts: list[str]) -> tuple[str, ...]:

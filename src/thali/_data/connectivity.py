@@ -1,4 +1,5 @@
-"""Which options are connected by chains of comparisons or of wins, and the sentences for those that are not."""
+"""Which options are connected by chains of comparisons or of wins, and the sentences for those that
+are not."""
 
 from collections.abc import Sequence
 
@@ -9,11 +10,13 @@ from thali.errors import DataError, InPython
 
 
 def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:
-    """The number of connected groups, and the group of each option; groups are in the order of their first options.
+    """The number of connected groups, and the group of each option; groups are in the order of
+    their first options.
 
     SciPy's function for this takes a fifth of a second to load, which every fit would wait for.
     """
-    root = np.arange(n_options)  # an option of the same group with a lower number, or the option itself
+    # an option of the same group with a lower number, or the option itself
+    root = np.arange(n_options)
     while True:
         one, other = root[first], root[second]
         differ = one != other
@@ -28,9 +31,12 @@ def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tupl
 
 
 def connected(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[list[str]]:
-    """The labels that pairs connect, the largest group first; labels in no pair are groups of one."""
+    """The labels that pairs connect, the largest group first; labels in no pair are groups of
+    one."""
     groups: dict[int, list[str]] = {}
-    for label, number in zip(labels, group_numbers(len(labels), first, second)[1].tolist(), strict=True):
+    for label, number in zip(
+        labels, group_numbers(len(labels), first, second)[1].tolist(), strict=True
+    ):
         groups.setdefault(number, []).append(label)
     return sorted(groups.values(), key=len, reverse=True)
 
@@ -39,11 +45,14 @@ def disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
     """What to tell of options that no chain of comparisons connects; "" when all are connected."""
     sentences = []
     if found := parted("options", groups, "compared with each other"):
-        sentences.append(f"{found} Predictions of choices between these groups depend only on the prior.")
+        sentences.append(
+            f"{found} Predictions of choices between these groups depend only on the prior."
+        )
     if never_compared:
         was, them = ("was", "it") if len(never_compared) == 1 else ("were", "them")
         sentences.append(
-            f"{shorten(never_compared)} {was} never compared: predictions for {them} depend only on the prior."
+            f"{shorten(never_compared)} {was} never compared: predictions for {them} depend only"
+            " on the prior."
         )
     return " ".join(sentences)
 
@@ -67,16 +76,22 @@ def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
     return bool(reached.all())
 
 
-_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps estimates finite.",)
+_BY_MCMC = (
+    "use EliminationByAspects('unique') with method='mcmc', whose prior keeps estimates finite.",
+)
 
 
 def check_finite(
-    labels: tuple[str, ...], winner: np.ndarray, loser: np.ndarray, instead: tuple[object, ...] = _BY_MCMC
+    labels: tuple[str, ...],
+    winner: np.ndarray,
+    loser: np.ndarray,
+    instead: tuple[object, ...] = _BY_MCMC,
 ) -> None:
-    """Raise a DataError unless chains of wins lead from every option to every other one (Ford 1957).
+    """Raise a DataError unless chains of wins lead from every option to every other one (Ford
+    1957).
 
-    Else some scale values lie at infinity, or have no common scale; `instead` says what else can be done.
-    """
+    Else some scale values lie at infinity, or have no common scale; `instead` says what else can be
+    done."""
     if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
         return
     from scipy.sparse import coo_array  # slow to load, and only needed to name the options
@@ -92,7 +107,11 @@ def check_finite(
         if not (beaten and beats):
             names = [label for label, own in zip(labels, group, strict=True) if own == number]
             was = (
-                "chosen over, or rejected for," if not (beaten or beats) else "rejected for" if beats else "chosen over"
+                "chosen over, or rejected for,"
+                if not (beaten or beats)
+                else "rejected for"
+                if beats
+                else "chosen over"
             )
             raise DataError(
                 f"No finite estimate exists, because some options were never {was} any other:"

@@ -1,4 +1,5 @@
-"""What the columns of a table are there for: those that a shape reads, those that describe people or comparisons."""
+"""What the columns of a table are there for: those that a shape reads, those that describe people
+or comparisons."""
 
 import math
 import re
@@ -50,12 +51,15 @@ def side_columns(names: list[str]) -> list[Sides]:
     for side in (*SIDES, *MORE_SIDES):
         for stem, first, second, third in _spelled(own, side):
             if second in own and third not in own:
-                found.setdefault((own[first], own[second]), Sides(stem, side, (own[first], own[second])))
+                found.setdefault(
+                    (own[first], own[second]), Sides(stem, side, (own[first], own[second]))
+                )
     return list(found.values())
 
 
 def _spelled(own: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
-    """Stem, first, second and third of every plain name that begins or ends with the mark of the first side."""
+    """Stem, first, second and third of every plain name that begins or ends with the mark of the
+    first side."""
     mark, other = side
     after = THIRD.get(other, "")
     for name in own:
@@ -69,17 +73,23 @@ def _spelled(own: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, 
             yield stem, name, other + stem, after + stem if after else ""
 
 
-_NUMBERED = tuple(name.format("") for name in STEMS_OF_SIDES if name.format("") and name.endswith("{0}"))
+_NUMBERED = tuple(
+    name.format("") for name in STEMS_OF_SIDES if name.format("") and name.endswith("{0}")
+)
 
 
 def shown_columns(names: Iterable[str]) -> list[str]:
-    """The columns of a design of pairs or sets, a row each, that hold what is shown; none of a design of products.
+    """The columns of a design of pairs or sets, a row each, that hold what is shown; none of a
+    design of products.
 
     They are called by their side, or by a number.
 
     Examples
     --------
-    >>> shown_columns(["version", "task", "option1", "option2", "option3"]), shown_columns(["Nr", "links", "rechts"])
+    >>> (
+    ...     shown_columns(["version", "task", "option1", "option2", "option3"]),
+    ...     shown_columns(["Nr", "links", "rechts"]),
+    ... )
     (['option1', 'option2', 'option3'], ['links', 'rechts'])
     """
     own = by_plain_name(names)
@@ -93,15 +103,19 @@ def shown_columns(names: Iterable[str]) -> list[str]:
     return next(([own[one], own[other]] for one, other in sides if one in own and other in own), [])
 
 
-# What the columns of a table are there for: those that a shape reads, those that describe people or comparisons -------
+# What the columns of a table are there for: those that a shape reads, those that describe people or
+# comparisons
 
 
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
-_MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
+# of a column that may say who answered: different values, rows of each
+_MIN_PEOPLE, _MIN_ANSWERS = 5, 2
 _LOOKED_AT = 100  # cells that must be dates
 _ROWS_LOOKED_AT = 10_000  # that tell whether a column may say who answered
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
-_OUTCOMES = {name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms}
+_OUTCOMES = {
+    name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms
+}
 _OUTCOMES |= {name for two in SHORT_GOALS for name in two}
 
 
@@ -113,36 +127,49 @@ class ColumnsRead(NamedTuple):
     counts: tuple[str, ...] = ()  # how many answers a row stands for
     who: str | None = None  # answered
     judged: bool = True  # whether people answered, rather than played
-    answer: tuple[str, ...] | None = None  # that say to which answer a row belongs; None: each row is one
+    # that say to which answer a row belongs; None: each row is one
+    answer: tuple[str, ...] | None = None
 
     @property
     def all(self) -> set[str]:
         """All of them."""
-        return {*self.options, *self.outcome, *self.counts, *(() if self.who is None else (self.who,))}
+        return {
+            *self.options,
+            *self.outcome,
+            *self.counts,
+            *(() if self.who is None else (self.who,)),
+        }
 
 
 def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
-    """The columns that describe people and can tell some of them from others: no dates, no text of everybody's own.
+    """The columns that describe people and can tell some of them from others: no dates, no text of
+    everybody's own.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "name": ["A", "B", "C"], "age": [9, 8, 7], "city": "x"})
+    >>> people = pd.DataFrame(
+    ...     {"sex": ["f", "m", "f"], "name": ["A", "B", "C"], "age": [9, 8, 7], "city": "x"}
+    ... )
     >>> columns_of_people(people)
     ['sex', 'age']
     """
     if people is None:
         return []
     each = {name: column(people, name) for name in differing_columns(people)}
-    return [name for name, of in each.items() if not _is_date(of) and not (_is_text(of) and of.is_unique)]
+    return [
+        name
+        for name, of in each.items()
+        if not _is_date(of) and not (_is_text(of) and of.is_unique)
+    ]
 
 
 def columns_of_comparisons(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """The columns that may describe the first of two options over the second.
 
-    Not among them are those that say who answered or describe who did, the options, what came of it, or how long it
-    took, in these or in other words; numbers of trials, dates, and what is the same, or another text, in every row.
-    """
+    Not among them are those that say who answered or describe who did, the options, what came of
+    it, or how long it took, in these or in other words; numbers of trials, dates, and what is the
+    same, or another text, in every row."""
     options = _labels(frame, roles)
     known = [_codes(column(frame, name)) for name in sorted(roles.all)]
     known += [_by_side(frame, name, roles) for name in roles.outcome]
@@ -158,11 +185,14 @@ def columns_of_comparisons(frame: "pd.DataFrame", roles: ColumnsRead) -> list[st
     ]
 
 
-def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collection[str] = ()) -> str | None:
-    """The column that may say who answered, where none is known to: it has many values, each in several rows.
+def column_of_people(
+    frame: "pd.DataFrame", roles: ColumnsRead, others: Collection[str] = ()
+) -> str | None:
+    """The column that may say who answered, where none is known to: it has many values, each in
+    several rows.
 
-    The rows of a value stand together, or something else is the same in them. Of several columns it is the finest.
-    """
+    The rows of a value stand together, or something else is the same in them. Of several columns it
+    is the finest."""
     codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
     most = {name: each.max() for name, each in codes.items()}
     likely = [
@@ -173,14 +203,19 @@ def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collecti
         and np.bincount(codes[name]).min() >= _MIN_ANSWERS
         and (
             np.count_nonzero(np.diff(codes[name])) == most[name]
-            or any(_is_constant_within(codes[other], codes[name]) for other in most if most[other] < most[name])
+            or any(
+                _is_constant_within(codes[other], codes[name])
+                for other in most
+                if most[other] < most[name]
+            )
         )
     ]
     return max(likely, key=most.__getitem__, default=None)
 
 
 def possible_respondents(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """Return the columns that may say who answered, where none is known to: few labels, each of several rows."""
+    """Return the columns that may say who answered, where none is known to: few labels, each of
+    several rows."""
     if roles.who is not None or roles.counts or not roles.judged:
         return []
     whole, frame = frame, frame.head(_ROWS_LOOKED_AT)
@@ -197,14 +232,19 @@ def possible_respondents(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
 
 def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
     """Of the options."""
-    return {as_label(value) for name in roles.options for value in column(frame, name).dropna().unique()}
+    return {
+        as_label(value) for name in roles.options for value in column(frame, name).dropna().unique()
+    }
 
 
 def may_measure(name: str, values: "pd.Series") -> bool:
-    """Return whether a column contains numbers that differ, and is none of trials, times or rows by its name."""
+    """Return whether a column contains numbers that differ, and is none of trials, times or rows by
+    its name."""
     if _is_text(values) or _names_outcome(name) or values.nunique() == 1:
         return False
-    return plain(name) in (*SIMILARITY.synonyms, *DISSIMILARITY.synonyms) or not numbers_rows(values)
+    return plain(name) in (*SIMILARITY.synonyms, *DISSIMILARITY.synonyms) or not numbers_rows(
+        values
+    )
 
 
 def _has_few_labels(values: "pd.Series") -> bool:
@@ -213,14 +253,21 @@ def _has_few_labels(values: "pd.Series") -> bool:
     if values.isna().any():
         return False
     is_text, labels = _is_text(values), values.nunique()
-    whole = values.dtype.kind in "iu" and np.mean(np.diff(values) == 1) < 0.5  # and no count, as of trials
+    # and no count, as of trials
+    whole = values.dtype.kind in "iu" and np.mean(np.diff(values) == 1) < 0.5
     return (2 if is_text else 3) <= labels <= len(values) / 2 and (is_text or bool(whole))
 
 
 def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """The columns that no shape reads, and whose name or cells do not show that they say nothing of their rows."""
+    """The columns that no shape reads, and whose name or cells do not show that they say nothing of
+    their rows."""
     names = column_names(frame)
-    goals = {name for sides in side_columns(names) if sides.stem in GOALS.synonyms for name in sides.columns}
+    goals = {
+        name
+        for sides in side_columns(names)
+        if sides.stem in GOALS.synonyms
+        for name in sides.columns
+    }
     return [
         name
         for name in names
@@ -285,7 +332,9 @@ def _is_date(values: "pd.Series") -> bool:
         return True
     cells = list(values.dropna().unique()[:_LOOKED_AT]) if _is_text(values) else []
     times = (datetime.date, datetime.time, datetime.timedelta)
-    return bool(cells) and all(isinstance(each, times) or _DATE.match(str(each).strip()) for each in cells)
+    return bool(cells) and all(
+        isinstance(each, times) or _DATE.match(str(each).strip()) for each in cells
+    )
 
 
 def _is_text_of_others(values: "pd.Series", options: Collection[str]) -> bool:
@@ -298,7 +347,8 @@ def _is_text_of_others(values: "pd.Series", options: Collection[str]) -> bool:
 
 
 def _counts_rows(values: "pd.Series", people: np.ndarray | None) -> bool:
-    """Whether numbers rise from row to row, of each person if they are known, as those of trials and of clocks do."""
+    """Whether numbers rise from row to row, of each person if they are known, as those of trials
+    and of clocks do."""
     if _is_text(values):
         return False
     people = np.zeros(len(values), np.int64) if people is None else people

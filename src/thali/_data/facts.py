@@ -15,8 +15,14 @@ MAX_LISTED = 12  # names that are written out
 
 def value_range(values: np.ndarray) -> str:
     """Return the least, the median and the most in words; one number where they are equal."""
-    least, middle, most = (float(value) for value in (values.min(), np.median(values), values.max()))
-    return number(least) if least == most else f"{number(least)} to {number(most)} (median {number(middle)})"
+    least, middle, most = (
+        float(value) for value in (values.min(), np.median(values), values.max())
+    )
+    return (
+        number(least)
+        if least == most
+        else f"{number(least)} to {number(most)} (median {number(middle)})"
+    )
 
 
 def share_of_pairs(n_pairs: int, n_options: int) -> str:
@@ -34,7 +40,9 @@ def component_facts(components: list[Any]) -> Facts:
     """Return the number of groups of options that nothing links, if there are several."""
     if len(components) == 1:
         return ()
-    return (("Connected groups of options", f"{len(components):,}, with no comparison between groups"),)
+    return (
+        ("Connected groups of options", f"{len(components):,}, with no comparison between groups"),
+    )
 
 
 def respondent_facts(respondents: Any, people: Any) -> Facts:

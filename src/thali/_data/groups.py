@@ -1,4 +1,5 @@
-"""Several groups of people who judged the same options: a mapping from the name of a group to its data."""
+"""Several groups of people who judged the same options: a mapping from the name of a group to its
+data."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,15 +19,18 @@ if TYPE_CHECKING:
 
 
 class GroupedData(Judged, Mapping[str, Any]):
-    """Data of several groups, whose options are put into one order; a group may lack some of the options.
+    """Data of several groups, whose options are put into one order; a group may lack some of the
+    options.
 
-    It is what models of groups make of the mapping that `fit` is given. Nothing can be changed after construction.
+    It is what models of groups make of the mapping that `fit` is given. Nothing can be changed
+    after construction.
 
     Parameters
     ----------
     data : mapping
-        From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or `Triplets`. Data that say
-        who answered make one by `by_respondent`, and but for similarities by `by_group`.
+        From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or
+        `Triplets`. Data that say who answered make one by `by_respondent`, and but for similarities
+        by `by_group`.
     people : DataFrame, optional
         Where every group is a person: a row for each, by their names.
 
@@ -42,8 +46,8 @@ class GroupedData(Judged, Mapping[str, Any]):
     Raises
     ------
     DataError
-        If there is no group, a group has no data, the groups have data of different kinds, no option is in common, or
-        `people` has not one row for each group.
+        If there is no group, a group has no data, the groups have data of different kinds, no
+        option is in common, or `people` has not one row for each group.
 
     Examples
     --------
@@ -69,27 +73,32 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def __init__(self, data: Mapping[Any, Any], people: "pd.DataFrame | None" = None) -> None:
         if not isinstance(data, Mapping):
-            raise DataError(f"Groups must be a mapping from group names to data; got {type(data).__name__}.")
+            raise DataError(
+                f"Groups must be a mapping from group names to data; got {type(data).__name__}."
+            )
         names, parts = tuple(map(as_label, data)), tuple(data.values())
         if not names:
-            raise DataError("The mapping of groups is empty; give a mapping from group names to data.")
+            raise DataError(
+                "The mapping of groups is empty; give a mapping from group names to data."
+            )
         if len(set(names)) < len(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
             if not isinstance(part, Judged) or not spec_of_kind(part.kind).by_group:
                 raise DataError(
-                    f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets; got"
-                    f" {type(part).__name__}. Omit groups without data."
+                    f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets;"
+                    f" got {type(part).__name__}. Omit groups without data."
                 )
             if type(part) is not type(parts[0]):
                 raise DataError(
-                    f"All groups must have the same kind of data; {names[0]!r} has {type(parts[0]).__name__}, and"
-                    f" {name!r}"
-                    f" has {type(part).__name__}."
+                    f"All groups must have the same kind of data; {names[0]!r} has"
+                    f" {type(parts[0]).__name__}, and {name!r} has {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
         _refuse_other_covariates(names, parts, labels)
-        parts = tuple(part if part.labels == labels else part.together([], labels) for part in parts)
+        parts = tuple(
+            part if part.labels == labels else part.together([], labels) for part in parts
+        )
         self._freeze(names, parts, None if people is None else _rows_of(people, names))
 
     def __getitem__(self, name: str) -> Any:
@@ -107,7 +116,8 @@ class GroupedData(Judged, Mapping[str, Any]):
         return self.in_words(plural(len(self), "group"))
 
     def in_words(self, several: str) -> str:
-        """What they are, such as "3 groups", which, and of how many options; not which if many are of the same size."""
+        """What they are, such as "3 groups", which, and of how many options; not which if many are
+        of the same size."""
         options = plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answers)) == 1:
@@ -118,7 +128,10 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def _details(self) -> Facts:
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
-        return (("options", self.labels), *((("not judged", "; ".join(missing)),) if missing else ()))
+        return (
+            ("options", self.labels),
+            *((("not judged", "; ".join(missing)),) if missing else ()),
+        )
 
     def _facts(self) -> Facts:
         missing = [f"{name}: {listed(absent)}" for name, absent in self.missing.items()]
@@ -174,7 +187,8 @@ class GroupedData(Judged, Mapping[str, Any]):
         return GroupedData({name: function(part) for name, part in self.items()}, self.people)
 
     def without_ties(self, how: str) -> "GroupedData":
-        """The groups without ties, each of which counts "half" a choice of either option, or is left out ("drop")."""
+        """The groups without ties, each of which counts "half" a choice of either option, or is
+        left out ("drop")."""
         return self.mapped(lambda part: part.without_ties(how) if part.n_ties else part)
 
     def with_covariates(self, names: Iterable[str]) -> "GroupedData":
@@ -188,21 +202,24 @@ class GroupedData(Judged, Mapping[str, Any]):
         Raises
         ------
         DataError
-            If the data are similarities, of which a mean is another datum: see `Similarities.from_respondents`.
+            If the data are similarities, of which a mean is another datum: see
+            `Similarities.from_respondents`.
         """
         return self.data[0].together(self.data[1:], self.labels)
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all, and of
-        people in several groups."""
+        """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing
+        connects at all, and of people in several groups."""
         if self.add_up:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
-            unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
+            unjudged = "; ".join(
+                f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items()
+            )
             warn(
                 DataWarning(
-                    f"Groups judged different options: {unjudged}. Values for unjudged options depend on the model"
-                    " and the prior."
+                    f"Groups judged different options: {unjudged}. Values for unjudged options"
+                    " depend on the model and the prior."
                 )
             )
         times = Counter(name for part in self.data for name in part.respondents)
@@ -210,8 +227,8 @@ class GroupedData(Judged, Mapping[str, Any]):
             who = plural(len(twice), "name") + (" occurs" if len(twice) == 1 else " occur")
             warn(
                 DataWarning(
-                    f"{who} in several groups ({shorten(twice)}); the same name in another group is treated as another"
-                    " respondent."
+                    f"{who} in several groups ({shorten(twice)}); the same name in another group"
+                    " is treated as another respondent."
                 )
             )
 
@@ -221,12 +238,15 @@ def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
     import pandas as pd
 
     if not isinstance(people, pd.DataFrame):
-        raise DataError(f"`people` must be a table with one row per group; got {type(people).__name__}.")
+        raise DataError(
+            f"`people` must be a table with one row per group; got {type(people).__name__}."
+        )
     rows = list(map(as_label, people.index))
     if absent := [name for name in names if name not in rows]:
         has = f"its rows are {shorten(rows)}" if rows else "it has no rows"
         raise DataError(
-            f"`people` must have a row named after each group; {has}, so there is no row for {absent[0]!r}."
+            f"`people` must have a row named after each group; {has}, so there is no row for"
+            f" {absent[0]!r}."
         )
     if len(set(rows)) < len(rows):
         twice = next(name for name in rows if rows.count(name) > 1)
@@ -234,13 +254,19 @@ def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
     return people.set_axis(pd.Index(rows, name=people.index.name)).loc[list(names)]
 
 
-def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]) -> None:
-    """Raise for groups whose comparisons have not the same covariates, or do not have them for all options."""
+def _refuse_other_covariates(
+    names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]
+) -> None:
+    """Raise for groups whose comparisons have not the same covariates, or do not have them for all
+    options."""
     first = parts[0]
     for name, part in zip(names, parts, strict=True):
         if part.covariate_names != first.covariate_names:
             has, other = (shorten(each.covariate_names) or "none" for each in (first, part))
-            raise DataError(f"Groups must have the same covariates; {names[0]!r} has {has}, but {name!r} has {other}.")
+            raise DataError(
+                f"Groups must have the same covariates; {names[0]!r} has {has}, but {name!r} has"
+                f" {other}."
+            )
         if not part.covariate_names:
             continue
         if part.labels != labels:

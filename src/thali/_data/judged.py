@@ -1,4 +1,5 @@
-"""What all data objects share: they cannot be changed; and what judgements of options say, under one name."""
+"""What all data objects share: they cannot be changed; and what judgements of options say, under
+one name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -22,7 +23,8 @@ class Frozen(Described):
     """Data made of a few fields, of which arrays are read-only."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
-    _IF_KNOWN: ClassVar[str] = ""  # a field that is kept only where it is known, and None by its class otherwise
+    # a field that is kept only where it is known, and None by its class otherwise
+    _IF_KNOWN: ClassVar[str] = ""
     read_as: str = ""  # how `thali.read` read it
 
     @classmethod
@@ -35,7 +37,8 @@ class Frozen(Described):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
-        if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:  # files and digests hold what is known alone
+        # files and digests hold what is known alone
+        if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:
             vars(self).pop(self._IF_KNOWN)
         return self
 
@@ -47,7 +50,9 @@ class Frozen(Described):
         raise NotImplementedError
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise DataError(f"{type(self).__name__} cannot be converted to an array; use its attributes and tables.")
+        raise DataError(
+            f"{type(self).__name__} cannot be converted to an array; use its attributes and tables."
+        )
 
     def __setattr__(self, name: str, value: Any = None) -> None:
         raise AttributeError(f"{type(self).__name__} cannot be changed; build new data instead.")
@@ -62,7 +67,11 @@ class Frozen(Described):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        fields = [(getattr(self, name), getattr(other, name)) for name in self._FIELDS if not name.startswith("_")]
+        fields = [
+            (getattr(self, name), getattr(other, name))
+            for name in self._FIELDS
+            if not name.startswith("_")
+        ]
         return all(_same(a, b) for a, b in fields)
 
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -80,14 +89,17 @@ def _same(a: Any, b: Any) -> bool:
     return a.equals(b) if isinstance(a, pd.DataFrame) else a == b
 
 
-# What every kind of judgement of options says of itself, under one name -----------------------------------------------
+# What every kind of judgement of options says of itself, under one name ---------------------------
 
 
-_NO_COVARIATES = "Covariates require comparisons of two options; remove them for choices from larger sets."
+_NO_COVARIATES = (
+    "Covariates require comparisons of two options; remove them for choices from larger sets."
+)
 
 
 class Judged(Frozen):
-    """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
+    """Answers about options or objects that have labels; a kind without the thing answers with the
+    neutral value."""
 
     kind: ClassVar[str]  # of data, of `thali._data.kinds`
     population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
@@ -101,7 +113,8 @@ class Judged(Frozen):
     covariates: Any = None  # of comparisons of two
     dates: Any = None  # when comparisons were made
     worst: np.ndarray | None = None  # of best-worst choices, as `Choices` has it
-    forward: np.ndarray | None = None  # which of two options was shown first, as `PairedComparisons` has it
+    # which of two options was shown first, as `PairedComparisons` has it
+    forward: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
@@ -174,30 +187,37 @@ class Judged(Frozen):
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
-        """The answers of each group of people, by a column of `people`; a DataError of data whose groups are given
-        apart, as of similarities, which are means over the people of a group."""
-        raise DataError(f"{type(self).__name__} are not divided into groups; give a mapping from group names to data.")
+        """The answers of each group of people, by a column of `people`; a DataError of data whose
+        groups are given apart, as of similarities, which are means over the people of a group."""
+        raise DataError(
+            f"{type(self).__name__} are not divided into groups; give a mapping from group names"
+            " to data."
+        )
 
     def to_comparisons(self) -> "PairedComparisons":
         """The same answers as paired comparisons; a DataError if they are none."""
         raise DataError(not_pairs(self))
 
     def without_ties(self, how: str, /) -> Self:
-        """The same answers for whatever knows choices alone: a tie counts "half" a choice of either option, or none."""
+        """The same answers for whatever knows choices alone: a tie counts "half" a choice of either
+        option, or none."""
         return self
 
     def with_covariates(self, names: Iterable[str], /) -> Self:
-        """The same answers with some of their covariates; a DataError if they have none of that name."""
+        """The same answers with some of their covariates; a DataError if they have none of that
+        name."""
         if list(names):
             raise DataError(_NO_COVARIATES)
         return self
 
     def with_option_covariates(self, frame: Any, /) -> Self:
-        """The same answers with covariates of the options; a DataError if they are no comparisons of two options."""
+        """The same answers with covariates of the options; a DataError if they are no comparisons
+        of two options."""
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
-        """The answers of all, of these options, and who gave them if all know it. A DataError if they do not add up."""
+        """The answers of all, of these options, and who gave them if all know it. A DataError if
+        they do not add up."""
         raise NotImplementedError
 
 
@@ -218,7 +238,8 @@ class JudgedByPeople(Judged):
 
 
 def with_more(old: Any, new: Any) -> Any:
-    """All comparisons or choices together, of the options of the old ones; who made them is kept if both know it."""
+    """All comparisons or choices together, of the options of the old ones; who made them is kept if
+    both know it."""
     for each, which in ((old, "the model was fitted to"), (new, "got")):
         if not isinstance(each, Judged) or not each.are_choices or each.worst is not None:
             raise DataError(
@@ -235,7 +256,9 @@ def with_more(old: Any, new: Any) -> Any:
             f" {shorten(unknown)}; fit all data together.{suggest(unknown[0], old.labels)}"
         )
     if old.covariate_names or new.covariate_names:
-        raise DataError("A fit with covariates cannot be updated with new comparisons; fit all data together.")
+        raise DataError(
+            "A fit with covariates cannot be updated with new comparisons; fit all data together."
+        )
     return old.together([new], old.labels)
 
 

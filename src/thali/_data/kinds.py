@@ -1,4 +1,5 @@
-"""The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec` each."""
+"""The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec`
+each."""
 
 from typing import Any, NamedTuple
 
@@ -7,14 +8,16 @@ from .spec import DataSpec
 
 PAIRS = "paired comparisons"
 CHOICES = "choices from sets"
-BEST_WORST = "best-worst choices"  # which are kept as choices from sets, and of which posteriors have answers apart
+# which are kept as choices from sets, and of which posteriors have answers apart
+BEST_WORST = "best-worst choices"
 SIMILARITIES = "similarities"
 TRIPLETS = "triplets"
 CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
-# Populations: respondents alike, groups of them, respondents with individual weights, latent classes.
+# Populations: respondents alike, groups of them, respondents with individual weights, latent
+# classes.
 ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 
 # of experiments: the attribute by which products differ from the no-choice option, and its levels
@@ -101,7 +104,8 @@ SPECS: tuple[DataSpec, ...] = (
 
 
 class DataForm(NamedTuple):
-    """What data are: their kind, and whether they are of several groups of respondents (GROUPS) or not (ONE)."""
+    """What data are: their kind, and whether they are of several groups of respondents (GROUPS) or
+    not (ONE)."""
 
     kind: str
     population: str = ONE

@@ -1,4 +1,5 @@
-"""The data of a user's own likelihood: a NamedTuple, with the names of the options in its field `labels`."""
+"""The data of a user's own likelihood: a NamedTuple, with the names of the options in its field
+`labels`."""
 
 import numbers
 from collections import namedtuple
@@ -9,7 +10,8 @@ import numpy as np
 from thali._labels import plural, shorten
 from thali.errors import DataError
 
-_WITHOUT_LABELS: dict[tuple[str, ...], Any] = {}  # by name and fields, what compiled code sees: data without `labels`
+# by name and fields, what compiled code sees: data without `labels`
+_WITHOUT_LABELS: dict[tuple[str, ...], Any] = {}
 
 
 class Observed:
@@ -21,18 +23,21 @@ class Observed:
     def __init__(self, data: Any) -> None:
         if not issubclass(type(data), tuple) or not hasattr(data, "_fields"):
             raise DataError(
-                f"Data of a custom likelihood must be a NamedTuple of arrays and numbers; got {type(data).__name__}."
+                "Data of a custom likelihood must be a NamedTuple of arrays and numbers; got"
+                f" {type(data).__name__}."
             )
         if "labels" not in data._fields:
             raise DataError(
-                f"{type(data).__name__} requires a field `labels` with the names of the options; the"
-                f" fields found are: {shorten(data._fields) or 'none'}."
+                f"{type(data).__name__} requires a field `labels` with the names of the options;"
+                f" the fields found are: {shorten(data._fields) or 'none'}."
             )
         self.original: Any = data
         self.labels = tuple(str(label) for label in data.labels)
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise DataError("`labels` must contain at least one option, without duplicates.")
-        values = {name: _usable(name, getattr(data, name)) for name in data._fields if name != "labels"}
+        values = {
+            name: _usable(name, getattr(data, name)) for name in data._fields if name != "labels"
+        }
         key = type(data).__name__, *values
         if key not in _WITHOUT_LABELS:
             name = "_".join(key)  # by which compiled code that was kept finds it again
@@ -62,10 +67,15 @@ class Observed:
             new: Any = getattr(data, name, None)
             if isinstance(old, np.ndarray):
                 if np.shape(new) != old.shape:
-                    raise DataError(f"`simulate` must return {name} with shape {old.shape}; got shape {np.shape(new)}.")
+                    raise DataError(
+                        f"`simulate` must return {name} with shape {old.shape}; got shape"
+                        f" {np.shape(new)}."
+                    )
                 old[...] = new
             elif new != old:
-                raise DataError(f"`simulate` must not change the number {name} = {old}; got {new!r}.")
+                raise DataError(
+                    f"`simulate` must not change the number {name} = {old}; got {new!r}."
+                )
 
 
 def _usable(name: str, value: Any) -> Any:
@@ -80,5 +90,7 @@ def _usable(name: str, value: Any) -> Any:
     except ValueError:  # a ragged list
         array = np.array(None)
     if array.ndim == 0 or array.dtype.kind not in "biuf":
-        raise DataError(f"Field {name!r} must be a number or an array of numbers; got {type(value).__name__}.")
+        raise DataError(
+            f"Field {name!r} must be a number or an array of numbers; got {type(value).__name__}."
+        )
     return array

@@ -1,8 +1,9 @@
-"""What was asked, which answers were possible, how often each was given and by whom: one form of all counted data.
+"""What was asked, which answers were possible, how often each was given and by whom: one form of
+all counted data.
 
-A comparison has two possible answers, or three where it may be tied; a set of options one for each of them, or one for
-each ordered pair of them, the best and the worst; a set of pairs one for each pair.
-"""
+A comparison has two possible answers, or three where it may be tied; a set of options one for each
+of them, or one for each ordered pair of them, the best and the worst; a set of pairs one for each
+pair."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,8 @@ import numpy as np
 
 from thali.errors import DataError
 
-AnswerProbabilities = Callable[[slice], np.ndarray]  # of the answers to some questions: (draws, answers)
+# of the answers to some questions: (draws, answers)
+AnswerProbabilities = Callable[[slice], np.ndarray]
 
 
 class GivenAnswers(NamedTuple):
@@ -36,11 +38,14 @@ class ReportRows(NamedTuple):
     counted: Any  # sparse (rows, answers): 1 where an answer is counted in a row
     names: dict[str, np.ndarray]  # the columns that name the rows that are shown
     is_shown: np.ndarray  # (rows,) bool; what follows from other rows is not
-    group: np.ndarray  # (groups + 1,) where the questions of a group begin: no row counts answers of two groups
+    # (groups + 1,) where the questions of a group begin: no row counts answers of two groups
+    group: np.ndarray
     group_row: np.ndarray  # (groups + 1,) where its rows begin
 
 
-def count_in_rows(kind: str, row: np.ndarray, names: dict[str, np.ndarray], n_questions: int) -> ReportRows:
+def count_in_rows(
+    kind: str, row: np.ndarray, names: dict[str, np.ndarray], n_questions: int
+) -> ReportRows:
     """Return rows that are all shown, of which each answer is counted in one."""
     from scipy.sparse import csr_array
 
@@ -62,11 +67,13 @@ def _no_rows() -> ReportRows:
 class Questions:
     """Questions with their possible answers, and how often each answer was given."""
 
-    start: np.ndarray  # (questions + 1,): the answers to question q are start[q] to start[q + 1] - 1
+    # (questions + 1,): the answers to question q are start[q] to start[q + 1] - 1
+    start: np.ndarray
     counts: np.ndarray  # (answers,)
     find_given: Callable[[], GivenAnswers | None] = _nobody  # None: it is not known who answered
     find_rows: Callable[[], ReportRows] = _no_rows
-    asked: np.ndarray | None = None  # (questions,) how often each was put; None: as often as it was answered
+    # (questions,) how often each was put; None: as often as it was answered
+    asked: np.ndarray | None = None
 
     @cached_property
     def given(self) -> GivenAnswers | None:
@@ -90,10 +97,13 @@ class Questions:
 
     @cached_property
     def sums(self) -> Any:
-        """A sparse matrix (rows, questions) with 1 where an answer to a question is counted in a row."""
+        """A sparse matrix (rows, questions) with 1 where an answer to a question is counted in a
+        row."""
         from scipy.sparse import csr_array
 
-        question = csr_array((np.ones(len(self.counts)), (np.arange(len(self.counts)), self.question)))
+        question = csr_array(
+            (np.ones(len(self.counts)), (np.arange(len(self.counts)), self.question))
+        )
         return (self.rows.counted @ question).astype(bool).astype(float)
 
     @property
@@ -132,23 +142,29 @@ class Questions:
         given = self.given
         assert given is not None
         people, question = len(given.respondents), self.question[given.answer]
-        keys, row = np.unique(given.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True)
+        keys, row = np.unique(
+            given.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True
+        )
         totals = gammaln(np.bincount(row, given.times, len(keys)) + 1.0)
         each = np.bincount(given.respondent, gammaln(given.times + 1.0), people)
         return np.bincount(keys // len(self.sizes), totals, people) - each
 
     def log_likelihoods(self, p: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the probability of the counts of each question, for p (..., answers)."""
+        """Return the logarithm of the probability of the counts of each question, for p (...,
+        answers)."""
         from scipy.special import xlogy
 
         return self.summed(xlogy(self.counts, p)) + self.log_coefficients()
 
     def drawn(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw counts for probabilities (answers,), with as many answers to each question."""
-        return draw_answers(rng, self.whole_totals()[:, None], p[None], self.start)[:, 0].astype(float)
+        return draw_answers(rng, self.whole_totals()[:, None], p[None], self.start)[:, 0].astype(
+            float
+        )
 
     def whole_totals(self) -> np.ndarray:
-        """Return how often each question was answered, as integers, with which answers are simulated.
+        """Return how often each question was answered, as integers, with which answers are
+        simulated.
 
         Raises
         ------
@@ -157,12 +173,18 @@ class Questions:
         """
         totals = self.totals
         if (totals != np.floor(totals)).any():
-            raise DataError("Simulation requires unweighted choices, but these are weighted; give unweighted counts.")
+            raise DataError(
+                "Simulation requires unweighted choices, but these are weighted; give unweighted"
+                " counts."
+            )
         return totals.astype(np.int64)
 
 
-def draw_answers(rng: np.random.Generator, times: np.ndarray, p: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return replicates of the answers to some questions (answers, draws), for p (draws, answers) in one order."""
+def draw_answers(
+    rng: np.random.Generator, times: np.ndarray, p: np.ndarray, start: np.ndarray
+) -> np.ndarray:
+    """Return replicates of the answers to some questions (answers, draws), for p (draws, answers)
+    in one order."""
     sizes = np.diff(start)
     if (sizes == sizes[0]).all():
         by_question = p.reshape(len(p), len(sizes), -1).swapaxes(0, 1)

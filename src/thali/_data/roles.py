@@ -1,4 +1,5 @@
-"""What a column of a table can hold, and by which names it is recognised: one table of all roles, in four languages.
+"""What a column of a table can hold, and by which names it is recognised: one table of all roles,
+in four languages.
 
 Names are compared as `plain` makes them: without capitals, accents, blanks and punctuation.
 """
@@ -30,7 +31,9 @@ def plain(name: str) -> str:
     """
     name = name.casefold()
     if not name.isascii():
-        name = unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name)))
+        name = unicodedata.normalize(
+            "NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name))
+        )
     return re.sub(r"[\s._()\[\]/-]+", "", name)
 
 
@@ -42,9 +45,8 @@ def column_names(frame: "pd.DataFrame") -> list[str]:
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:
     """Plain name -> the first of the names that has it.
 
-    In a table of PsychoPy, whose loops write the column NAME.thisN, a component called odd writes the column odd.keys,
-    odd.clicked_name or odd.response, which is also the column odd.
-    """
+    In a table of PsychoPy, whose loops write the column NAME.thisN, a component called odd writes
+    the column odd.keys, odd.clicked_name or odd.response, which is also the column odd."""
     names = list(names)
     own: dict[str, str] = {}
     for name in names:
@@ -57,7 +59,18 @@ def by_plain_name(names: Iterable[str]) -> dict[str, str]:
 
 
 # What an option is called, in plain, that stands for choosing none of the others.
-NO_CHOICE = ("none", "nochoice", "optout", "neither", "noneofthese", "keine", "aucun", "aucune", "ninguno", "ninguna")
+NO_CHOICE = (
+    "none",
+    "nochoice",
+    "optout",
+    "neither",
+    "noneofthese",
+    "keine",
+    "aucun",
+    "aucune",
+    "ninguno",
+    "ninguna",
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +112,9 @@ class Role:
         texts = (self.english, self.german, self.french, self.spanish)
         endings = ("", *self.endings.split())
         return {
-            language: tuple(dict.fromkeys(plain(name) + ending for name in text.split() for ending in endings))
+            language: tuple(
+                dict.fromkeys(plain(name) + ending for name in text.split() for ending in endings)
+            )
             for language, text in zip(LANGUAGES, texts, strict=True)
         }
 
@@ -121,8 +136,8 @@ class Role:
     def among(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> str | None:
         """The likeliest column, of names by plain name; None if no column is so called.
 
-        A name that means two roles in two languages is one of them where other names say which language it is.
-        """
+        A name that means two roles in two languages is one of them where other names say which
+        language it is."""
         return next(self.each(own, taken), None)
 
     def each(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
@@ -133,7 +148,9 @@ class Role:
         """Those of them whose name is not vague."""
         return self._called(self.sure, own, taken)
 
-    def _called(self, words: Iterable[str], own: Mapping[str, str], taken: Collection[str | None]) -> Iterator[str]:
+    def _called(
+        self, words: Iterable[str], own: Mapping[str, str], taken: Collection[str | None]
+    ) -> Iterator[str]:
         for word in words:
             if word in own and own[word] not in taken and self._is_meant(word, own):
                 yield own[word]
@@ -163,27 +180,30 @@ RESPONDENT = Role(
     "respondent",
     "the respondent",
     LABEL,
-    "subject subj participant ppt pid respondent resp person judge rater assessor annotator evaluator voter user worker"
-    " prolificpid responseid runid student panelist panellist consumer pupil child marker examiner teacher coder grader"
-    " reviewer scorer labeler labeller juror interviewee informant customer household sysrespnum",
-    "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte befragtennummer schüler schülerin"
-    " schueler schuelerin teilnehmer teilnehmerin person",
+    "subject subj participant ppt pid respondent resp person judge rater assessor annotator"
+    " evaluator voter user worker prolificpid responseid runid student panelist panellist consumer"
+    " pupil child marker examiner teacher coder grader reviewer scorer labeler labeller juror"
+    " interviewee informant customer household sysrespnum",
+    "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
+    " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
     vague="id",
     endings="id hash name model no nr num number code uuid",
 )
-# The same where each row describes an alternative: what else describes people is a name of them if no other is.
+# The same where each row describes an alternative: what else describes people is a name of them if
+# no other is.
 RESPONDENT_OF_TASKS = Role(
     "respondent",
     "the respondent of a task",
     LABEL,
-    "respondent respondents respondentid resp respid person personid subject subjectid participant panel panels"
-    " sysrespnum respnum respondentserial responseid id",
+    "respondent respondents respondentid resp respid person personid subject subjectid participant"
+    " panel panels sysrespnum respnum respondentserial responseid id",
     RESPONDENT.german,
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
-    vague="panelid individual individualid indiv household householdid user userid userindex consumer customer",
+    vague="panelid individual individualid indiv household householdid user userid userindex"
+    " consumer customer",
     wider=RESPONDENT,
 )
 # Which choice, of several by everybody.
@@ -191,8 +211,9 @@ TASK = Role(
     "choice_id",
     "the task or occasion",
     LABEL,
-    "choiceid choicesid chid obsid occasion occasionid choiceoccasion situation choicesituation situationid task taskid"
-    " taskno tasknumber choicetask choiceset choicesetid setid question ques qes cs scenario",
+    "choiceid choicesid chid obsid occasion occasionid choiceoccasion situation choicesituation"
+    " situationid task taskid taskno tasknumber choicetask choiceset choicesetid setid question"
+    " ques qes cs scenario",
     "aufgabe aufgabennummer frage fragennummer wahlaufgabe durchgang",
     "tâche question situation scénario essai",
     "tarea pregunta situación escenario ensayo",
@@ -203,7 +224,8 @@ VERSION = Role(
     "version",
     "the version of the design",
     LABEL,
-    "version versions versionno versionnumber versionid version# block blockid blocknumber designversion",
+    "version versions versionno versionnumber versionid version# block blockid blocknumber"
+    " designversion",
     "fragebogenversion fassung",
     "bloc",
     "versión bloque",
@@ -216,8 +238,8 @@ ALTERNATIVE = Role(
     "alternative konzept",
     "alternative concept",
     "alternativa concepto",
-    vague="item items itemid itemindex option options optionid mode brand product produkt produit producto objekt objet"
-    " objeto opción",
+    vague="item items itemid itemindex option options optionid mode brand product produkt produit"
+    " producto objekt objet objeto opción",
 )
 CHOSEN = Role(
     "chosen",
@@ -249,7 +271,16 @@ COUNT = Role(
 )
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
 # In a choice experiment: how much the answers of a respondent count.
-SURVEY_WEIGHTS = (*WEIGHTS, "wt", "wgt", "sampleweight", "samplingweight", "surveyweight", "caseweight", "freq")
+SURVEY_WEIGHTS = (
+    *WEIGHTS,
+    "wt",
+    "wgt",
+    "sampleweight",
+    "samplingweight",
+    "surveyweight",
+    "caseweight",
+    "freq",
+)
 SURVEY_WEIGHTS += ("frequency", "count", "counts")
 # Columns that programs write to number the rows: pandas, R, Rdatasets.
 ROW_NUMBERS = ("rownames", "rowname", "rownumber", "index", "x")
@@ -261,13 +292,15 @@ CHOSEN_OF_TWO = Role(
     "chosen",
     "the chosen option",
     ANSWER,
-    "chosen choice winner preferred preference prefers selected picked choose chose pref response answer resp vote"
-    " verdict decision judgment judgement better key keyresp keyrespkeys mouseclickedname buttonpressed",
+    "chosen choice winner preferred preference prefers selected picked choose chose pref response"
+    " answer resp vote verdict decision judgment judgement better key keyresp keyrespkeys"
+    " mouseclickedname buttonpressed",
     "gewählt gewaehlt wahl antwort gewinner gewinnerin sieger siegerin bevorzugt",
     "choix choisi réponse gagnant gagnante vainqueur préféré préférée",
     "elegido elegida elección respuesta ganador ganadora preferido preferida",
 )
-REJECTED = Role("rejected", "the rejected option", LABEL, "rejected")  # by its partner, see CHOSEN_REJECTED
+# by its partner, see CHOSEN_REJECTED
+REJECTED = Role("rejected", "the rejected option", LABEL, "rejected")
 LOSSES = Role(
     "losses",
     "the number of times the other option was chosen",
@@ -391,8 +424,8 @@ TRIAL = Role(
     "trial",
     "the number of the trial",
     NUMBER,
-    "trial trials trialno trialnr trialnumber trialindex trialid trialn trialorder no number index row rowid rowindex"
-    " timeelapsed timestamp",
+    "trial trials trialno trialnr trialnumber trialindex trialid trialn trialorder no number index"
+    " row rowid rowindex timeelapsed timestamp",
     "durchgang durchgangsnummer versuch versuchsnummer nummer nr laufnummer",
     "essai numéro",
     "ensayo número",
@@ -419,9 +452,32 @@ GOALS = Role(
 TARGET = Role("target", "the classes", LABEL, "target")  # which is named, never recognised
 
 ROLES = (
-    *(RESPONDENT, RESPONDENT_OF_TASKS, TASK, TASK_OF_RESPONDENT, VERSION, ALTERNATIVE, CHOSEN, AVAILABLE, COUNT),
+    *(
+        RESPONDENT,
+        RESPONDENT_OF_TASKS,
+        TASK,
+        TASK_OF_RESPONDENT,
+        VERSION,
+        ALTERNATIVE,
+        CHOSEN,
+        AVAILABLE,
+        COUNT,
+    ),
     *(FIRST, SECOND, CHOSEN_OF_TWO, REJECTED, LOSSES, TIES, HOME, AWAY, RESULT),
-    *(OPTION, RANK, BEST, WORST, SIMILARITY, DISSIMILARITY, OBJECTS, ODD, ANCHOR, NEARER, FARTHER, TARGET),
+    *(
+        OPTION,
+        RANK,
+        BEST,
+        WORST,
+        SIMILARITY,
+        DISSIMILARITY,
+        OBJECTS,
+        ODD,
+        ANCHOR,
+        NEARER,
+        FARTHER,
+        TARGET,
+    ),
     *(TRIAL, RESPONSE_TIME, GOALS),
 )
 
@@ -435,28 +491,63 @@ def _twos(text: str) -> tuple[tuple[str, str], ...]:
 
 
 SIDES = _twos("a b, i j, 1 2, first second, left right, home away")
-# Further ones, whose columns hold options but no counts of wins; the third of a series, if it is there, is none of two.
+# Further ones, whose columns hold options but no counts of wins; the third of a series, if it is
+# there, is none of two.
 MORE_SIDES = _twos(
-    "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster zweiter, heim gast,"
-    " heim auswärts, gauche droite, premier second, première deuxième, domicile extérieur, izquierda derecha, izq der,"
-    " primera segunda, primero segundo, local visitante, player opponent, team opponent"
+    "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
+    " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
+    " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
+    " visitante, player opponent, team opponent"
 )
-GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")  # first sides of those who play
+# first sides of those who play
+GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
 # First sides by which a table of counts says which option was first, or at home.
-PLACES = ("home", "heim", "domicile", "local", "white", "left", "l", "links", "gauche", "izquierda", "izq")
+PLACES = (
+    "home",
+    "heim",
+    "domicile",
+    "local",
+    "white",
+    "left",
+    "l",
+    "links",
+    "gauche",
+    "izquierda",
+    "izq",
+)
 THIRD = {"b": "c", "j": "k", "2": "3", "second": "third", "two": "three", "zweite": "dritte"}
-STEMS_OF_SIDES = ("{0}", "option{0}", "item{0}", "alternative{0}", "stimulus{0}", "object{0}", "player{0}", "team{0}")
-STEMS_OF_SIDES += ("{0}option", "{0}item", "{0}team", "objekt{0}", "objet{0}", "objeto{0}", "opcion{0}", "bild{0}")
+STEMS_OF_SIDES = (
+    "{0}",
+    "option{0}",
+    "item{0}",
+    "alternative{0}",
+    "stimulus{0}",
+    "object{0}",
+    "player{0}",
+    "team{0}",
+)
+STEMS_OF_SIDES += (
+    "{0}option",
+    "{0}item",
+    "{0}team",
+    "objekt{0}",
+    "objet{0}",
+    "objeto{0}",
+    "opcion{0}",
+    "bild{0}",
+)
 SHORT_GOALS = _twos("fthg ftag, hg ag")  # of the home side and of the other
 ROW_COLUMN = _twos("row column, row col, rows columns")
 CHOSEN_REJECTED = _twos(
-    "chosen rejected, chosen notchosen, winner loser, won lost, preferred other, preferred notpreferred, preferred"
-    " rejected, selected rejected, better worse, topitem bottomitem, gewählt abgelehnt, gewaehlt abgelehnt,"
-    " gewählt nichtgewählt, bevorzugt abgelehnt, gewinner verlierer, sieger verlierer, choisi rejeté,"
-    " préféré rejeté, gagnant perdant, vainqueur perdant, elegido rechazado, preferido rechazado, ganador perdedor, i j"
+    "chosen rejected, chosen notchosen, winner loser, won lost, preferred other, preferred"
+    " notpreferred, preferred rejected, selected rejected, better worse, topitem bottomitem,"
+    " gewählt abgelehnt, gewaehlt abgelehnt, gewählt nichtgewählt, bevorzugt abgelehnt, gewinner"
+    " verlierer, sieger verlierer, choisi rejeté, préféré rejeté, gagnant perdant, vainqueur"
+    " perdant, elegido rechazado, preferido rechazado, ganador perdedor, i j"
 )
 WINS_LOSSES = _twos(
-    "wins losses, win loss, win lose, won lost, siege niederlagen, victoires défaites, victorias derrotas"
+    "wins losses, win loss, win lose, won lost, siege niederlagen, victoires défaites, victorias"
+    " derrotas"
 )
 SIMILAR_TWO = _twos("chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2")
 
@@ -465,17 +556,39 @@ TIE_WORDS = (*TIES.sure, "same", "bothgood", "bothbad", "tiebothbad", "equally",
 TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "aucun", "aucune", "igual")
 TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
 # And that nothing is said of them, as by an empty cell.
-UNKNOWN_WORDS = ("dontknow", "don'tknow", "don’tknow", "idontknow", "idon'tknow", "idon’tknow", "dk", "unsure")
-UNKNOWN_WORDS += ("notsure", "noanswer", "weissnicht", "ichweissnicht", "keineangabe", "ka", "keineantwort")
+UNKNOWN_WORDS = (
+    "dontknow",
+    "don'tknow",
+    "don’tknow",
+    "idontknow",
+    "idon'tknow",
+    "idon’tknow",
+    "dk",
+    "unsure",
+)
+UNKNOWN_WORDS += (
+    "notsure",
+    "noanswer",
+    "weissnicht",
+    "ichweissnicht",
+    "keineangabe",
+    "ka",
+    "keineantwort",
+)
 UNKNOWN_WORDS += ("nesaitpas", "jenesaispas", "nosabe", "nolose")
-# Cells that are empty to a program: in a column of numbers, and as an answer unless an option is so called.
+# Cells that are empty to a program: in a column of numbers, and as an answer unless an option is so
+# called.
 MISSING_WORDS = ("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", ".")
 NO_ANSWERS = (*MISSING_WORDS, "None", "null", "Null", "NULL", "<NA>", "NaT")
 
 
 def no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:
     """Return the words among these texts that mean no answer and name nothing that is known."""
-    return {text for text in texts if (text in NO_ANSWERS or plain(text) in UNKNOWN_WORDS) and text not in known}
+    return {
+        text
+        for text in texts
+        if (text in NO_ANSWERS or plain(text) in UNKNOWN_WORDS) and text not in known
+    }
 
 
 _READ = tuple(role for role in ROLES if role not in (TRIAL, RESPONSE_TIME, GOALS))
@@ -495,7 +608,8 @@ def _language_of() -> dict[str, str]:
 
 @cache
 def _homographs() -> dict[str, dict[str, str]]:
-    """The names that mean one role in one language and another one in another: language by name of the role."""
+    """The names that mean one role in one language and another one in another: language by name of
+    the role."""
     found: dict[str, dict[str, set[str]]] = {}
     for role in _READ:
         for language, words in role.languages.items():
@@ -511,15 +625,22 @@ def _homographs() -> dict[str, dict[str, str]]:
 
 
 def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> None:
-    """Raise if nothing says what a column of numbers holds whose name means two roles in two languages."""
+    """Raise if nothing says what a column of numbers holds whose name means two roles in two
+    languages."""
     import pandas as pd
 
     own = by_plain_name(column_names(frame))
     for word, meanings in _homographs().items():
-        if word not in own or own[word] in given or any(ROLE_NAMES[role]._is_meant(word, own) for role in meanings):
+        if (
+            word not in own
+            or own[word] in given
+            or any(ROLE_NAMES[role]._is_meant(word, own) for role in meanings)
+        ):
             continue
         if pd.api.types.is_numeric_dtype(frame[own[word]].dtype):
-            readings = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
+            readings = [
+                f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()
+            ]
             named = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
                 f"Column {own[word]!r} may contain {' or '.join(readings)}; name it with ",
@@ -529,7 +650,8 @@ def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> N
 
 
 def names_of_columns() -> "pd.DataFrame":
-    """The names by which columns are recognised: a row a role, a column a language; last, names that may mean others.
+    """The names by which columns are recognised: a row a role, a column a language; last, names
+    that may mean others.
 
     Examples
     --------
@@ -538,8 +660,13 @@ def names_of_columns() -> "pd.DataFrame":
     """
     import pandas as pd
 
-    shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
-    rows = [(role.cell, (role.english, role.german, role.french, role.spanish, role.vague)) for role in shown]
+    shown = [
+        role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)
+    ]
+    rows = [
+        (role.cell, (role.english, role.german, role.french, role.spanish, role.vague))
+        for role in shown
+    ]
     names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
     held = pd.Index([role.meaning for role in shown], name="a column contains")
     return pd.DataFrame(names, held, ["a cell is", *LANGUAGES, "if there is no other"])

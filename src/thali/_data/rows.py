@@ -1,4 +1,5 @@
-"""Rows of covariates, each of one of several classes: as they are read, and as a classifier is fitted to them."""
+"""Rows of covariates, each of one of several classes: as they are read, and as a classifier is
+fitted to them."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,15 +51,16 @@ class Observations(Frozen):
         return Description(type(self).__name__, facts)
 
 
-# The training data of a classifier: equal rows are merged, in an order that only the rows themselves decide -----------
+# The training data of a classifier: equal rows are merged, in an order that only the rows
+# themselves decide
 
 
 class TrainingData(NamedTuple):
     """What a classifier is fitted to; n rows were given, m of them differ in covariates or class.
 
-    As the m rows are sorted, k copies of a row, the weight k, and rows in another order give the same arrays, and so
-    the same draws. They are sorted by class and then by number, so that a larger unit of a covariate changes no order.
-    """
+    As the m rows are sorted, k copies of a row, the weight k, and rows in another order give the
+    same arrays, and so the same draws. They are sorted by class and then by number, so that a
+    larger unit of a covariate changes no order."""
 
     matrix: np.ndarray  # (m, p) float
     codes: np.ndarray  # (m,) int64 positions of the classes
@@ -96,16 +98,21 @@ def merged(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = No
     is_new = np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)])
     row = np.empty(len(weight), np.int64)
     row[order] = np.cumsum(is_new) - 1
-    rising = np.argsort(weight, kind="stable")  # sums that do not depend on the order of the rows, to the bit
+    # sums that do not depend on the order of the rows, to the bit
+    rising = np.argsort(weight, kind="stable")
     counts = np.bincount(row[rising], weight[rising])
-    return TrainingData(keys[is_new, 1:], keys[is_new, 0].astype(np.int64), counts, row, weight, number)
+    return TrainingData(
+        keys[is_new, 1:], keys[is_new, 0].astype(np.int64), counts, row, weight, number
+    )
 
 
 def unmerged(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData:
     """The rows of a sparse matrix in their order, without those of weight 0."""
     number = np.flatnonzero(weight > 0.0)
     weight = weight[number]
-    return TrainingData(matrix[number], codes[number], weight, np.arange(len(number)), weight, number)
+    return TrainingData(
+        matrix[number], codes[number], weight, np.arange(len(number)), weight, number
+    )
 
 
 def made_dense(data: TrainingData) -> TrainingData:
@@ -115,8 +122,10 @@ def made_dense(data: TrainingData) -> TrainingData:
 
 
 def _as_text(keys: np.ndarray) -> np.ndarray:
-    """Bytes (n,) of rows of numbers, whose order is that of the numbers, the first column before the second."""
+    """Bytes (n,) of rows of numbers, whose order is that of the numbers, the first column before
+    the second."""
     bits = keys.astype(">f8").view(">i8")
     for column in bits.T:  # one at a time, for want of memory
-        column ^= (column >> 63) | np.int64(-(2**63))  # of negative numbers all bits, of others the sign alone
+        # of negative numbers all bits, of others the sign alone
+        column ^= (column >> 63) | np.int64(-(2**63))
     return bits.view(np.dtype((np.void, keys.strides[0])))[:, 0]

@@ -1,4 +1,5 @@
-"""How well choices were predicted: the probability of what was chosen, hits, means with their errors over people."""
+"""How well choices were predicted: the probability of what was chosen, hits, means with their
+errors over people."""
 
 import math
 from collections.abc import Iterable
@@ -26,12 +27,14 @@ class ChosenAlternatives(Protocol):
 def scores(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndarray]:
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
-    A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.
-    """
+    A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a
+    hit."""
     starts = test.first_row[:-1]
     chosen = p[starts + test.chosen]
     top = np.maximum.reduceat(p, starts)
-    tied = np.add.reduceat((p >= np.repeat(top, np.diff(test.first_row)) - TIED).astype(float), starts)
+    tied = np.add.reduceat(
+        (p >= np.repeat(top, np.diff(test.first_row)) - TIED).astype(float), starts
+    )
     return chosen, (chosen >= top - TIED) / tied
 
 
@@ -53,7 +56,11 @@ def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> t
         return math.nan, math.nan
     mean = float(values.mean())
     if groups is None:
-        error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 and math.isfinite(mean) else math.nan
+        error = (
+            values.std(ddof=1) / math.sqrt(len(values))
+            if len(values) > 1 and math.isfinite(mean)
+            else math.nan
+        )
         return mean, float(error)
     _, number = np.unique(np.asarray(groups), return_inverse=True)
     n = int(number.max()) + 1

@@ -1,4 +1,5 @@
-"""What a kind of data is called and takes, without loading it: data only, as `thali._model.spec` has it of models."""
+"""What a kind of data is called and takes, without loading it: data only, as `thali._model.spec`
+has it of models."""
 
 from dataclasses import dataclass
 
@@ -14,16 +15,19 @@ class DataSpec:
     cls : str
         "module:Class"; "" of data that are no class of thali.
     shapes : str
-        "module:NAME" of the shapes of table that hold such data, a tuple of `thali._reading.shape.Shape`; "": none.
+        "module:NAME" of the shapes of table that hold such data, a tuple of
+        `thali._reading.shape.Shape`; "": none.
     ways : tuple of (str, str)
-        What can be left out of them and how its prediction is scored, the usual way first: "module:Class" of a
-        `thali._comparison.splitter.Splitter` and of a `thali._comparison.scorer.Scorer`.
+        What can be left out of them and how its prediction is scored, the usual way first:
+        "module:Class" of a `thali._comparison.splitter.Splitter` and of a
+        `thali._comparison.scorer.Scorer`.
     matrix : str
         What a cell of a plain matrix is, where one is taken for such data.
     example : str
         A model of such data, as it is written in Python.
     compared : str
-        The models that `thali compare` compares unless others are named, and those of several groups of people.
+        The models that `thali compare` compares unless others are named, and those of several
+        groups of people.
     compared_by_group : str
         The same of several groups of people.
     by_group : bool
@@ -33,7 +37,8 @@ class DataSpec:
     by_name : str
         The role of the column without whose name no table holds such data; "": they are recognised.
     is_described : bool
-        Whether a table holds such data because its columns describe alternatives; without them it holds choices.
+        Whether a table holds such data because its columns describe alternatives; without them it
+        holds choices.
     by_people : bool
         Whether the answers of people can be left out although each unit is of all people together.
     of_objects : bool

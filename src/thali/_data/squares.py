@@ -1,4 +1,5 @@
-"""Square tables with the same labels in rows and columns: arrays, data frames and sparse matrices."""
+"""Square tables with the same labels in rows and columns: arrays, data frames and sparse
+matrices."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,15 +14,19 @@ if TYPE_CHECKING:
 
 
 class SquareWords(NamedTuple):
-    """What errors call a square table, what stands in its rows, and which reader takes other layouts."""
+    """What errors call a square table, what stands in its rows, and which reader takes other
+    layouts."""
 
     argument: str
     noun: str
     elsewhere: str
 
 
-def square_table(values: Any, labels: Iterable[Any] | None, words: SquareWords) -> tuple[tuple[str, ...], Any]:
-    """Labels, and the values as a new array (a sparse matrix as it is), rows in the order of the columns."""
+def square_table(
+    values: Any, labels: Iterable[Any] | None, words: SquareWords
+) -> tuple[tuple[str, ...], Any]:
+    """Labels, and the values as a new array (a sparse matrix as it is), rows in the order of the
+    columns."""
     if hasattr(values, "columns") and hasattr(values, "index"):
         values, labels = _square_frame(values, labels, words)
     if not hasattr(values, "tocoo"):
@@ -47,14 +52,16 @@ def _array(values: Any, words: SquareWords) -> np.ndarray:
     try:
         return np.array(values)
     except ValueError:
-        raise DataError(f"`{words.argument}` must be a square matrix, but its rows differ in length.") from None
+        raise DataError(
+            f"`{words.argument}` must be a square matrix, but its rows differ in length."
+        ) from None
 
 
 def _check_square(shape: tuple[int, ...], words: SquareWords) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
-            f"`{words.argument}` must be a square matrix, with one row and one column per {words.noun}; got shape"
-            f" {tuple(shape)}. {words.elsewhere}"
+            f"`{words.argument}` must be a square matrix, with one row and one column per"
+            f" {words.noun}; got shape {tuple(shape)}. {words.elsewhere}"
         )
 
 
@@ -66,8 +73,8 @@ def _square_frame(
 
     if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
         raise DataError(
-            f"`{words.argument}` must be a square matrix; got shape {frame.shape}, whose first column contains labels."
-            f" Pass frame.set_index({frame.columns[0]!r})."
+            f"`{words.argument}` must be a square matrix; got shape {frame.shape}, whose first"
+            f" column contains labels. Pass frame.set_index({frame.columns[0]!r})."
         )
     _check_square(frame.shape, words)
 

@@ -44,27 +44,31 @@ class DesignCheck(Printed):
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a coefficient, as `MultinomialLogit` has them: `utility` (expected), `std_error` (expected standard
-        error with so many respondents; infinite where the design cannot tell the coefficient from others) and
-        `respondents`, how many are needed for the standard error that was asked for.
+        One row a coefficient, as `MultinomialLogit` has them: `utility` (expected), `std_error`
+        (expected standard error with so many respondents; infinite where the design cannot tell the
+        coefficient from others) and `respondents`, how many are needed for the standard error that
+        was asked for.
     balance : pandas.DataFrame
-        One row a level: `times` shown, its `share` of the products, and the `least` and `most` times in a version.
+        One row a level: `times` shown, its `share` of the products, and the `least` and `most`
+        times in a version.
     overlap : pandas.DataFrame
-        One row an attribute: `overlap`, the share of the pairs of products of a task that have the same level, and
-        `least`, the smallest share that is possible.
+        One row an attribute: `overlap`, the share of the pairs of products of a task that have the
+        same level, and `least`, the smallest share that is possible.
     d_error : float
-        The p-th root of the determinant of the covariance of the p coefficients by one person's choices, at the
-        expected utilities.
+        The p-th root of the determinant of the covariance of the p coefficients by one person's
+        choices, at the expected utilities.
     d_efficiency : float
-        Where all utilities are 0, the p-th root of the determinant of the information, divided by that of a design in
-        which all attributes are orthogonal and all levels as balanced within tasks as can be; 1 is the most. NaN where
-        products lack attributes.
+        Where all utilities are 0, the p-th root of the determinant of the information, divided by
+        that of a design in which all attributes are orthogonal and all levels as balanced within
+        tasks as can be; 1 is the most. NaN where products lack attributes.
     respondents : int
         For whom the standard errors are.
     dominated : int, optional
-        How many tasks hold a product that is worse than another of them; None: no directions were given.
+        How many tasks hold a product that is worse than another of them; None: no directions were
+        given.
     bayesian_d_error : float, optional
-        The mean of the D-error over draws of utilities that are uncertain; None: they are given for certain.
+        The mean of the D-error over draws of utilities that are uncertain; None: they are given for
+        certain.
     """
 
     balance: "pandas.DataFrame"
@@ -76,9 +80,18 @@ class DesignCheck(Printed):
     bayesian_d_error: float | None = None
 
     def _description(self) -> Description:
-        facts = (("D-error", f"{self.d_error:.4g} (one respondent)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
+        facts = (
+            ("D-error", f"{self.d_error:.4g} (one respondent)"),
+            ("D-efficiency", f"{self.d_efficiency:.3f}"),
+        )
         if self.bayesian_d_error is not None:
-            facts = (*facts, ("Bayesian D-error", f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"))
+            facts = (
+                *facts,
+                (
+                    "Bayesian D-error",
+                    f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)",
+                ),
+            )
         if self.dominated is not None:
             facts = (*facts, ("Tasks with a dominated product", f"{self.dominated:,}"))
         return Description(self.title, facts, table=self.table.round(3), note=self.note)
@@ -111,7 +124,8 @@ def check(
     standard_error : float above 0
         For which the people are counted.
     interactions : list of pairs, optional
-        Attributes whose levels the model has together, as for `choice`; the D-efficiency is that of the others alone.
+        Attributes whose levels the model has together, as for `choice`; the D-efficiency is that of
+        the others alone.
     directions : dict, optional
         Which levels everybody prefers, as for `choice`: for `dominated`.
     prior_sd : float or dict, optional
@@ -120,8 +134,8 @@ def check(
     Returns
     -------
     DesignCheck
-        `.table`, `.balance`, `.overlap`, `.d_error`, `.d_efficiency`, `.dominated`; `print` shows it. Tasks that are
-        held out (`held_out`) tell nothing and are left out.
+        `.table`, `.balance`, `.overlap`, `.d_error`, `.d_efficiency`, `.dominated`; `print` shows
+        it. Tasks that are held out (`held_out`) tell nothing and are left out.
 
     Raises
     ------
@@ -132,8 +146,8 @@ def check(
 
     References
     ----------
-    Huber & Zwerina (1996), The importance of utility balance in efficient choice designs; Rose & Bliemer (2013), Sample
-    size requirements for stated choice experiments.
+    Huber & Zwerina (1996), The importance of utility balance in efficient choice designs; Rose &
+    Bliemer (2013), Sample size requirements for stated choice experiments.
 
     Examples
     --------
@@ -151,7 +165,9 @@ def check(
         whole("respondents", respondents, 1),
         positive("standard_error", standard_error, "the target for each utility"),
     )
-    data, names, levels, has_none, drawn, _, coding = asked_of(design, prior, prior_sd, interactions)
+    data, names, levels, has_none, drawn, _, coding = asked_of(
+        design, prior, prior_sd, interactions
+    )
     utilities = [np.mean(each, axis=0) for each in zip(*drawn, strict=True)]
     alone = coding_of(data)
     matrix = coding.matrix(data.products)[data.row_product]
@@ -166,7 +182,9 @@ def check(
     d_error = _d_error(a_person) if identified else float("inf")
     bayesian = None
     if len(drawn) > 1:
-        each = (_of_a_person(data, matrix, _utilities(data, own)[data.row_product]) for own in drawn)
+        each = (
+            _of_a_person(data, matrix, _utilities(data, own)[data.row_product]) for own in drawn
+        )
         bayesian = float(np.mean([_d_error(own) for own in each])) if identified else float("inf")
     return DesignCheck(
         f"Design of {plural(data.n_respondents, 'version')}, {plural(data.n_tasks, 'task')}, "
@@ -212,12 +230,19 @@ def asked_of(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> Desig
     """What is asked of a design of products."""
     tasks = tasks_of(design)
     scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
-    names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
+    names, levels = (
+        scheme.names[scheme.has_inside :],
+        list(scheme.levels.values())[scheme.has_inside :],
+    )
     drawn = prior_draws(prior, prior_sd, names, levels, has_none, DRAWS)
-    return DesignRequest(tasks, names, levels, has_none, drawn, *coding_with(tasks, interactions, names))
+    return DesignRequest(
+        tasks, names, levels, has_none, drawn, *coding_with(tasks, interactions, names)
+    )
 
 
-def coding_with(data: "ChoiceExperiment", interactions: Any, names: Any) -> "tuple[list[tuple[str, str]], Coding]":
+def coding_with(
+    data: "ChoiceExperiment", interactions: Any, names: Any
+) -> "tuple[list[tuple[str, str]], Coding]":
     """The interactions by the names of their attributes, and the coding of products with them."""
     from thali._choice.coding import coding_of
 
@@ -238,7 +263,8 @@ def _dominated(data: "ChoiceExperiment", signs: np.ndarray) -> int:
 
 
 def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
-    """The tasks, as if the first alternative of each was chosen; `levels`: of attributes whose levels are known."""
+    """The tasks, as if the first alternative of each was chosen; `levels`: of attributes whose
+    levels are known."""
     import pandas as pd
 
     from thali._data.experiments import ChoiceExperiment
@@ -248,8 +274,8 @@ def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
     if not isinstance(design, pd.DataFrame) or TASK not in design or ALTERNATIVE not in design:
         raise ArgumentError(
             Argument("design"),
-            f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by designs.choice, or a"
-            f" ChoiceExperiment; got {type(design).__name__}.",
+            f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by"
+            f" designs.choice, or a ChoiceExperiment; got {type(design).__name__}.",
         )
     frame = design if VERSION in design else design.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
@@ -258,7 +284,9 @@ def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
     first = ~frame.duplicated([VERSION, TASK])
     none = NONE if NONE in set(map(str, frame[ALTERNATIVE])) else None
     chosen = frame.assign(first=first.astype(int))
-    return ChoiceExperiment.from_frame(chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none)
+    return ChoiceExperiment.from_frame(
+        chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none
+    )
 
 
 def _without_held_out(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":
@@ -286,7 +314,9 @@ def _utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) -> np.ndar
     return found
 
 
-def _by_size(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int) -> np.ndarray:
+def _by_size(
+    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int
+) -> np.ndarray:
     """The information of every task with so many alternatives."""
     first = data.first_row[:-1][np.diff(data.first_row) == size]
     rows = first[:, None] + np.arange(size)
@@ -297,7 +327,12 @@ def _by_size(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, 
 
 
 def _efficiency(
-    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, names: Any, levels: Any, complete: bool
+    data: "ChoiceExperiment",
+    matrix: np.ndarray,
+    utility: np.ndarray,
+    names: Any,
+    levels: Any,
+    complete: bool,
 ) -> float:
     """The D-efficiency where all utilities are 0."""
     sizes = [len(own) for own in levels]
@@ -308,7 +343,10 @@ def _efficiency(
     if matrix.shape[1] != wanted:  # products lack attributes
         return float("nan")
     shown = np.diff(data.first_row)
-    by_size = [_by_size(data, matrix, 0.0 * utility, size).sum(axis=0) for size in np.unique(shown).tolist()]
+    by_size = [
+        _by_size(data, matrix, 0.0 * utility, size).sum(axis=0)
+        for size in np.unique(shown).tolist()
+    ]
     total = np.sum(by_size, axis=0)
     if not np.isfinite(variances(total)).all():
         return 0.0
@@ -317,7 +355,12 @@ def _efficiency(
 
 
 def _coefficients(
-    coding: Any, utilities: list[np.ndarray], has_none: bool, variances: np.ndarray, number: int, target: float
+    coding: Any,
+    utilities: list[np.ndarray],
+    has_none: bool,
+    variances: np.ndarray,
+    number: int,
+    target: float,
 ) -> "pandas.DataFrame":
     """Expected utilities, standard errors, and people needed."""
     import pandas as pd
@@ -325,7 +368,9 @@ def _coefficients(
     from .choice import coefficients
 
     expected = coefficients(utilities, has_none)
-    expected = np.append(expected, np.zeros(max(0, len(coding.names) - len(expected)) if coding.crossed else 0))
+    expected = np.append(
+        expected, np.zeros(max(0, len(coding.names) - len(expected)) if coding.crossed else 0)
+    )
     with np.errstate(invalid="ignore"):
         needed = np.ceil(variances / target**2 * (1.0 - 1e-12))
     index = pd.Index(coding.names, name="coefficient")
@@ -333,7 +378,9 @@ def _coefficients(
     frame = {
         "utility": expected if same else np.nan,
         "std_error": np.sqrt(variances / number),
-        "respondents": pd.Series(needed, index).astype("Int64") if np.isfinite(needed).all() else needed,
+        "respondents": pd.Series(needed, index).astype("Int64")
+        if np.isfinite(needed).all()
+        else needed,
     }
     return pd.DataFrame(frame, index)
 
@@ -344,8 +391,8 @@ def _note(table: "pandas.DataFrame", number: int, target: float) -> str:
         return f"The design does not identify {', '.join(lost)}; add tasks or versions."
     most = max(table["respondents"].tolist())
     return (
-        f"Standard errors are for a multinomial logit with {plural(number, 'respondent')}; {most:,} are needed for"
-        f" standard errors <= {target:g}."
+        f"Standard errors are for a multinomial logit with {plural(number, 'respondent')};"
+        f" {most:,} are needed for standard errors <= {target:g}."
     )
 
 
@@ -360,7 +407,16 @@ def _balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataF
         shown = codes[:, i] >= 0
         np.add.at(times, (version[shown], codes[shown, i]), 1)
         for level, each in zip(own, times.T, strict=True):
-            rows.append((name, level, int(each.sum()), each.sum() / shown.sum(), int(each.min()), int(each.max())))
+            rows.append(
+                (
+                    name,
+                    level,
+                    int(each.sum()),
+                    each.sum() / shown.sum(),
+                    int(each.min()),
+                    int(each.max()),
+                )
+            )
     return pd.DataFrame(rows, columns=["attribute", "level", "times", "share", "least", "most"])
 
 

@@ -1,4 +1,5 @@
-"""What a user gives of a design (attributes, products, expected utilities), checked, and the information of it."""
+"""What a user gives of a design (attributes, products, expected utilities), checked, and the
+information of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +16,8 @@ NONE = "none"  # the alternative that is no product
 DRAWS = 32  # of utilities that are uncertain
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
-Rule = tuple[tuple[int, frozenset[int]], ...]  # a product is prohibited that has one of the levels of every attribute
+# a product is prohibited that has one of the levels of every attribute
+Rule = tuple[tuple[int, frozenset[int]], ...]
 
 
 class Attributes(NamedTuple):
@@ -38,8 +40,13 @@ class Attributes(NamedTuple):
         """All products that may be shown, level by level in these orders."""
         return self._beginning_with((), orders)
 
-    def _beginning_with(self, first: tuple[int, ...], orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-        if any(rule[-1][0] < len(first) and all(first[i] in own for i, own in rule) for rule in self.rules):
+    def _beginning_with(
+        self, first: tuple[int, ...], orders: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[int, ...]]:
+        if any(
+            rule[-1][0] < len(first) and all(first[i] in own for i, own in rule)
+            for rule in self.rules
+        ):
             return
         if len(first) == len(orders):
             yield first
@@ -53,25 +60,32 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
     if not isinstance(attributes, Mapping) or not attributes:
         raise ArgumentError(
             Argument("attributes"),
-            f" must map each attribute to its levels, such as {{'price': [9, 12]}}; got {attributes!r}.",
+            " must map each attribute to its levels, such as {'price': [9, 12]}; got"
+            f" {attributes!r}.",
         )
     names = tuple(map(str, attributes))
     for name in names:
         if name in (VERSION, TASK, ALTERNATIVE, HELD_OUT):
             raise ArgumentError(
-                Argument("attributes"), f": {name!r} is the name of a column in every design; rename the attribute."
+                Argument("attributes"),
+                f": {name!r} is the name of a column in every design; rename the attribute.",
             )
-    levels = tuple(_levels_of(name, given) for name, given in zip(names, attributes.values(), strict=True))
+    levels = tuple(
+        _levels_of(name, given) for name, given in zip(names, attributes.values(), strict=True)
+    )
     found = Attributes(names, levels, _rules_of(prohibited, names, levels))
     for i, own in enumerate(levels):
         for level in range(len(own)):
             orders = [[level] if j == i else range(size) for j, size in enumerate(found.sizes)]
             if next(found.products(orders), None) is None:
                 if next(found.products(list(map(range, found.sizes))), None) is None:
-                    raise ArgumentError(Argument("prohibited"), " excludes every product; allow at least one.")
+                    raise ArgumentError(
+                        Argument("prohibited"), " excludes every product; allow at least one."
+                    )
                 raise ArgumentError(
                     Argument("prohibited"),
-                    f" excludes every product with {names[i]} = {own[level]}; allow one, or remove the level.",
+                    f" excludes every product with {names[i]} = {own[level]}; allow one, or remove"
+                    " the level.",
                 )
     return found
 
@@ -81,12 +95,15 @@ def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
     labels = list(map(as_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
-            Argument("attributes"), f": {name!r} must be a list of at least two different levels; got {given!r}."
+            Argument("attributes"),
+            f": {name!r} must be a list of at least two different levels; got {given!r}.",
         )
     return levels
 
 
-def _rules_of(prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]) -> tuple[Rule, ...]:
+def _rules_of(
+    prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
+) -> tuple[Rule, ...]:
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
@@ -102,7 +119,8 @@ def _rule_of(given: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], 
         i = place_of("prohibited", name, names)
         several = is_list(wanted)
         found[i] = frozenset(
-            level_of("prohibited", names[i], each, levels[i]) for each in (wanted if several else [wanted])
+            level_of("prohibited", names[i], each, levels[i])
+            for each in (wanted if several else [wanted])
         )
     return tuple(sorted(found.items()))
 
@@ -110,8 +128,8 @@ def _rule_of(given: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], 
 def _no_rule(given: Any) -> ArgumentError:
     return ArgumentError(
         Argument("prohibited"),
-        " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9, 12]}]; got"
-        f" {given!r}.",
+        " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9,"
+        f" 12]}}]; got {given!r}.",
     )
 
 
@@ -119,7 +137,8 @@ def place_of(argument: str, name: Any, names: Sequence[str]) -> int:
     """The number of an attribute that an argument names."""
     if str(name) not in names:
         raise ArgumentError(
-            Argument(argument), f" contains {str(name)!r}, which is not an attribute.{suggest(str(name), list(names))}"
+            Argument(argument),
+            f" contains {str(name)!r}, which is not an attribute.{suggest(str(name), list(names))}",
         )
     return list(names).index(str(name))
 
@@ -130,21 +149,26 @@ def level_of(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int
     if (label := as_label(level)) not in labels:
         raise ArgumentError(
             Argument(argument),
-            f": {name!r} has no level {label!r}; its levels are {shorten(labels)}.{suggest(label, labels)}",
+            f": {name!r} has no level {label!r}; its levels are"
+            f" {shorten(labels)}.{suggest(label, labels)}",
         )
     return labels.index(label)
 
 
-def utilities_of(prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool) -> list[np.ndarray]:
-    """The expected utility of every level of every attribute; last that of the no-choice option, if there is one."""
+def utilities_of(
+    prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
+) -> list[np.ndarray]:
+    """The expected utility of every level of every attribute; last that of the no-choice option, if
+    there is one."""
     found = [np.zeros(len(own)) for own in levels] + [np.zeros(1)] * has_none
     if prior is None:
         return found
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
-            " must map attributes to utilities of their levels (or, for numbers, to the utility of one unit, such as"
-            f" {{'price': -0.2}}), or be a logit fitted to a pilot study; got {prior!r}.",
+            " must map attributes to utilities of their levels (or, for numbers, to the utility"
+            " of one unit, such as {'price': -0.2}), or be a logit fitted to a pilot study; got"
+            f" {prior!r}.",
         )
     for name, given in prior.items():
         if has_none and str(name) == NONE:
@@ -156,16 +180,23 @@ def utilities_of(prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any
 
 
 def prior_draws(
-    prior: Any, prior_sd: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
+    prior: Any,
+    prior_sd: Any,
+    names: Sequence[str],
+    levels: Sequence[Sequence[Any]],
+    has_none: bool,
+    draws: int,
 ) -> list[list[np.ndarray]]:
-    """Utilities as `utilities_of` gives them, several times where they are uncertain: of a fitted pilot, or normal."""
+    """Utilities as `utilities_of` gives them, several times where they are uncertain: of a fitted
+    pilot, or normal."""
     from thali._choice.answers.logits import LogitAnswers
 
     if isinstance(prior, LogitAnswers):
         if prior_sd is not None:
             raise ArgumentError(
                 Argument("prior_sd"),
-                " requires utilities; a fitted model provides its own uncertainty, so remove the standard deviations.",
+                " requires utilities; a fitted model provides its own uncertainty, so remove the"
+                " standard deviations.",
             )
         return _of_pilot(prior, names, levels, has_none, draws)
     expected = utilities_of(prior, names, levels, has_none)
@@ -175,27 +206,44 @@ def prior_draws(
     from scipy.stats import qmc
 
     sds = _spreads(prior_sd, names, levels, has_none)
-    points = qmc.Sobol(sum(len(own) for own, _ in sds), rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
+    points = (
+        qmc.Sobol(sum(len(own) for own, _ in sds), rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
+    )
     found = []
     for noise in ndtri(points):
         parts = np.split(noise, np.cumsum([len(own) for own, _ in sds])[:-1])
-        found.append([mean + own @ (sd * part) for mean, (sd, own), part in zip(expected, sds, parts, strict=True)])
+        found.append(
+            [
+                mean + own @ (sd * part)
+                for mean, (sd, own), part in zip(expected, sds, parts, strict=True)
+            ]
+        )
     return found
 
 
 def _spreads(
     given: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each attribute standard deviations, and what each of them adds to the utilities of its levels."""
+    """Of each attribute standard deviations, and what each of them adds to the utilities of its
+    levels."""
     from thali._data.experiments.levels import as_number
 
-    wanted: Any = given if isinstance(given, Mapping) else dict.fromkeys([*names, *[NONE] * has_none], given)
+    wanted: Any = (
+        given if isinstance(given, Mapping) else dict.fromkeys([*names, *[NONE] * has_none], given)
+    )
     known = [*names, *[NONE] * has_none]
-    by_name: dict[str, Any] = {known[place_of("prior_sd", name, known)]: value for name, value in wanted.items()}
+    by_name: dict[str, Any] = {
+        known[place_of("prior_sd", name, known)]: value for name, value in wanted.items()
+    }
     found = []
     for name, own in zip(names, levels, strict=True):
         value, numbers = by_name.get(name, 0.0), [as_number(as_label(level)) for level in own]
-        slope = isinstance(given, Mapping) and np.ndim(value) == 0 and None not in numbers and name in by_name
+        slope = (
+            isinstance(given, Mapping)
+            and np.ndim(value) == 0
+            and None not in numbers
+            and name in by_name
+        )
         if slope:  # of one more of a number, as its utility
             found.append((_sd(name, [value]), np.array(numbers, float)[:, None]))
             continue
@@ -203,7 +251,8 @@ def _spreads(
         if len(each) != len(own) - 1:
             raise ArgumentError(
                 Argument("prior_sd"),
-                f" of {name!r} must have one number for each of its {len(own)} levels; got {value!r}.",
+                f" of {name!r} must have one number for each of its {len(own)} levels; got"
+                f" {value!r}.",
             )
         found.append((each, np.eye(len(own))[:, 1:]))
     return [*found, *[(_sd(NONE, [by_name.get(NONE, 0.0)]), np.ones((1, 1)))] * has_none]
@@ -215,18 +264,22 @@ def _sd(name: str, values: Sequence[Any]) -> np.ndarray:
     except (TypeError, ValueError):
         found = np.array([np.nan])
     if not (np.isfinite(found).all() and (found >= 0.0).all()):
-        raise ArgumentError(Argument("prior_sd"), f" of {name!r} must be numbers >= 0; got {values!r}.")
+        raise ArgumentError(
+            Argument("prior_sd"), f" of {name!r} must be numbers >= 0; got {values!r}."
+        )
     return found
 
 
 def _of_pilot(
     model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
 ) -> list[list[np.ndarray]]:
-    """The mean utilities of people in draws of a fitted model, by the names of attributes and levels."""
+    """The mean utilities of people in draws of a fitted model, by the names of attributes and
+    levels."""
     from thali._choice.answers.utilities import NOTHING, utility_draws
 
     known, of_draws = utility_draws(model._people_of_fit().thinned(draws))
-    of_draws = of_draws + (model.utilities()["utility"].to_numpy() - of_draws.mean(axis=0))  # of all draws
+    # of all draws
+    of_draws = of_draws + (model.utilities()["utility"].to_numpy() - of_draws.mean(axis=0))
     place = positions(known)
     columns = []
     for name, own in zip(names, levels, strict=True):
@@ -235,13 +288,17 @@ def _of_pilot(
             raise ArgumentError(
                 Argument("prior"),
                 f", the fitted model, has no utility for these levels of {name!r}:"
-                f" {shorten([as_label(level) for level in lost])}; give their utilities, or remove the levels.",
+                f" {shorten([as_label(level) for level in lost])}; give their utilities, or remove"
+                " the levels.",
             )
         columns.append([place[key] for key in keys])
     if has_none:
         if NOTHING not in place:
             raise ArgumentError(
-                Argument("prior"), ", the fitted model, has no no-choice option; set ", Setting("none", False), "."
+                Argument("prior"),
+                ", the fitted model, has no no-choice option; set ",
+                Setting("none", False),
+                ".",
             )
         columns.append([place[NOTHING]])
     return [[row[own] for own in columns] for row in of_draws]
@@ -258,7 +315,8 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
         if len(values) != len(levels):
             raise ArgumentError(
                 Argument("prior"),
-                f" must have one utility for each of the {len(levels)} levels of {name!r}; got {len(values)}.",
+                f" must have one utility for each of the {len(levels)} levels of {name!r}; got"
+                f" {len(values)}.",
             )
         return values
     from thali._data.experiments.levels import as_number
@@ -267,7 +325,8 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
     if any(number is None for number in numbers):
         raise ArgumentError(
             Argument("prior"),
-            f" of {name!r} must have one utility per level, because its levels are not numbers; got {given!r}.",
+            f" of {name!r} must have one utility per level, because its levels are not numbers;"
+            f" got {given!r}.",
         )
     return slope * np.array(numbers, dtype=float)
 
@@ -278,21 +337,26 @@ def _utility(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number):
-        raise ArgumentError(Argument("prior"), f" of {name!r} must be finite numbers; got {value!r}.")
+        raise ArgumentError(
+            Argument("prior"), f" of {name!r} must be finite numbers; got {value!r}."
+        )
     return number
 
 
-# The information of a design about a multinomial logit, and the most that any design could have -----------------------
+# The information of a design about a multinomial logit, and the most that any design could have ---
 
 
 def columns_of(
-    products: np.ndarray, sizes: Sequence[int], has_none: bool, crossed: Sequence[tuple[int, int]] = ()
+    products: np.ndarray,
+    sizes: Sequence[int],
+    has_none: bool,
+    crossed: Sequence[tuple[int, int]] = (),
 ) -> np.ndarray:
-    """Products (..., attributes) in the coding of `MultinomialLogit`: a column for each level but the first.
+    """Products (..., attributes) in the coding of `MultinomialLogit`: a column for each level but
+    the first.
 
-    With a no-choice option the first column is 1 in every product (`inside`). Last stand the products of the columns of
-    attributes that are `crossed`.
-    """
+    With a no-choice option the first column is 1 in every product (`inside`). Last stand the
+    products of the columns of attributes that are `crossed`."""
     parts = [np.ones((*products.shape[:-1], 1))] * has_none
     single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
     both = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]
@@ -316,27 +380,35 @@ def crossed_of(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int]
 
 
 def signs_of(directions: Any, names: Sequence[str]) -> np.ndarray:
-    """1 where later levels of an attribute are better, -1 where they are worse, 0 where nothing is known."""
+    """1 where later levels of an attribute are better, -1 where they are worse, 0 where nothing is
+    known."""
     if not isinstance(directions, Mapping):
         raise ArgumentError(
             Argument("directions"),
-            f" must map attributes to directions, such as {{'price': 'decreasing'}}; got {directions!r}.",
+            " must map attributes to directions, such as {'price': 'decreasing'}; got"
+            f" {directions!r}.",
         )
     found = np.zeros(len(names), np.int64)
     for name, way in directions.items():
         if way not in DIRECTIONS:
             raise ArgumentError(
-                Argument("directions"), f" of {str(name)!r} must be 'increasing' or 'decreasing'; got {way!r}."
+                Argument("directions"),
+                f" of {str(name)!r} must be 'increasing' or 'decreasing'; got {way!r}.",
             )
         found[place_of("directions", name, names)] = DIRECTIONS[way]
     return found
 
 
 def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Whether each product of tasks (..., products, attributes) is worse than another in what has a direction alone."""
+    """Whether each product of tasks (..., products, attributes) is worse than another in what has a
+    direction alone."""
     gain = products[..., None, :, :] - products[..., :, None, :]  # of the second over the first
     signed = gain * signs
-    better = (signed >= 0).all(axis=-1) & (signed > 0).any(axis=-1) & ((gain == 0) | (signs != 0)).all(axis=-1)
+    better = (
+        (signed >= 0).all(axis=-1)
+        & (signed > 0).any(axis=-1)
+        & ((gain == 0) | (signs != 0)).all(axis=-1)
+    )
     return better.any(axis=-1)
 
 
@@ -372,17 +444,25 @@ _MOST_PRODUCTS, _MOST_PAIRED = 20_000, 400  # of which all, or all pairs, are lo
 
 
 def refuse_untold(
-    attributes: Attributes, has_none: bool, crossed: Sequence[tuple[int, int]], signs: np.ndarray | None
+    attributes: Attributes,
+    has_none: bool,
+    crossed: Sequence[tuple[int, int]],
+    signs: np.ndarray | None,
 ) -> None:
-    """Refuse effects that no design tells apart, whatever tasks it has of the products that are allowed."""
-    concerned = {i for rule in attributes.rules for i, _ in rule} | {i for pair in crossed for i in pair}
+    """Refuse effects that no design tells apart, whatever tasks it has of the products that are
+    allowed."""
+    concerned = {i for rule in attributes.rules for i, _ in rule} | {
+        i for pair in crossed for i in pair
+    }
     concerned |= set() if signs is None else set(np.flatnonzero(signs).tolist())
     if not attributes.rules and signs is None:
         return
-    # An attribute that varies freely beside these has effects that are told: one of its levels stands for it.
+    # An attribute that varies freely beside these has effects that are told: one of its levels
+    # stands for it.
     levels = tuple(own if i in concerned else own[:1] for i, own in enumerate(attributes.levels))
     bound = attributes._replace(levels=levels)
-    # Two products that differ in a free attribute may always stand together, as may each with the no-choice option.
+    # Two products that differ in a free attribute may always stand together, as may each with the
+    # no-choice option.
     paired = signs is not None and not has_none and len(concerned) == len(levels)
     if np.prod(bound.sizes, dtype=float) > (_MOST_PAIRED if paired else _MOST_PRODUCTS):
         return
@@ -390,7 +470,9 @@ def refuse_untold(
     matrix = columns_of(products, bound.sizes, has_none, crossed)
     if paired and signs is not None:
         one, other = np.triu_indices(len(products), k=1)
-        allowed = ~is_dominated(np.stack([products[one], products[other]], axis=1), signs).any(axis=1)
+        allowed = ~is_dominated(np.stack([products[one], products[other]], axis=1), signs).any(
+            axis=1
+        )
         matrix = matrix[one[allowed]] - matrix[other[allowed]]
     elif not has_none:
         matrix = matrix - matrix[:1]
@@ -398,7 +480,11 @@ def refuse_untold(
 
 
 def refuse_unknown(
-    total: np.ndarray, attributes: Attributes, has_none: bool, crossed: Sequence[tuple[int, int]], directed: bool
+    total: np.ndarray,
+    attributes: Attributes,
+    has_none: bool,
+    crossed: Sequence[tuple[int, int]],
+    directed: bool,
 ) -> None:
     """Refuse effects that the information leaves unknown, `directed`: by what directions leave."""
     is_unknown = ~np.isfinite(variances(total))
@@ -408,7 +494,9 @@ def refuse_unknown(
     of_pairs = [(pair, (sizes[pair[0]] - 1) * (sizes[pair[1]] - 1)) for pair in crossed]
     effects = [(), *[(i,) for i, size in enumerate(sizes) for _ in range(size - 1)]][not has_none :]
     effects += [pair for pair, number in of_pairs for _ in range(number)]
-    unknown = list(dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost))
+    unknown = list(
+        dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost)
+    )
     both = [pair for pair in unknown if len(pair) == 2]
     if both:
         what = f"the interaction of {names[both[0][0]]!r} and {names[both[0][1]]!r}"
@@ -443,14 +531,19 @@ def variances(information: np.ndarray) -> np.ndarray:
 
 
 def log_bound(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) -> float:
-    r"""The log determinant of the information a task that no design exceeds where all utilities are 0.
+    r"""The log determinant of the information a task that no design exceeds where all utilities are
+    0.
 
-    Among the M products of a task an attribute has each of its L levels n_l times, as evenly as can be. The trace of
-    its information in indicators is T, averaged over tasks. The determinant is largest if all levels are alike, since
-    its logarithm is concave, and that of all attributes if they are orthogonal. With a no-choice option J = M + 1,
-    else J = M; the option adds the factor M / J^2.
+    Among the M products of a task an attribute has each of its L levels n_l times, as evenly as can
+    be. The trace of its information in indicators is T, averaged over tasks. The determinant is
+    largest if all levels are alike, since its logarithm is concave, and that of all attributes if
+    they are orthogonal. With a no-choice option J = M + 1, else J = M; the option adds the factor M
+    / J^2.
 
-    .. math:: T = \frac MJ \Big(1 - \frac1L\Big) - \frac{M^2}{J^2} \sum_l \Big(\frac{n_l}M - \frac1L\Big)^2, \qquad
+    .. math::
+
+        T = \frac MJ \Big(1 - \frac1L\Big) - \frac{M^2}{J^2} \sum_l \Big(\frac{n_l}M -
+        \frac1L\Big)^2, \qquad
         \det = \Big(\frac{T}{L - 1}\Big)^{L - 1} \frac1L
     """
     shown = alternatives + has_none
@@ -458,6 +551,8 @@ def log_bound(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) ->
     for size in sizes:
         even, more = np.divmod(alternatives, size)
         uneven = (more * (even + 1) ** 2 + (size - more) * even**2) / alternatives**2 - 1.0 / size
-        trace = np.mean(alternatives / shown * (1.0 - 1.0 / size) - (alternatives / shown) ** 2 * uneven)
+        trace = np.mean(
+            alternatives / shown * (1.0 - 1.0 / size) - (alternatives / shown) ** 2 * uneven
+        )
         total += float((size - 1) * np.log(trace / (size - 1)) - np.log(size))
     return total

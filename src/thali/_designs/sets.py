@@ -47,7 +47,8 @@ def pairs(
 def triplets(
     options: Any, per_person: int | None = None, versions: int = 1, random_seed: Any = None
 ) -> "pandas.DataFrame":
-    """Sets of three objects, to ask which is the odd one out: all of them, or a balanced part for each person.
+    """Sets of three objects, to ask which is the odd one out: all of them, or a balanced part for
+    each person.
 
     Parameters and errors are those of `sets` with sets of three.
 
@@ -65,14 +66,19 @@ def triplets(
 
 
 def sets(
-    options: Any, size: int, per_person: int | None = None, versions: int = 1, random_seed: Any = None
+    options: Any,
+    size: int,
+    per_person: int | None = None,
+    versions: int = 1,
+    random_seed: Any = None,
 ) -> "pandas.DataFrame":
     """Sets of options of one size: all of them, or a balanced part for each person.
 
-    A part is an incomplete block design found greedily: each set takes the options that were shown least, and among
-    them those that were seldom shown together. Within a version the options are shown equally often, give or take one,
-    as far as that is possible, and over all versions pairs of options are together nearly equally often. No set is
-    twice in a version. All options are compared, if only through others, within the design as a whole.
+    A part is an incomplete block design found greedily: each set takes the options that were shown
+    least, and among them those that were seldom shown together. Within a version the options are
+    shown equally often, give or take one, as far as that is possible, and over all versions pairs
+    of options are together nearly equally often. No set is twice in a version. All options are
+    compared, if only through others, within the design as a whole.
 
     Parameters
     ----------
@@ -90,13 +96,14 @@ def sets(
     Returns
     -------
     pandas.DataFrame
-        A row a set, with the columns version, task, option1, ..., option`size`; the place of options in a set and the
-        order of sets are random.
+        A row a set, with the columns version, task, option1, ..., option`size`; the place of
+        options in a set and the order of sets are random.
 
     Raises
     ------
     ArgumentError
-        If there are fewer options than a set has, or not so many sets, or if so few sets cannot connect the options.
+        If there are fewer options than a set has, or not so many sets, or if so few sets cannot
+        connect the options.
 
     References
     ----------
@@ -117,17 +124,21 @@ def sets(
     tasks = every if per_person is None else whole("per_person", per_person, 1)
     if tasks > every:
         raise ArgumentError(
-            Argument("per_person"), f" must be at most {every:,}, the number of all sets; got {tasks:,}."
+            Argument("per_person"),
+            f" must be at most {every:,}, the number of all sets; got {tasks:,}.",
         )
     if tasks * versions > MOST_TASKS:
         raise ArgumentError(
-            f"The design would have {tasks * versions:,} sets, too many for one design; limit them with ",
+            f"The design would have {tasks * versions:,} sets, too many for one design; limit them"
+            " with ",
             Argument("per_person"),
             ", the number of sets per respondent.",
         )
     if tasks * versions * (size - 1) < len(labels) - 1:
         raise ArgumentError(
-            f"{plural(tasks * versions, 'set')} of {size} options cannot connect all {len(labels)} options", _MORE_SETS
+            f"{plural(tasks * versions, 'set')} of {size} options cannot connect all {len(labels)}"
+            " options",
+            _MORE_SETS,
         )
     rng = streams(random_seed, 1)[0]
     found = (
@@ -136,14 +147,17 @@ def sets(
         else _parts(len(labels), size, tasks, versions, rng)
     )
     names = np.array(labels, dtype=object)
-    table = pd.DataFrame(names[found.reshape(-1, size)], columns=[f"option{k + 1}" for k in range(size)])
+    table = pd.DataFrame(
+        names[found.reshape(-1, size)], columns=[f"option{k + 1}" for k in range(size)]
+    )
     table.insert(0, TASK, np.tile(np.arange(1, tasks + 1), versions))
     table.insert(0, VERSION, np.repeat(np.arange(1, versions + 1), tasks))
     return table
 
 
 def sets_in(design: Any) -> "pandas.DataFrame | None":
-    """A design of pairs or sets with a row an option: version, task, alternative, option; None: another design."""
+    """A design of pairs or sets with a row an option: version, task, alternative, option; None:
+    another design."""
     import pandas as pd
 
     if not isinstance(design, pd.DataFrame):
@@ -156,17 +170,19 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
         frame = frame.assign(**{TASK: frame.index + 1})
     keys = [name for name in (VERSION, TASK) if name in frame]
     parts = [
-        frame[keys].assign(alternative=k, option=frame[name].map(as_label)) for k, name in enumerate(shown, start=1)
+        frame[keys].assign(alternative=k, option=frame[name].map(as_label))
+        for k, name in enumerate(shown, start=1)
     ]
     long = pd.concat(parts).sort_values([*keys, "alternative"], kind="stable")
     return long.loc[long["option"] != ""].reset_index(drop=True)
 
 
 def rounds(n: int) -> list[list[tuple[int, int]]]:
-    """All pairs of n options in rounds, in each of which no option is twice; all are first as often as second.
+    """All pairs of n options in rounds, in each of which no option is twice; all are first as often
+    as second.
 
-    On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional option is paired
-    with r itself, and is first in every other round. David (1988), section 5.2.
+    On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional
+    option is paired with r itself, and is first in every other round. David (1988), section 5.2.
     """
     m = n - (n % 2 == 0)
     found = []
@@ -177,12 +193,17 @@ def rounds(n: int) -> list[list[tuple[int, int]]]:
 
 
 def _complete(n: int, size: int, versions: int, rng: np.random.Generator) -> np.ndarray:
-    """All sets in random order, once a version: (versions, tasks, size); of pairs each option is as often first."""
+    """All sets in random order, once a version: (versions, tasks, size); of pairs each option is as
+    often first."""
     every = np.array(list(combinations(range(n), size)))
     if size > 2:
-        return np.stack([rng.permuted(every[rng.permutation(len(every))], axis=1) for _ in range(versions)])
+        return np.stack(
+            [rng.permuted(every[rng.permutation(len(every))], axis=1) for _ in range(versions)]
+        )
     pairs = np.array([pair for each in rounds(n) for pair in each])
-    return np.stack([rng.permutation(n)[pairs[rng.permutation(len(pairs))]] for _ in range(versions)])
+    return np.stack(
+        [rng.permutation(n)[pairs[rng.permutation(len(pairs))]] for _ in range(versions)]
+    )
 
 
 def _parts(n: int, size: int, tasks: int, versions: int, rng: np.random.Generator) -> np.ndarray:
@@ -192,11 +213,16 @@ def _parts(n: int, size: int, tasks: int, versions: int, rng: np.random.Generato
         found = np.stack([_version(n, size, tasks, together, rng) for _ in range(versions)])
         if group_numbers(n, *np.nonzero(together))[0] == 1:
             return rng.permuted(found, axis=2)
-    raise ArgumentError(f"So few sets leave some of the {n} options unconnected to the others", _MORE_SETS)
+    raise ArgumentError(
+        f"So few sets leave some of the {n} options unconnected to the others", _MORE_SETS
+    )
 
 
-def _version(n: int, size: int, tasks: int, together: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The sets of one person; `together` counts over all versions how often two options were in a set."""
+def _version(
+    n: int, size: int, tasks: int, together: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """The sets of one person; `together` counts over all versions how often two options were in a
+    set."""
     shown = np.zeros(n, np.int64)
     found: dict[tuple[int, ...], None] = {}
     while len(found) < tasks:
@@ -213,7 +239,9 @@ def _version(n: int, size: int, tasks: int, together: np.ndarray, rng: np.random
     return np.array(list(found))
 
 
-def _next_set(size: int, shown: np.ndarray, together: np.ndarray, rng: np.random.Generator) -> list[int]:
+def _next_set(
+    size: int, shown: np.ndarray, together: np.ndarray, rng: np.random.Generator
+) -> list[int]:
     """Options that were shown least, of which few were together."""
     chosen: list[int] = []
     free = np.ones(len(shown), bool)

@@ -1,4 +1,5 @@
-"""`collect`: the files of answers of many people as one table, and what is to be known of them before a fit."""
+"""`collect`: the files of answers of many people as one table, and what is to be known of them
+before a fit."""
 
 import re
 from collections import Counter
@@ -19,7 +20,8 @@ PART, TRIAL, TASK, PASSED, PLANNED = "part", "trial", "task", "passed", "trials_
 MAIN, PRACTICE, CATCH = "main", "practice", "catch"
 FAILED = "catch_failed"
 TIE = "no preference"  # in the column of what was chosen
-_BOOKKEEPING = (STUDY, SEED, STARTED, VERSION, PART, PASSED, PLANNED)  # of one questionnaire, no part of its answers
+# of one questionnaire, no part of its answers
+_BOOKKEEPING = (STUDY, SEED, STARTED, VERSION, PART, PASSED, PLANNED)
 _NEEDED = (STUDY, PERSON, SEED, STARTED, PART, PLANNED)
 _ENDINGS = (".csv", ".txt", ".tsv", "")  # of tables of text
 _SHOWN = 5  # names in a sentence
@@ -28,7 +30,8 @@ _HEAD, _HEADER_WITHIN = 1 << 16, 5  # bytes and lines of a file in which a heade
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Collected(Printed):
-    """The answers to a study: `.answers`, for a fit; `.table`, a row a person; `.files`, a row a file; and `.note`."""
+    """The answers to a study: `.answers`, for a fit; `.table`, a row a person; `.files`, a row a
+    file; and `.note`."""
 
     answers: "pandas.DataFrame"
     files: "pandas.DataFrame"
@@ -61,7 +64,10 @@ class _Sheet(NamedTuple):
     def trials(self, part: str, **cells: str) -> int:
         """How many trials of a part there are, with these cells."""
         wanted = {PART: part, **cells}
-        return sum(all(row.get(name) == cell for name, cell in wanted.items()) for row in self.rows.values())
+        return sum(
+            all(row.get(name) == cell for name, cell in wanted.items())
+            for row in self.rows.values()
+        )
 
     def failed(self) -> int:
         """How many catch trials have a wrong answer."""
@@ -90,15 +96,22 @@ class _FileRows:
         self.omitted.setdefault(why, Counter())[file] += number
 
     def table(self) -> "pandas.DataFrame":
-        """Build a table with a row per file: its rows, and how many are taken or omitted for which reason."""
+        """Build a table with a row per file: its rows, and how many are taken or omitted for which
+        reason."""
         import pandas as pd
 
-        table = pd.DataFrame({"rows": self.rows, **self.omitted}).fillna(0).astype(int).rename_axis("file")
+        table = (
+            pd.DataFrame({"rows": self.rows, **self.omitted})
+            .fillna(0)
+            .astype(int)
+            .rename_axis("file")
+        )
         table.insert(1, "taken", table["rows"] - table.iloc[:, 1:].sum(axis=1))
         return table
 
     def sentences(self) -> list[str]:
-        """Name the files with rows that are not taken, but for practice and catch trials, and those not read."""
+        """Name the files with rows that are not taken, but for practice and catch trials, and those
+        not read."""
         found = [
             f"{plural(files.total(), 'row')} skipped ({why}): {_each(files)}."
             for why, files in self.omitted.items()
@@ -116,23 +129,24 @@ def _number(row: Row) -> str:
 def collect(folder: str | Path) -> Collected:
     """Join the files of answers that a questionnaire gave to many people.
 
-    Practice and catch trials are left out of the answers; questionnaires that repeat others are, too. Of several by one
-    person the first whole one counts, or the one with most answers if none is whole. Whoever stopped early or failed
-    catch trials is reported and kept: the column `catch_failed` counts failures, so that
-    `where="catch_failed == 0"` leaves these people out of a fit. No file is changed.
+    Practice and catch trials are left out of the answers; questionnaires that repeat others are,
+    too. Of several by one person the first whole one counts, or the one with most answers if none
+    is whole. Whoever stopped early or failed catch trials is reported and kept: the column
+    `catch_failed` counts failures, so that `where="catch_failed == 0"` leaves these people out of a
+    fit. No file is changed.
 
     Parameters
     ----------
     folder : str or Path
-        Holds the files, a person each or several in one, also in folders within it. Files whose names begin with a dot
-        do not count.
+        Holds the files, a person each or several in one, also in folders within it. Files whose
+        names begin with a dot do not count.
 
     Returns
     -------
     Collected
-        `answers`, the rows of all people; `table`, a row a person: file, answered, planned, minutes and, of studies
-        with catch trials, catch_failed; `files`, a row a file: how many rows are taken, and how many are omitted for
-        which reason; `note`, what was found.
+        `answers`, the rows of all people; `table`, a row a person: file, answered, planned, minutes
+        and, of studies with catch trials, catch_failed; `files`, a row a file: how many rows are
+        taken, and how many are omitted for which reason; `note`, what was found.
 
     Raises
     ------
@@ -143,7 +157,9 @@ def collect(folder: str | Path) -> Collected:
 
     folder = Path(folder)
     if not folder.is_dir():
-        raise DataError(f"There is no folder {str(folder)!r}; give the folder with the files of answers.")
+        raise DataError(
+            f"There is no folder {str(folder)!r}; give the folder with the files of answers."
+        )
     sheets: list[_Sheet] = []
     counts = _FileRows()
     for file, name in _files_in(folder):
@@ -160,7 +176,9 @@ def collect(folder: str | Path) -> Collected:
             counts.unread[name] = f"missing columns {', '.join(_NEEDED)}"
     if not sheets:
         told = " ".join(counts.sentences()) or "It is empty."
-        raise DataError(f"The folder {str(folder)!r} contains no answers to a questionnaire. {told}")
+        raise DataError(
+            f"The folder {str(folder)!r} contains no answers to a questionnaire. {told}"
+        )
     kept, notes = _one_a_person(_of_one_study(sheets, counts), counts)
     has_catch = any(PASSED in row for sheet in kept for row in sheet.rows.values())
     people = pd.DataFrame(
@@ -185,8 +203,11 @@ def collect(folder: str | Path) -> Collected:
 
 
 def _files_in(folder: Path) -> list[tuple[Path, str]]:
-    """The files in a folder and in those within it, and what they are called there, without hidden ones."""
-    paths = [(path, path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()]
+    """The files in a folder and in those within it, and what they are called there, without hidden
+    ones."""
+    paths = [
+        (path, path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()
+    ]
     return [
         (path, own.as_posix().encode("utf-8", "backslashreplace").decode())
         for path, own in paths
@@ -195,7 +216,8 @@ def _files_in(folder: Path) -> list[tuple[Path, str]]:
 
 
 def _sheets_in(file: Path, name: str, counts: _FileRows) -> list[_Sheet]:
-    """The questionnaires in a file, [] if it holds none; an error if its header is theirs and it cannot be read."""
+    """The questionnaires in a file, [] if it holds none; an error if its header is theirs and it
+    cannot be read."""
     from thali._reading.cells import decoded, text_cells
 
     content = file.read_bytes()
@@ -204,7 +226,9 @@ def _sheets_in(file: Path, name: str, counts: _FileRows) -> list[_Sheet]:
         return []
     cells = text_cells(content, joined=True)
     if not _is_header(cells.header):
-        raise DataError("The first line must contain the column names; remove the lines above them.")
+        raise DataError(
+            "The first line must contain the column names; remove the lines above them."
+        )
     found: dict[tuple[str, ...], _Sheet] = {}
     counts.rows[name] = len(cells.lines)
     for values in zip(*cells.columns, strict=True):
@@ -216,7 +240,9 @@ def _sheets_in(file: Path, name: str, counts: _FileRows) -> list[_Sheet]:
         sheet = found.setdefault(key, _Sheet(name, *key, {}, int(row[PLANNED].partition(".")[0])))
         trial = row[PART], _number(row)
         if trial in sheet.rows:
-            counts.omit(name, "repeats" if sheet.rows[trial] == row else "another answer to the same trial")
+            counts.omit(
+                name, "repeats" if sheet.rows[trial] == row else "another answer to the same trial"
+            )
         elif row[PART] == MAIN and sheet.is_whole:
             counts.omit(name, f"more than {PLANNED}")
         else:
@@ -232,7 +258,11 @@ def _fault(row: Row) -> str:
         return f"{TRIAL if row[PERSON] else PERSON} is missing"
     if row[PART] not in (MAIN, PRACTICE, CATCH):
         return f"{PART} is not {MAIN}, {PRACTICE} or {CATCH}"
-    return "" if re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]) else f"{PLANNED} is not a number of trials"
+    return (
+        ""
+        if re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED])
+        else f"{PLANNED} is not a number of trials"
+    )
 
 
 def _is_header(names: list[str]) -> bool:
@@ -241,16 +271,19 @@ def _is_header(names: list[str]) -> bool:
 
 
 def _of_one_study(sheets: list[_Sheet], counts: _FileRows) -> list[_Sheet]:
-    """Return the questionnaires of the study that most are of; an error if half of them or fewer are."""
+    """Return the questionnaires of the study that most are of; an error if half of them or fewer
+    are."""
     studies = Counter(sheet.study for sheet in sheets)
     study, number = studies.most_common(1)[0]
     if 2 * number <= len(sheets):
         named = listed(
-            f"{study!r} ({shorten(sorted({each.file for each in sheets if each.study == study}), 2)})"
+            f"{study!r}"
+            f" ({shorten(sorted({each.file for each in sheets if each.study == study}), 2)})"
             for study, _ in studies.most_common()
         )
         raise DataError(
-            f"The folder contains answers to {len(studies)} studies, {named}; put each study into a separate folder."
+            f"The folder contains answers to {len(studies)} studies, {named}; put each study into"
+            " a separate folder."
         )
     for sheet in sheets:
         if sheet.study != study:
@@ -259,7 +292,8 @@ def _of_one_study(sheets: list[_Sheet], counts: _FileRows) -> list[_Sheet]:
 
 
 def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet], list[str]]:
-    """The fullest copy of the questionnaire of each person that counts, and sentences about the others."""
+    """The fullest copy of the questionnaire of each person that counts, and sentences about the
+    others."""
     fullest: dict[tuple[str, str, str], _Sheet] = {}
     repeated, contradicted = [], {}
     for sheet in sorted(sheets, key=lambda sheet: (-len(sheet.rows), sheet.file)):
@@ -284,19 +318,26 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
         notes.append(f"{plural(len(repeated), 'repeated questionnaire')} excluded: {files}.")
     if contradicted:
         notes.append(
-            f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask who"
-            " submitted them."
+            f"Questionnaires of {_people(len(contradicted))} contradict each other:"
+            f" {_each(contradicted)}; ask who submitted them."
         )
     senders: dict[tuple[str, str], list[str]] = {}
     for sheet in kept:
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
     if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
         notes.append(
-            f"{_people(len(copies))} have the same seed and start time as other respondents, which suggests copied"
-            f" answers under another name: {shorten(copies, _SHOWN)}."
+            f"{_people(len(copies))} have the same seed and start time as other respondents, which"
+            f" suggests copied answers under another name: {shorten(copies, _SHOWN)}."
         )
-    for is_whole, which in ((True, "first complete questionnaire"), (False, "questionnaire with most answers")):
-        people = [each.person for each in kept if len(of_person[each.person]) > 1 and each.is_whole == is_whole]
+    for is_whole, which in (
+        (True, "first complete questionnaire"),
+        (False, "questionnaire with most answers"),
+    ):
+        people = [
+            each.person
+            for each in kept
+            if len(of_person[each.person]) > 1 and each.is_whole == is_whole
+        ]
         if people:
             none = "" if is_whole else " without completing one"
             several = f"{_people(len(people))} answered several times{none}; the {which} is used"
@@ -314,7 +355,10 @@ def _answers(sheet: _Sheet, has_catch: bool) -> list[Row]:
         if row[PART] == MAIN
     ]
     failed = {FAILED: str(sheet.failed())} if has_catch else {}
-    return [{name: cell for name, cell in row.items() if name not in _BOOKKEEPING} | failed for row in rows]
+    return [
+        {name: cell for name, cell in row.items() if name not in _BOOKKEEPING} | failed
+        for row in rows
+    ]
 
 
 def _as_read(rows: list[Row]) -> "pandas.DataFrame":
@@ -329,8 +373,12 @@ def _as_read(rows: list[Row]) -> "pandas.DataFrame":
 
 def _counted(kept: list[_Sheet]) -> list[str]:
     """How many people answered how much."""
-    sentences = [f"{_people(len(kept))}, {plural(sum(sheet.answered for sheet in kept), 'answer')}."]
-    early = {each.person: f"{each.answered} of {each.planned}" for each in kept if not each.is_whole}
+    sentences = [
+        f"{_people(len(kept))}, {plural(sum(sheet.answered for sheet in kept), 'answer')}."
+    ]
+    early = {
+        each.person: f"{each.answered} of {each.planned}" for each in kept if not each.is_whole
+    }
     if early:
         sentences.append(f"{_people(len(early))} stopped early: {_each(early)}.")
     left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
@@ -339,8 +387,8 @@ def _counted(kept: list[_Sheet]) -> list[str]:
     failed = {each.person: number for each in kept if (number := each.failed())}
     if failed:
         sentences.append(
-            f"{_people(len(failed))} failed catch trials: {_each(failed)}; to exclude such respondents from a fit,"
-            f' use where="{FAILED} == 0".'
+            f"{_people(len(failed))} failed catch trials: {_each(failed)}; to exclude such"
+            f' respondents from a fit, use where="{FAILED} == 0".'
         )
     return sentences
 

@@ -1,4 +1,5 @@
-"""Pictures of options, as part of a page: scaled down, without what cameras write beside them, and without scripts."""
+"""Pictures of options, as part of a page: scaled down, without what cameras write beside them, and
+without scripts."""
 
 import base64
 import io
@@ -31,10 +32,14 @@ def picture(path: Path) -> str:
     """
     if not path.is_file():
         raise DataError(
-            f"There is no picture {str(path)!r}; give paths relative to the folder that contains the list of pictures."
+            f"There is no picture {str(path)!r}; give paths relative to the folder that contains"
+            " the list of pictures."
         )
     if (size := path.stat().st_size) > MAX_BYTES:
-        raise DataError(f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,} bytes.")
+        raise DataError(
+            f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,}"
+            " bytes."
+        )
     content = path.read_bytes()
     if path.suffix.lower() == ".svg":
         _check_drawing(path, content)
@@ -54,12 +59,14 @@ def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
         image: Any = Image.open(io.BytesIO(content), formats=_KINDS)
         if image.width * image.height > MAX_PIXELS:
             raise DataError(
-                f"The picture {str(path)!r} has {image.width:,} by {image.height:,} pixels; reduce it to at most"
-                f" {MAX_PIXELS:,} pixels."
+                f"The picture {str(path)!r} has {image.width:,} by {image.height:,} pixels; reduce"
+                f" it to at most {MAX_PIXELS:,} pixels."
             )
         image = ImageOps.exif_transpose(image)
     except UnidentifiedImageError:
-        raise DataError(f"{str(path)!r} is not a picture; save it as PNG, JPEG, GIF, WebP or SVG.") from None
+        raise DataError(
+            f"{str(path)!r} is not a picture; save it as PNG, JPEG, GIF, WebP or SVG."
+        ) from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         if isinstance(error, DataError):
             raise
@@ -67,7 +74,11 @@ def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
     see_through = "A" in image.getbands() or "transparency" in image.info
     image = image.convert("RGBA" if see_through else "RGB")
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    kind, settings = ("png", {"optimize": True}) if see_through else ("jpeg", {"quality": _QUALITY, "optimize": True})
+    kind, settings = (
+        ("png", {"optimize": True})
+        if see_through
+        else ("jpeg", {"quality": _QUALITY, "optimize": True})
+    )
     held = io.BytesIO()
     image.save(held, kind, **settings)
     return kind, held.getvalue()
@@ -77,7 +88,9 @@ def _check_drawing(path: Path, content: bytes) -> None:
     """Refuse an SVG that runs, loads or holds anything but a drawing."""
 
     def refuse(what: str) -> DataError:
-        return DataError(f"The picture {str(path)!r} contains {what}; save it as a plain drawing, or as PNG.")
+        return DataError(
+            f"The picture {str(path)!r} contains {what}; save it as a plain drawing, or as PNG."
+        )
 
     if len(content) > _MAX_SVG:
         raise DataError(f"The picture {str(path)!r} has {len(content):,} bytes; save it as PNG.")
@@ -97,7 +110,9 @@ def _check_drawing(path: Path, content: bytes) -> None:
         if _name(element.tag) in _ELEMENTS:
             raise refuse(f"the element {_name(element.tag)!r}")
         texts = (
-            [*element.attrib.values(), element.text or ""] if _name(element.tag) == "style" else element.attrib.values()
+            [*element.attrib.values(), element.text or ""]
+            if _name(element.tag) == "style"
+            else element.attrib.values()
         )
         if any(_ELSEWHERE.search("".join(text.split())) for text in texts):
             raise refuse("a style that loads other files")

@@ -60,11 +60,13 @@ class StudyDescription:
     language : str
         "en" or "de".
     instructions, consent, thanks : str
-        Texts of the first page, of the page before it, and of the last one; a blank line ends a paragraph.
+        Texts of the first page, of the page before it, and of the last one; a blank line ends a
+        paragraph.
     no_preference : bool
         Whether a pair has a third answer, that neither is preferred.
     dual : bool
-        Whether a choice among products is followed by the question whether it would really be chosen.
+        Whether a choice among products is followed by the question whether it would really be
+        chosen.
     size, per_person : int, optional
         Options of a set, and sets of each person, where options alone are given.
     order, sides : str
@@ -72,7 +74,8 @@ class StudyDescription:
     breaks : int, optional
         Answers between two breaks.
     person : str
-        "random": a random name; "asked": the person gives one. `?person=...` in the address comes first.
+        "random": a random name; "asked": the person gives one. `?person=...` in the address comes
+        first.
     post : str
         The address to which answers are sent; "": they are saved by the person.
     show_labels : bool
@@ -119,7 +122,9 @@ class StudyDescription:
 @cache
 def words_in(language: str) -> dict[str, Any]:
     """The words of a language, and its questions by kind."""
-    return tomllib.loads((files("thali._field") / "languages" / f"{language}.toml").read_text("utf-8"))
+    return tomllib.loads(
+        (files("thali._field") / "languages" / f"{language}.toml").read_text("utf-8")
+    )
 
 
 def study_of(given: Any) -> StudyDescription:
@@ -143,7 +148,8 @@ def study_of(given: Any) -> StudyDescription:
         raise DataError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         raise DataError(
-            f"{path} is not valid TOML: {error}. Each line must be a name, = and a value, with text in quotes."
+            f"{path} is not valid TOML: {error}. Each line must be a name, = and a value, with"
+            " text in quotes."
         ) from None
     try:
         return _checked(held, path.parent)
@@ -157,15 +163,28 @@ def _checked(held: Mapping[str, Any], folder: Path) -> StudyDescription:
     for name in held:
         if name not in known:
             raise DataError(
-                f"Unknown key {name!r} in a study; available keys: {', '.join(known)}.{suggest(str(name), known)}"
+                f"Unknown key {name!r} in a study; available keys:"
+                f" {', '.join(known)}.{suggest(str(name), known)}"
             )
     language = _one_of("language", held.get("language", "en"), LANGUAGES)
     found: dict[str, Any] = {
         "language": language,
-        **{name: _text(name, held[name]) for name in ("title", "instructions", "consent", "thanks") if name in held},
-        **{name: _flag(name, held[name]) for name in ("no_preference", "dual", "show_labels") if name in held},
+        **{
+            name: _text(name, held[name])
+            for name in ("title", "instructions", "consent", "thanks")
+            if name in held
+        },
+        **{
+            name: _flag(name, held[name])
+            for name in ("no_preference", "dual", "show_labels")
+            if name in held
+        },
         **{name: _whole(name, held[name], 1) for name in ("per_person", "breaks") if name in held},
-        **{name: _one_of(name, held[name], (RANDOM, GIVEN)) for name in ("order", "sides") if name in held},
+        **{
+            name: _one_of(name, held[name], (RANDOM, GIVEN))
+            for name in ("order", "sides")
+            if name in held
+        },
     }
     if "size" in held:
         found["size"] = _whole("size", held["size"], 2)
@@ -177,7 +196,9 @@ def _checked(held: Mapping[str, Any], folder: Path) -> StudyDescription:
         found["words"] = _words(held["words"], language)
     if "pictures" in held:
         pictures = _table("pictures", held["pictures"])
-        found["pictures"] = {as_label(name): folder / _text("pictures", file) for name, file in pictures.items()}
+        found["pictures"] = {
+            as_label(name): folder / _text("pictures", file) for name, file in pictures.items()
+        }
     if "scale" in held:
         found["scale"] = _scale(held["scale"])
     found["questions"] = _questions(held.get("questions", []))
@@ -186,7 +207,7 @@ def _checked(held: Mapping[str, Any], folder: Path) -> StudyDescription:
     return StudyDescription(**found)
 
 
-# Values ---------------------------------------------------------------------------------------------------------------
+# Values -------------------------------------------------------------------------------------------
 
 
 def _text(name: str, value: Any) -> str:
@@ -224,7 +245,8 @@ def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
 def _table(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise DataError(
-            f"{name!r} must be a table, that is, a line [{name}] followed by one line per name; got {value!r}."
+            f"{name!r} must be a table, that is, a line [{name}] followed by one line per name;"
+            f" got {value!r}."
         )
     return value
 
@@ -238,13 +260,16 @@ def _list(name: str, value: Any) -> list[Mapping[str, Any]]:
 def _only(what: str, held: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in held:
         if name not in known:
-            raise DataError(f"{what} has no {name!r}; available: {', '.join(known)}.{suggest(str(name), known)}")
+            raise DataError(
+                f"{what} has no {name!r}; available: {', '.join(known)}.{suggest(str(name), known)}"
+            )
 
 
 def post_address(value: Any) -> str:
     """An address to which a page may send: https, or http on this computer."""
     expected = (
-        "'post' must be an address with https and without user name or password, such as 'https://example.org/answers'"
+        "'post' must be an address with https and without user name or password, such as"
+        " 'https://example.org/answers'"
     )
     text = _text("post", value)
     try:
@@ -263,7 +288,8 @@ def post_address(value: Any) -> str:
 
 
 def sends_to(post: str) -> str:
-    """What a policy of a page names, of the address to which it sends: the address without its question."""
+    """What a policy of a page names, of the address to which it sends: the address without its
+    question."""
     parts: SplitResult = urlsplit(post)
     return f"{parts.scheme}://{parts.netloc}{parts.path}" if post else ""
 
@@ -285,7 +311,8 @@ def _words(held: Any, language: str) -> dict[str, str]:
             ) from None
         if unknown := sorted(named - allowed):
             may = (
-                f"may contain only the placeholders {listed(f'{{{each}}}' for each in sorted(allowed))}"
+                "may contain only the placeholders"
+                f" {listed(f'{{{each}}}' for each in sorted(allowed))}"
                 if allowed
                 else "must not contain placeholders"
             )
@@ -309,10 +336,21 @@ def _scale(held: Any) -> RatingScale:
 
 @cache
 def _taken() -> dict[str, str]:
-    """The names by which tables of answers are recognised, as they are compared: what such a column holds."""
+    """The names by which tables of answers are recognised, as they are compared: what such a column
+    holds."""
     found = {word: role.meaning for role in ROLES for word in role.synonyms}
-    own = {"seed": "the seed", "study": "the study", "part": "the part", "passed": "whether a catch trial was passed"}
-    own |= {"left": "an option", "right": "an option", "version": "the version", "started": "when a respondent started"}
+    own = {
+        "seed": "the seed",
+        "study": "the study",
+        "part": "the part",
+        "passed": "whether a catch trial was passed",
+    }
+    own |= {
+        "left": "an option",
+        "right": "an option",
+        "version": "the version",
+        "started": "when a respondent started",
+    }
     return found | own
 
 
@@ -323,36 +361,48 @@ def _questions(held: Any) -> tuple[Question, ...]:
         name = _text("name", each.get("name", ""))
         if not _NAME.fullmatch(name):
             raise DataError(
-                "The name of a question is the name of its column and must be one word of letters and digits; got"
-                f" {name!r}."
+                "The name of a question is the name of its column and must be one word of letters"
+                f" and digits; got {name!r}."
             )
         if plain(name) in _taken():
-            raise DataError(f"The column of the question {name!r} would be read as {_taken()[plain(name)]}; rename it.")
+            raise DataError(
+                f"The column of the question {name!r} would be read as {_taken()[plain(name)]};"
+                " rename it."
+            )
         if any(plain(name) == plain(other.name) for other in found):
             raise DataError(f"Two questions are called {name!r}; rename one.")
         ask = _text("ask", each.get("ask", ""))
         if not ask:
             raise DataError(f'The question {name!r} has no text; add ask = "...".')
         kind = _one_of(
-            "kind", each.get("kind", "choice" if "choices" in each else "text"), ("number", "choice", "text")
+            "kind",
+            each.get("kind", "choice" if "choices" in each else "text"),
+            ("number", "choice", "text"),
         )
         choices: tuple[str, ...] = ()
         if kind == "choice":
             if not isinstance(each.get("choices"), list | tuple) or len(each["choices"]) < 2:
-                raise DataError(f'The question {name!r} requires at least two choices = ["...", "..."].')
+                raise DataError(
+                    f'The question {name!r} requires at least two choices = ["...", "..."].'
+                )
             choices = checked_labels(each["choices"], f"The choices of {name!r}")
-        limits = {limit: _number(limit, each[limit]) for limit in ("least", "most") if limit in each}
+        limits = {
+            limit: _number(limit, each[limit]) for limit in ("least", "most") if limit in each
+        }
         if (limits or "choices" in each) and kind != ("number" if limits else "choice"):
             raise DataError(
-                f"The question {name!r} is of kind {kind!r}, which does not allow {next(iter(limits), 'choices')!r}."
+                f"The question {name!r} is of kind {kind!r}, which does not allow"
+                f" {next(iter(limits), 'choices')!r}."
             )
         if len(limits) == 2 and limits["least"] > limits["most"]:
             raise DataError(
-                f"The question {name!r} has no possible answer, because 'least' is greater than 'most'; correct one of"
-                " them."
+                f"The question {name!r} has no possible answer, because 'least' is greater than"
+                " 'most'; correct one of them."
             )
         required = _flag("required", each.get("required", True))
-        found.append(Question(name, ask, kind, choices, limits.get("least"), limits.get("most"), required))
+        found.append(
+            Question(name, ask, kind, choices, limits.get("least"), limits.get("most"), required)
+        )
     return tuple(found)
 
 
@@ -362,7 +412,10 @@ def _extra(name: str, held: Mapping[str, Any]) -> Extra:
     known = ("options", "products", *(("answer",) if name == "catch" else ()))
     _only(what, held, known)
     if ("options" in held) == ("products" in held):
-        raise DataError(f'{what} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for choice tasks.')
+        raise DataError(
+            f'{what} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for'
+            " choice tasks."
+        )
     shown = held.get("options", held.get("products"))
     if not isinstance(shown, list | tuple) or len(shown) < 2:
         raise DataError(f"{what} must show at least two options or products; got {shown!r}.")
@@ -372,12 +425,16 @@ def _extra(name: str, held: Mapping[str, Any]) -> Extra:
         answer = as_label(held.get("answer"))
         found: tuple[Any, ...] = labels
     else:
-        found = tuple({str(key): as_label(cell) for key, cell in _table("products", each).items()} for each in shown)
+        found = tuple(
+            {str(key): as_label(cell) for key, cell in _table("products", each).items()}
+            for each in shown
+        )
         answers, answer = tuple(range(1, len(found) + 1)), held.get("answer")
     if name == "practice":
         return Extra(found)
     if answer not in answers:
         raise DataError(
-            f"{what} requires its correct answer, one of {shorten(list(map(str, answers)))}; got {answer!r}."
+            f"{what} requires its correct answer, one of {shorten(list(map(str, answers)))}; got"
+            f" {answer!r}."
         )
     return Extra(found, answers.index(answer))

@@ -1,4 +1,5 @@
-"""Nested NamedTuples of arrays and random streams as flat dictionaries of arrays, and back; as bytes, and back."""
+"""Nested NamedTuples of arrays and random streams as flat dictionaries of arrays, and back; as
+bytes, and back."""
 
 import base64
 import io
@@ -19,7 +20,11 @@ def flat(value: Any, name: str) -> Arrays:
     """Copies of the arrays of a nested tuple, by path."""
     if not isinstance(value, tuple):
         return _stored(np.array(value), name)
-    return {path: array for place, each in enumerate(value) for path, array in flat(each, f"{name}/{place}").items()}
+    return {
+        path: array
+        for place, each in enumerate(value)
+        for path, array in flat(each, f"{name}/{place}").items()
+    }
 
 
 def filled(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
@@ -53,7 +58,9 @@ def packed_streams(rngs: Sequence[np.random.Generator]) -> np.ndarray:
     for rng in rngs:
         now = rng.bit_generator.state
         state, inc = now["state"]["state"], now["state"]["inc"]
-        rows.append([state >> 64, state & _WORD, inc >> 64, inc & _WORD, now["has_uint32"], now["uinteger"]])
+        rows.append(
+            [state >> 64, state & _WORD, inc >> 64, inc & _WORD, now["has_uint32"], now["uinteger"]]
+        )
     return np.array(rows, np.uint64)
 
 
@@ -80,7 +87,11 @@ def prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
 
 def without_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
     """Those arrays whose names begin so, under the rest of their names."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -108,11 +119,12 @@ def fill(rows: np.ndarray, found: np.ndarray) -> None:
     rows[...] = found
 
 
-# Arrays as text that a script turns into typed arrays -----------------------------------------------------------------
+# Arrays as text that a script turns into typed arrays ---------------------------------------------
 
 
 def packed(array: np.ndarray) -> dict[str, Any]:
-    """Type and little-endian bytes, in base64, of an array of one of the types u1, u2, i2 and f4."""
+    """Type and little-endian bytes, in base64, of an array of one of the types u1, u2, i2 and
+    f4."""
     kind = array.dtype.str[1:]
     data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
     return {"type": kind, "data": base64.b64encode(data).decode("ascii")}

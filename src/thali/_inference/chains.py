@@ -14,7 +14,8 @@ from .arrays import Arrays, fill, filled, flat, packed_streams, unpacked_streams
 from .jobs import FitFolder
 from .threads import Sliced, rectangle, run_in_threads
 
-FIRST_DRAWS = 1000  # of each chain, after which a run of unknown length is looked at for the first time
+# of each chain, after which a run of unknown length is looked at for the first time
+FIRST_DRAWS = 1000
 
 
 class Run(NamedTuple):
@@ -61,16 +62,17 @@ def checked_run(
 class Chain(Sliced):
     """Base of a chain: it runs in slices, records draws, and can be stored between two slices.
 
-    A subclass has `recorded`, `drawn` and `adopt` in addition to what `Sliced` requires, and in `_PARTS` the names of
-    the attributes that sweeps change, nested tuples of arrays.
-    """
+    A subclass has `recorded`, `drawn` and `adopt` in addition to what `Sliced` requires, and in
+    `_PARTS` the names of the attributes that sweeps change, nested tuples of arrays."""
 
     _PARTS: ClassVar[tuple[str, ...]]
 
     rng: np.random.Generator
-    in_pilot: bool = False  # whether it stops before its end, for all chains to be looked at together
+    # whether it stops before its end, for all chains to be looked at together
+    in_pilot: bool = False
     first: int = 0  # number of the first draw of the record; earlier ones are elsewhere
-    image: tuple[Arrays, int] | None = None  # the state at the end of a slice, and how many draws were recorded then
+    # the state at the end of a slice, and how many draws were recorded then
+    image: tuple[Arrays, int] | None = None
     image_wanted: bool = False
 
     @property
@@ -80,7 +82,8 @@ class Chain(Sliced):
 
     @property
     def total_of_run(self) -> int:
-        """The sweeps of the whole run, as far as they are known; in a pilot `total` are those of the pilot."""
+        """The sweeps of the whole run, as far as they are known; in a pilot `total` are those of
+        the pilot."""
         return self.total
 
     @property
@@ -89,11 +92,13 @@ class Chain(Sliced):
         return self.recorded > 0
 
     def drawn(self, first: int, last: int) -> Arrays:
-        """The draws from number `first` to before `last`: views, whose contents do not change any more."""
+        """The draws from number `first` to before `last`: views, whose contents do not change any
+        more."""
         raise NotImplementedError
 
     def adopt(self, draws: Arrays) -> None:
-        """Fill the record with draws that `drawn(first, recorded)` gave; to be called after `restore` and `skip`."""
+        """Fill the record with draws that `drawn(first, recorded)` gave; to be called after
+        `restore` and `skip`."""
         raise NotImplementedError
 
     def skip(self, draws: int) -> None:
@@ -102,7 +107,11 @@ class Chain(Sliced):
 
     def packed(self) -> Arrays:
         """Everything that the rest of the chain depends on, but for the recorded draws."""
-        parts = {path: array for name in self._PARTS for path, array in flat(vars(self)[name], name).items()}
+        parts = {
+            path: array
+            for name in self._PARTS
+            for path, array in flat(vars(self)[name], name).items()
+        }
         return {"stream": packed_streams([self.rng]), **parts}
 
     def restore(self, arrays: Arrays) -> None:
@@ -112,7 +121,8 @@ class Chain(Sliced):
             vars(self)[name] = filled(vars(self)[name], arrays, name)
 
     def take_over(self, arrays: Arrays) -> None:
-        """Begin where a chain of nearly the same data was when `packed` gave this; default: at one's own start."""
+        """Begin where a chain of nearly the same data was when `packed` gave this; default: at
+        one's own start."""
 
     def run_slice(self) -> None:
         super().run_slice()
@@ -185,7 +195,8 @@ class TuningIsLong(TimeIsUp):
 
 
 class TimeLimit:
-    """The time that a run may take: it begins with the first look at it, once everything is compiled."""
+    """The time that a run may take: it begins with the first look at it, once everything is
+    compiled."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds, self._end = seconds, math.inf
@@ -205,7 +216,8 @@ class TimeLimit:
 
 
 class Watch:
-    """What the caller's thread does while chains run: show progress, write snapshots, look at the clock."""
+    """What the caller's thread does while chains run: show progress, write snapshots, look at the
+    clock."""
 
     def __init__(
         self,
@@ -230,7 +242,9 @@ class Watch:
         self._progress.update(done, self._status(self._chains))
         if self._folder is not None and self._folder.is_due():
             if all(chain.image is not None for chain in self._chains):
-                self._write([chain.image for chain in self._chains if chain.image is not None], False)
+                self._write(
+                    [chain.image for chain in self._chains if chain.image is not None], False
+                )
                 for chain in self._chains:
                     chain.image = chain.image if chain.is_done else None
             else:
@@ -245,15 +259,24 @@ class Watch:
 
     def _write(self, images: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
         assert self._folder is not None
-        begins, ends = self._folder.recorded or [0] * len(images), [recorded for _, recorded in images]
+        begins, ends = (
+            self._folder.recorded or [0] * len(images),
+            [recorded for _, recorded in images],
+        )
         new = [chain.drawn(a, b) for chain, a, b in zip(self._chains, begins, ends, strict=True)]
-        done, total = sum(chain.sweeps for chain in self._chains), sum(chain.total for chain in self._chains)
+        done, total = (
+            sum(chain.sweeps for chain in self._chains),
+            sum(chain.total for chain in self._chains),
+        )
         place = {**self._place, "done": done, "total": total, "unit": "sweeps"}
         self._folder.write([state for state, _ in images], new, ends, place, has_ended)
 
 
-def run_chains(chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False) -> bool:
-    """Run all chains to their end; returns whether Ctrl-C or the clock stopped them early, with a draw to show.
+def run_chains(
+    chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False
+) -> bool:
+    """Run all chains to their end; returns whether Ctrl-C or the clock stopped them early, with a
+    draw to show.
 
     `progress` has `note(text)` and `update(sweeps done)`.
     """
@@ -272,14 +295,16 @@ def run_chains(chains: Sequence[Chain], cores: int | None, progress: Any, is_com
     return False
 
 
-# Chains of independent draws, which run, are stored and go on like those of any sampler -------------------------------
+# Chains of independent draws, which run, are stored and go on like those of any sampler -----------
 
 
-BLOCK = 250  # draws made together, always so many, so that a draw does not depend on where a run was sliced
+# draws made together, always so many, so that a draw does not depend on where a run was sliced
+BLOCK = 250
 
 
 class IndependentDraws(RowChain):
-    """Base of such a chain; a subclass has `record`, `_block(rng)`, and sets no state of its own."""
+    """Base of such a chain; a subclass has `record`, `_block(rng)`, and sets no state of its
+    own."""
 
     _PARTS = ("sweeps",)
 
@@ -305,7 +330,8 @@ class IndependentDraws(RowChain):
         """Make the draws up to this one."""
         while self.sweeps < until:
             begin = self.sweeps % self.block_size
-            if begin == 0 or self._made is None:  # a chain that was stored within a block makes it once more
+            # a chain that was stored within a block makes it once more
+            if begin == 0 or self._made is None:
                 self._after = copy.deepcopy(self.rng)
                 self._made = self._block(self._after)
             end = min(self.block_size, begin + until - self.sweeps)

@@ -1,4 +1,5 @@
-"""Files on disk: written whole or not at all, and sealed by a hash, so that damage is found when they are read."""
+"""Files on disk: written whole or not at all, and sealed by a hash, so that damage is found when
+they are read."""
 
 import contextlib
 import errno
@@ -11,10 +12,11 @@ from pathlib import Path
 
 from thali.errors import DataError
 
-# Locks of the operating system on open files; they end with the process that holds them -------------------------------
+# Locks of the operating system on open files; they end with the process that holds them -----------
 
 
-_FAR = 1 << 30  # the byte that Windows locks, where no file has one: it would keep others from reading it
+# the byte that Windows locks, where no file has one: it would keep others from reading it
+_FAR = 1 << 30
 
 
 def lock(descriptor: int) -> bool:
@@ -36,7 +38,10 @@ def lock(descriptor: int) -> bool:
     return True
 
 
-_SPACE, _RIGHTS = "free some space, or choose another folder", "choose a folder that you can write to"
+_SPACE, _RIGHTS = (
+    "free some space, or choose another folder",
+    "choose a folder that you can write to",
+)
 _ADVICE = {
     errno.ENOSPC: _SPACE,
     getattr(errno, "EDQUOT", errno.ENOSPC): _SPACE,
@@ -46,8 +51,8 @@ _ADVICE = {
     errno.EROFS: _RIGHTS,
 }
 _ANOTHER = (
-    "Another process wrote to '{folder}' at the same time and created files ({what}); run one of the two commands again"
-    " with another folder."
+    "Another process wrote to '{folder}' at the same time and created files ({what}); run one of"
+    " the two commands again with another folder."
 )
 _SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of everything before it
 _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
@@ -62,7 +67,9 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> 
     """Write files to a folder; none of them appears before all of them are safely on disk."""
     for name in contents:
         check_place(folder / name)
-    unfinished = {name: folder / f"{_start_of_part(name)}{secrets.token_hex(8)}.part" for name in contents}
+    unfinished = {
+        name: folder / f"{_start_of_part(name)}{secrets.token_hex(8)}.part" for name in contents
+    }
     written, path = {}, folder
     try:
         _remove_parts(folder, contents)
@@ -77,10 +84,14 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> 
             path = folder / name
             os.replace(new, path)
         _sync_folder(folder)
-        # Of several processes, the one that moves its last file last sees what the others wrote in between.
-        foreign = [name for name, identity in written.items() if _identity(folder / name) != identity]
+        # Of several processes, the one that moves its last file last sees what the others wrote in
+        # between.
+        foreign = [
+            name for name, identity in written.items() if _identity(folder / name) != identity
+        ]
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and folder.is_dir():  # another process removed it as a leftover
+        # another process removed it as a leftover
+        if isinstance(error, FileNotFoundError) and folder.is_dir():
             raise DataError(_ANOTHER.format(folder=folder, what=f"'{path.name}'")) from error
         raise DataError(cannot_write(path, error)) from error
     finally:
@@ -108,7 +119,9 @@ def _remove_parts(folder: Path, names: Iterable[str]) -> None:
 def cannot_write(path: Path, error: OSError) -> str:
     """One sentence about a file that cannot be written, and what to do about it."""
     reason = error.strerror or str(error)
-    return f"Cannot write '{path}': {reason}; {_ADVICE.get(error.errno or 0, 'choose another place')}."
+    return (
+        f"Cannot write '{path}': {reason}; {_ADVICE.get(error.errno or 0, 'choose another place')}."
+    )
 
 
 def seal(content: bytes | memoryview) -> bytes:
@@ -135,9 +148,13 @@ def check_place(path: Path) -> None:
     if path.exists() and not path.is_file():  # a device, which a file must not replace
         raise DataError(f"Cannot write '{path}': it is not a regular file; give another file name.")
     if not path.parent.is_dir():
-        raise DataError(f"Cannot write '{path}': the folder '{path.parent}' does not exist; create it first.")
+        raise DataError(
+            f"Cannot write '{path}': the folder '{path.parent}' does not exist; create it first."
+        )
     if not os.access(path.parent, os.W_OK):
-        raise DataError(f"Cannot write '{path}': no permission for the folder '{path.parent}'; choose another.")
+        raise DataError(
+            f"Cannot write '{path}': no permission for the folder '{path.parent}'; choose another."
+        )
 
 
 def _identity(path: Path) -> tuple[int, int, int]:

@@ -7,12 +7,13 @@ from typing import Any
 
 
 class held_back:
-    """Within the block Ctrl-C is only recorded; at its end the handler that was set before is called.
+    """Within the block Ctrl-C is only recorded; at its end the handler that was set before is
+    called.
 
-    Python runs signal handlers in the main thread only, between any two of its instructions. A block in another thread
-    is not interrupted, and there, as where Ctrl-C is ignored, nothing changes. Blocks may be nested: the outermost one
-    passes Ctrl-C on. A block that may last long prints a message on stderr.
-    """
+    Python runs signal handlers in the main thread only, between any two of its instructions. A
+    block in another thread is not interrupted, and there, as where Ctrl-C is ignored, nothing
+    changes. Blocks may be nested: the outermost one passes Ctrl-C on. A block that may last long
+    prints a message on stderr."""
 
     is_noted: bool
 
@@ -40,7 +41,8 @@ class held_back:
             self._before(signal.SIGINT, None)
 
     def _note(self, number: Any, frame: Any) -> None:
-        if self.word and not self.is_noted and frame is not None:  # None: passed on by an inner block
+        # None: passed on by an inner block
+        if self.word and not self.is_noted and frame is not None:
             with suppress(OSError):  # no stderr; print could meet itself in the middle of a line
                 os.write(2, f"{self.word}\n".encode())
         self.is_noted = True

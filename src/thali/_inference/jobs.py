@@ -1,4 +1,5 @@
-"""Work in a folder, so that a killed run goes on where it was: a fit with the state of its samplers.
+"""Work in a folder, so that a killed run goes on where it was: a fit with the state of its
+samplers.
 
 ::
 
@@ -8,8 +9,8 @@
       state-00007.npz   everything else that the rest of the run depends on
       lock              held by the process that runs the job
 
-Every file has its hash in job.json, and job.json its own at its end. Jobs of many parts are in `parts`.
-"""
+Every file has its hash in job.json, and job.json its own at its end. Jobs of many parts are in
+`parts`."""
 
 import errno
 import hashlib
@@ -60,7 +61,10 @@ class _OtherFolder(Fact):
     def render(self, words: Words) -> str:
         """The advice in those words."""
         may_overwrite = words.has("overwrite") and not words.is_python()
-        return f"choose another folder, or {'give --overwrite' if may_overwrite else 'delete this folder'}"
+        return (
+            "choose another folder, or"
+            f" {'give --overwrite' if may_overwrite else 'delete this folder'}"
+        )
 
 
 OTHER_FOLDER = _OtherFolder()
@@ -70,7 +74,8 @@ _overwrite: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 @contextmanager
 def command_noted(command: dict[str, Any] | None, overwrite: bool) -> Iterator[None]:
-    """Jobs that are opened within note this command, as JSON, which goes on with them; others may have to give way."""
+    """Jobs that are opened within note this command, as JSON, which goes on with them; others may
+    have to give way."""
     tokens = _command.set(command), _overwrite.set(overwrite)
     try:
         yield
@@ -87,22 +92,25 @@ class JobFolder:
     path : str or path
         Made if it is absent; removed when it is closed if nothing was written.
     stamp : mapping
-        What determines the results, as JSON: `kind` (such as "fit"), `models` (by name, each with its `class` and its
-        `parameters`), `settings` and `data`.
+        What determines the results, as JSON: `kind` (such as "fit"), `models` (by name, each with
+        its `class` and its `parameters`), `settings` and `data`.
     random_seed
         As of `fit`; None is that of the job.
 
     Raises
     ------
     DataError
-        If the folder cannot be used, holds other files, is damaged, or holds a job with another stamp.
+        If the folder cannot be used, holds other files, is damaged, or holds a job with another
+        stamp.
     """
 
     def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
         try:
             self.path: Path = Path(path)
         except TypeError:
-            raise ArgumentError(Argument("job"), f" must be the path of a folder; got {path!r}.") from None
+            raise ArgumentError(
+                Argument("job"), f" must be the path of a folder; got {path!r}."
+            ) from None
         seed = None if random_seed is None else seed_as_json(root(random_seed))
         self._stamp = json.loads(json.dumps({"versions": versions(), **stamp, "seed": seed}))
         self._segments: list[dict[str, str]] = []
@@ -193,7 +201,9 @@ class JobFolder:
         atomic_write(self.path / name, content)
         return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
-    def _store_index(self, segments: list[dict[str, str]], place: Mapping[str, Any], ended: bool, **more: Any) -> None:
+    def _store_index(
+        self, segments: list[dict[str, str]], place: Mapping[str, Any], ended: bool, **more: Any
+    ) -> None:
         """Replace the index: from now on these files count."""
         index = {
             "thali_job": SCHEMA,
@@ -227,7 +237,8 @@ class FitFolder(JobFolder):
     _outdated: Sequence[dict[str, str]] = ()  # segments that the next snapshot replaces
 
     def restart(self) -> None:
-        """Take the next snapshot for that of another run, which replaces what was written so far."""
+        """Take the next snapshot for that of another run, which replaces what was written so
+        far."""
         self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
 
     def is_due(self) -> bool:
@@ -242,7 +253,8 @@ class FitFolder(JobFolder):
         place: Mapping[str, Any],
         has_ended: bool = False,
     ) -> None:
-        """Add draws to those that were written, so many of each chain then, and replace the state."""
+        """Add draws to those that were written, so many of each chain then, and replace the
+        state."""
         with self._writing():
             segments, former = list(self._segments), self._state
             if any(len(array) for each in draws for array in each.values()):
@@ -272,21 +284,27 @@ class FitFolder(JobFolder):
         settings = dict(was["settings"])
         if "draws" in settings and (wanted := self._stamp["settings"].get("draws")) is not None:
             # A longer run goes on with a shorter one, or with one until chains agree.
-            former = index["place"].get("draws", wanted) if settings["draws"] is None else settings["draws"]
+            former = (
+                index["place"].get("draws", wanted)
+                if settings["draws"] is None
+                else settings["draws"]
+            )
             if wanted > former:
                 settings["draws"] = wanted
         self._refuse({**was, "settings": settings})
 
 
 def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:
-    """How a job with the stamp `was` differs from `this` one, with the stamp `now`; None if it does not.
+    """How a job with the stamp `was` differs from `this` one, with the stamp `now`; None if it does
+    not.
 
     The words follow the name of the former. Models may have been added; a seed that is None is any.
     """
     for name, version in now["versions"].items():
         if (former := was["versions"].get(name)) != version:
             return Message(
-                f"was started with {name} {former}, but {this} uses {name} {version}, which may give different draws"
+                f"was started with {name} {former}, but {this} uses {name} {version}, which may"
+                " give different draws"
             )
     if was["kind"] != now["kind"]:
         return Message(f"belongs to a {was['kind']}, but this is a {now['kind']}")
@@ -297,7 +315,12 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
             return found
     for name, value in now["settings"].items():
         if (former := was["settings"].get(name)) != value:
-            return Message("was started with ", Setting(name, former), f", but {this} has ", Setting(name, value))
+            return Message(
+                "was started with ",
+                Setting(name, former),
+                f", but {this} has ",
+                Setting(name, value),
+            )
     if was["data"] != now["data"]:
         return Message("was started with other data")
     if now["seed"] is not None and was["seed"] != now["seed"]:
@@ -305,16 +328,25 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
     return None
 
 
-def _difference_of_models(name: str, was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:
+def _difference_of_models(
+    name: str, was: Mapping[str, Any], now: Mapping[str, Any], this: str
+) -> Message | None:
     """The same of two models of a name, which is empty where there is only one."""
     if was["class"] != now["class"]:
         called = f" as {name!r}" if name else ""
         return Message(
-            "was started with ", ModelName(was["class"]), f"{called}, but {this} has ", ModelName(now["class"])
+            "was started with ",
+            ModelName(was["class"]),
+            f"{called}, but {this} has ",
+            ModelName(now["class"]),
         )
     for parameter, value in now["parameters"].items():
         if (former := was["parameters"].get(parameter)) != value:
-            parts = "was started with ", Setting(parameter, former), f" for {name!r}" if name else ""
+            parts = (
+                "was started with ",
+                Setting(parameter, former),
+                f" for {name!r}" if name else "",
+            )
             return Message(*parts, f", but {this} has ", Setting(parameter, value))
     return None
 
@@ -343,12 +375,17 @@ def _check_place(path: Path) -> None:
         raise DataError(f"The folder '{path.parent}' for the job does not exist; create it first.")
     if not path.is_dir():
         return
-    if others := [each.name for each in path.iterdir() if not _OWN.fullmatch(each.name) or each.is_symlink()]:
-        raise DataError(f"The folder '{path}' is not a job: it contains '{min(others)}'; choose another folder.")
+    if others := [
+        each.name for each in path.iterdir() if not _OWN.fullmatch(each.name) or each.is_symlink()
+    ]:
+        raise DataError(
+            f"The folder '{path}' is not a job: it contains '{min(others)}'; choose another folder."
+        )
 
 
 def locked(path: Path, to_write: bool = True) -> BinaryIO:
-    """The lock of a folder, which is made if it is absent; where nothing is to be written, one may be read-only."""
+    """The lock of a folder, which is made if it is absent; where nothing is to be written, one may
+    be read-only."""
     try:
         path.mkdir(exist_ok=True)
         file = _opened(path / LOCK, to_write)
@@ -357,7 +394,8 @@ def locked(path: Path, to_write: bool = True) -> BinaryIO:
     if not lock(file.fileno()):
         file.close()
         raise DataError(
-            f"The job '{path}' is running in another process; wait until it finishes, or choose another folder."
+            f"The job '{path}' is running in another process; wait until it finishes, or choose"
+            " another folder."
         )
     return file
 
@@ -369,7 +407,11 @@ def content_of(path: Path, entry: Mapping[str, str]) -> bytes:
     except OSError:
         content = b""
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise DataError(f"The file '{path / entry['file']}' of the job is damaged or missing; ", OTHER_FOLDER, ".")
+        raise DataError(
+            f"The file '{path / entry['file']}' of the job is damaged or missing; ",
+            OTHER_FOLDER,
+            ".",
+        )
     return content
 
 
@@ -382,7 +424,9 @@ def read_index(path: Path) -> dict[str, Any] | None:
     if not isinstance(index, dict):
         raise DataError(f"The file '{file}' of the job is damaged; ", OTHER_FOLDER, ".")
     if index.get("thali_job") != SCHEMA:
-        raise DataError(f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, ".")
+        raise DataError(
+            f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, "."
+        )
     with as_written(path):
         if not _is_index(index):
             raise ValueError("what every job has, or another file's name")
@@ -396,9 +440,19 @@ def as_written(path: Path) -> Iterator[None]:
         yield
     except ThaliError:
         raise
-    except (LookupError, ValueError, TypeError, AttributeError, OverflowError, EOFError, BadZipFile) as error:
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        EOFError,
+        BadZipFile,
+    ) as error:
         raise DataError(
-            f"The files of the job '{path}' have been changed since thali wrote them; ", OTHER_FOLDER, "."
+            f"The files of the job '{path}' have been changed since thali wrote them; ",
+            OTHER_FOLDER,
+            ".",
         ) from error
 
 
@@ -409,11 +463,20 @@ def _is_index(index: Mapping[str, Any]) -> bool:
     command = index.get("command")
     if not (_holds(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()):
         return False
-    if not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict) or "data" not in stamp:
+    if (
+        not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict)
+        or "data" not in stamp
+    ):
         return False
-    if not all(_holds(model, **{"class": str, "parameters": dict}) for model in stamp["models"].values()):
+    if not all(
+        _holds(model, **{"class": str, "parameters": dict}) for model in stamp["models"].values()
+    ):
         return False
-    if not (_holds(place, done=int, total=int, unit=str) and _holds(stamp, seed=list) and _is_time(index["written"])):
+    if not (
+        _holds(place, done=int, total=int, unit=str)
+        and _holds(stamp, seed=list)
+        and _is_time(index["written"])
+    ):
         return False
     if command is not None and not _holds(command, name=str, arguments=dict, folder=str):
         return False
@@ -424,17 +487,24 @@ def _is_index(index: Mapping[str, Any]) -> bool:
         {"tune": 0, "spent": 0, **place}, draws=int, tempered=bool, tune=int, spent=int
     ):
         return False
-    counts = [*(index["recorded"] if is_fit else []), *(n for two in place.get("each", {}).values() for n in two)]
+    counts = [
+        *(index["recorded"] if is_fit else []),
+        *(n for two in place.get("each", {}).values() for n in two),
+    ]
     if not all(isinstance(number, int) for number in counts):
         return False
     entry = index.get("state" if is_fit else "source")
     entries = [*index["segments"], *([] if entry is None and not is_fit else [entry])]
-    return all(_holds(each, file=str, sha256=str) and _FILES.fullmatch(each["file"]) for each in entries)
+    return all(
+        _holds(each, file=str, sha256=str) and _FILES.fullmatch(each["file"]) for each in entries
+    )
 
 
 def _holds(held: Any, **kinds: type) -> bool:
     """Whether these values are there, each of its kind."""
-    return isinstance(held, dict) and all(isinstance(held.get(name), kind) for name, kind in kinds.items())
+    return isinstance(held, dict) and all(
+        isinstance(held.get(name), kind) for name, kind in kinds.items()
+    )
 
 
 def _is_time(text: str) -> bool:
@@ -486,7 +556,13 @@ def unsealed(content: bytes) -> dict[str, Any] | None:
 
 def _packed(of_chains: Sequence[Arrays]) -> bytes:
     """Arrays of all chains as a file."""
-    return to_bytes({key: array for k, each in enumerate(of_chains) for key, array in prefixed(f"{k}/", each).items()})
+    return to_bytes(
+        {
+            key: array
+            for k, each in enumerate(of_chains)
+            for key, array in prefixed(f"{k}/", each).items()
+        }
+    )
 
 
 def _joined(parts: Sequence[Arrays], prefix: str) -> Arrays:

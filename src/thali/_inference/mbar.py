@@ -1,10 +1,11 @@
-"""Normalising constants of tempered densities, from draws of all of them (the multistate acceptance ratio).
+"""Normalising constants of tempered densities, from draws of all of them (the multistate acceptance
+ratio).
 
-Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple equilibrium states. As many draws come
-from each level t, whose density is prior x likelihood^beta[t] / Z[t]. Given all draws, and not which came from which
-level, a draw x belongs to level t with probability p[t](x) proportional to likelihood(x)^beta[t] / Z[t]; log Z
-maximises the likelihood of the levels that the draws came from, as in a multinomial logit without covariates.
-"""
+Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple equilibrium states.
+As many draws come from each level t, whose density is prior x likelihood^beta[t] / Z[t]. Given all
+draws, and not which came from which level, a draw x belongs to level t with probability p[t](x)
+proportional to likelihood(x)^beta[t] / Z[t]; log Z maximises the likelihood of the levels that the
+draws came from, as in a multinomial logit without covariates."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ import numpy as np
 from .optimise import Concave, maximum
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
-RIDGE = 1e-12  # share of the information that is added, so that levels without any overlap divide by no zero
+# share of the information that is added, so that levels without any overlap divide by no zero
+RIDGE = 1e-12
 
 
 class Combined(NamedTuple):
@@ -56,16 +58,17 @@ def combined(beta: np.ndarray, energies: np.ndarray, blocks: int) -> Combined:
         p[np.arange(len(p)), levels] += 1.0
         np.add.at(score, (ladders, of_draw[draws]), p)
     influence = np.zeros_like(score)
-    influence[..., :-1] = -np.linalg.solve(information, score[..., :-1].reshape(-1, size - 1).T).T.reshape(
-        *score.shape[:2], -1
-    )
+    influence[..., :-1] = -np.linalg.solve(
+        information, score[..., :-1].reshape(-1, size - 1).T
+    ).T.reshape(*score.shape[:2], -1)
     return Combined(-np.append(a, 0.0), influence)
 
 
 def _weights(
     beta: np.ndarray, energies: np.ndarray, a: np.ndarray
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
-    """For some draws at a time: (ladder, draw, level) they came from, and a[t] + log density at t, (draws, levels)."""
+    """For some draws at a time: (ladder, draw, level) they came from, and a[t] + log density at t,
+    (draws, levels)."""
     flat = energies.ravel()
     for first in range(0, len(flat), CHUNK):
         with np.errstate(invalid="ignore"):
@@ -74,7 +77,8 @@ def _weights(
 
 
 def _start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Minus log Z from neighbours alone: the mean of the exponential averages in either direction."""
+    """Minus log Z from neighbours alone: the mean of the exponential averages in either
+    direction."""
     steps = []
     for t in range(beta.size - 1):
         step = beta[t] - beta[t + 1]

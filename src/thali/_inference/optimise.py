@@ -1,9 +1,11 @@
-"""Maximisers that all models share: Newton's method, limited-memory BFGS, and fixed points of maps such as those of EM.
+"""Maximisers that all models share: Newton's method, limited-memory BFGS, and fixed points of maps
+such as those of EM.
 
-Newton's method: a step that does not raise the value is tried shorter: with more damping, as by Levenberg and
-Marquardt, or halved. BFGS is not SciPy's, which calls matrix routines whose threads, on a busy machine, cost a hundred
-times the work that they do for a few dozen coordinates. SQUAREM (Varadhan & Roland 2008, Simple and globally convergent
-methods for accelerating the convergence of any EM algorithm):
+Newton's method: a step that does not raise the value is tried shorter: with more damping, as by
+Levenberg and Marquardt, or halved. BFGS is not SciPy's, which calls matrix routines whose threads,
+on a busy machine, cost a hundred times the work that they do for a few dozen coordinates. SQUAREM
+(Varadhan & Roland 2008, Simple and globally convergent methods for accelerating the convergence of
+any EM algorithm):
 
     r = M(θ) − θ,  v = M(M(θ)) − M(θ) − r,  θ' = θ − 2αr + α²v with α = −|r|/|v|
 """
@@ -16,7 +18,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 _HALVINGS = 60
-_STIFFEST, _MIN_DAMPING = 1e10, 1e-14  # damping that is tried, and that is left after steps that rise
+# damping that is tried, and that is left after steps that rise
+_STIFFEST, _MIN_DAMPING = 1e10, 1e-14
 _CLOSE = 1e-6  # gain below which a point that no step raises is a maximum, rounding aside
 
 
@@ -44,7 +47,8 @@ class Slope(NamedTuple):
 
     gradient: np.ndarray
     curvature: np.ndarray  # minus the second derivatives
-    metric: np.ndarray  # what damping multiplies before it is added to the diagonal of the curvature
+    # what damping multiplies before it is added to the diagonal of the curvature
+    metric: np.ndarray
 
 
 class Target(Generic[P]):
@@ -55,7 +59,8 @@ class Target(Generic[P]):
         raise NotImplementedError
 
     def slope(self, here: P) -> Any:
-        """What steps from a point are made of: a `Slope`, unless the target solves in a way of its own."""
+        """What steps from a point are made of: a `Slope`, unless the target solves in a way of its
+        own."""
         raise NotImplementedError
 
     def solve(self, slope: Any, damping: float) -> Step | None:
@@ -67,7 +72,8 @@ class Target(Generic[P]):
             return Step(gradient, 0.0)
         damped = curve.copy()
         damped[np.diag_indices_from(damped)] += damping * metric
-        _, change, info = dposv(damped, gradient)  # of few coordinates, a tenth of the time of `cho_solve`
+        # of few coordinates, a tenth of the time of `cho_solve`
+        _, change, info = dposv(damped, gradient)
         return Step(change, float(change @ gradient)) if info == 0 else None
 
     def rises(self, here: Any, ahead: Any, promised: float) -> bool:
@@ -98,12 +104,12 @@ def newton(
     longest: float = np.inf,
     most: int = 500,
 ) -> ClimbResult[P]:
-    """Climb from a point until a step promises less than a gain; `last`: that step, which doubles the digits, is taken.
+    """Climb from a point until a step promises less than a gain; `last`: that step, which doubles
+    the digits, is taken.
 
-    `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by it after one that
-    does not; without damping steps are halved. No coordinate changes by more than `longest` in one of at most `most`
-    steps. A value that is not finite is none that rises.
-    """
+    `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by
+    it after one that does not; without damping steps are halved. No coordinate changes by more than
+    `longest` in one of at most `most` steps. A value that is not finite is none that rises."""
     for steps in range(most):
         if target.is_spent():
             return ClimbResult(point, steps, False)
@@ -147,7 +153,11 @@ def _ever_shorter(
 def _at_most(longest: float, step: Step) -> Step:
     """The step, shortened if a coordinate changes by too much."""
     size = np.abs(step.change).max(initial=0.0) if longest < np.inf else 0.0
-    return Step(step.change * (longest / size), step.promised * (longest / size)) if size > longest else step
+    return (
+        Step(step.change * (longest / size), step.promised * (longest / size))
+        if size > longest
+        else step
+    )
 
 
 class LocalFunction(NamedTuple):
@@ -160,7 +170,8 @@ class LocalFunction(NamedTuple):
 
 
 class Concave(Target[LocalFunction]):
-    """A concave function that gives value, gradient and information at once, and `solve` a step of the last two.
+    """A concave function that gives value, gradient and information at once, and `solve` a step of
+    the last two.
 
     The value says nothing about a step that promises less than `rounding`.
     """
@@ -196,21 +207,23 @@ def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> LocalF
     return newton(function, function.look(start), gain, last=True, most=200).point
 
 
-# Maximisation by the gradient alone: limited-memory BFGS --------------------------------------------------------------
+# Maximisation by the gradient alone: limited-memory BFGS ------------------------------------------
 
 
 MEMORY = 20
 _RISE, _FLATTEN = 1e-4, 0.9  # strong Wolfe conditions
-_ROUNDING = 1e-13  # share of a value, a sum of hundreds, within which the slope decides (Hager & Zhang 2005)
+# share of a value, a sum of hundreds, within which the slope decides (Hager & Zhang 2005)
+_ROUNDING = 1e-13
 _TRIALS = 25  # of the length of a step
 
 
-def first_order(target: Target[Any], point: Any, tolerance: float, longest: float) -> ClimbResult[Any]:
+def first_order(
+    target: Target[Any], point: Any, tolerance: float, longest: float
+) -> ClimbResult[Any]:
     """Climb from a point until the absolute entries of the gradient sum to the tolerance or less.
 
-    That sum bounds the gain of changing all coordinates by one; `longest` is the change of a coordinate in one step.
-    Points have a `value` and a `gradient`.
-    """
+    That sum bounds the gain of changing all coordinates by one; `longest` is the change of a
+    coordinate in one step. Points have a `value` and a `gradient`."""
     pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     steps = 0
     while np.abs(point.gradient).sum() > tolerance:
@@ -219,7 +232,8 @@ def first_order(target: Target[Any], point: Any, tolerance: float, longest: floa
             pairs.clear()
             direction = _direction(point.gradient, pairs)
         length, found = _search(target, point, direction, longest)
-        if found is None and not pairs:  # not even uphill: the target is spent, or the point a maximum to all digits
+        # not even uphill: the target is spent, or the point a maximum to all digits
+        if found is None and not pairs:
             return ClimbResult(point, steps, False)
         if found is None:
             pairs.clear()
@@ -234,7 +248,8 @@ def first_order(target: Target[Any], point: Any, tolerance: float, longest: floa
 
 
 def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
-    """The approximate inverse curvature from the last steps, times the gradient (two-loop recursion)."""
+    """The approximate inverse curvature from the last steps, times the gradient (two-loop
+    recursion)."""
     if not pairs:
         return gradient / np.sqrt(gradient @ gradient)
     direction, shares = gradient.copy(), []
@@ -249,8 +264,11 @@ def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
     return direction
 
 
-def _search(target: Target[Any], start: Any, direction: np.ndarray, longest: float) -> tuple[float, Any]:
-    """A point along the direction by the strong Wolfe conditions, or else the highest found; None if none rises."""
+def _search(
+    target: Target[Any], start: Any, direction: np.ndarray, longest: float
+) -> tuple[float, Any]:
+    """A point along the direction by the strong Wolfe conditions, or else the highest found; None
+    if none rises."""
     # The next length between one too short and one too long: the maximum of a cubic through both.
     slope, size = float(direction @ start.gradient), float(np.abs(direction).max())
     most = longest / size
@@ -295,14 +313,19 @@ def _between(low: tuple[float, float, float], high: tuple[float, float, float]) 
             d = 3.0 * (f - h) / (x - y) - g - k
             root = np.sqrt(d * d - g * k) * np.sign(y - x)
             # of the cubic of −F, whose minimum is the maximum of F
-            top = y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root) if np.isfinite(root) else middle
+            top = (
+                y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root)
+                if np.isfinite(root)
+                else middle
+            )
         lower, upper = min(x, y) + 0.1 * abs(y - x), max(x, y) - 0.1 * abs(y - x)
         if np.isfinite(top):
             return float(min(max(top, lower), upper))
     return middle
 
 
-# SQUAREM: two steps of a fixed-point map, then an extrapolation along the curve through them, kept only if it gains ---
+# SQUAREM: two steps of a fixed-point map, then an extrapolation along the curve through them, kept
+# only if it gains
 
 
 _LEAPS = 4  # lengths tried before the extrapolation is given up
@@ -318,7 +341,9 @@ class FixedPoint:
     converged: bool
 
 
-def squarem(step: Callable[..., Any], theta: np.ndarray, most_passes: int, tolerance: float) -> FixedPoint:
+def squarem(
+    step: Callable[..., Any], theta: np.ndarray, most_passes: int, tolerance: float
+) -> FixedPoint:
     """Iterate a map whose objective never decreases to its fixed point."""
     following, value = step(theta)
     values, passes, small = [value], 1, 0

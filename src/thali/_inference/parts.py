@@ -1,10 +1,11 @@
-"""Many parts of work, each of which leaves a record: finished ones, which a folder keeps, are not done again.
+"""Many parts of work, each of which leaves a record: finished ones, which a folder keeps, are not
+done again.
 
 ::
 
     FOLDER/
       job.json            as of `jobs`
-      parts-00001.json    records of the parts that were finished since the file before; never changed
+      parts-00001.json    records of the parts finished since the file before; never changed
       source.npz          what makes results of the records, without whoever began the job
       lock
 """
@@ -37,8 +38,11 @@ class PartsFolder(JobFolder):
         Stored beside the records.
     """
 
-    def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any, source: Arrays | None = None) -> None:
-        self.records: dict[str, Record] = {}  # of finished parts, and of those that failed, which have an "error"
+    def __init__(
+        self, path: Any, stamp: Mapping[str, Any], random_seed: Any, source: Arrays | None = None
+    ) -> None:
+        # of finished parts, and of those that failed, which have an "error"
+        self.records: dict[str, Record] = {}
         self._source = source
         self._source_entry: dict[str, str] | None = None
         self._new: dict[str, Record] = {}  # not in the folder yet
@@ -48,11 +52,13 @@ class PartsFolder(JobFolder):
         super().__init__(path, stamp, random_seed)
 
     def plan(self, wanted: Mapping[str, str], unit: str) -> None:
-        """Say which parts there are, each with the group that it is counted in, and what they are called."""
+        """Say which parts there are, each with the group that it is counted in, and what they are
+        called."""
         self._wanted, self._unit = wanted, unit
 
     def add(self, key: str, record: Record, seconds: float) -> None:
-        """Keep the record of a part that took so long; it is written at once unless it took little."""
+        """Keep the record of a part that took so long; it is written at once unless it took
+        little."""
         self.records[key] = self._new[key] = record
         self._unsaved += seconds
         if self._unsaved >= self._pause:
@@ -67,12 +73,15 @@ class PartsFolder(JobFolder):
             self.close()
         if kind is KeyboardInterrupt and self.records:
             raise KeyboardInterrupt(
-                f"{self._done().total():,} of {len(self._wanted):,} {self._unit} are saved in '{self.path}'"
+                f"{self._done().total():,} of {len(self._wanted):,} {self._unit} are saved in"
+                f" '{self.path}'"
             )
 
     def _done(self) -> Counter[str]:
         """How many parts of each group are finished."""
-        return Counter(group for key, group in self._wanted.items() if is_whole(self.records.get(key)))
+        return Counter(
+            group for key, group in self._wanted.items() if is_whole(self.records.get(key))
+        )
 
     def _write(self) -> None:
         if self._is_full:
@@ -80,7 +89,9 @@ class PartsFolder(JobFolder):
         with self._writing():
             segments = list(self._segments)
             if self._new:
-                segments.append(self._store(f"parts-{self._number:05d}.json", json.dumps(self._new).encode()))
+                segments.append(
+                    self._store(f"parts-{self._number:05d}.json", json.dumps(self._new).encode())
+                )
             if self._source is not None and self._source_entry is None:
                 self._source_entry = self._store("source.npz", to_bytes(self._source))
             done, total = self._done(), Counter(self._wanted.values())
@@ -107,9 +118,8 @@ def in_turn(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tuple[int
 class Batch(Generic[Task]):
     """Tasks, each of which leaves a record under its key: one that a job holds is not run again.
 
-    `record` makes a record of a task and of what `run` gave, which is one itself by default; `run` raises
-    KeyboardInterrupt if Ctrl-C came. `folder` is that of the job, if there is one.
-    """
+    `record` makes a record of a task and of what `run` gave, which is one itself by default; `run`
+    raises KeyboardInterrupt if Ctrl-C came. `folder` is that of the job, if there is one."""
 
     def __init__(
         self,
@@ -119,7 +129,13 @@ class Batch(Generic[Task]):
         record: Callable[[Task, Any], Record] | None = None,
         folder: PartsFolder | None = None,
     ) -> None:
-        self._tasks, self._key, self._run, self._record, self._folder = tasks, key, run, record, folder
+        self._tasks, self._key, self._run, self._record, self._folder = (
+            tasks,
+            key,
+            run,
+            record,
+            folder,
+        )
         before = {} if folder is None else folder.records
         self.records: dict[str, Record] = {of: before[of] for of in map(key, tasks) if of in before}
 
@@ -132,16 +148,18 @@ class Batch(Generic[Task]):
     ) -> bool:
         """Run the tasks that are not finished, and record them; whether Ctrl-C stopped this.
 
-        `seconds` of a record say how much work would be lost with it: little is not written at once. `over` runs the
-        tasks, such as `run_all` over processes. `begin` comes first, and takes the tasks that wait.
-        """
+        `seconds` of a record say how much work would be lost with it: little is not written at
+        once. `over` runs the tasks, such as `run_all` over processes. `begin` comes first, and
+        takes the tasks that wait."""
         waiting = [task for task in self._tasks if not is_whole(self.records.get(self._key(task)))]
         with progress:
             try:
                 if begin is not None:
                     begin(waiting)
                 progress.update(len(self._tasks) - len(waiting))
-                for done, (number, given) in enumerate(over(self._run, waiting), 1 + len(self._tasks) - len(waiting)):
+                for done, (number, given) in enumerate(
+                    over(self._run, waiting), 1 + len(self._tasks) - len(waiting)
+                ):
                     task = waiting[number]
                     record = given if self._record is None else self._record(task, given)
                     self.records[self._key(task)] = record
@@ -169,7 +187,9 @@ def read_parts(path: Path) -> PartsOfJob:
         index = read_index(path)
         assert index is not None
         if index["stamp"]["kind"] == "fit":
-            raise DataError(f"The job '{path}' is a fit, not a comparison; give the folder of a comparison.")
+            raise DataError(
+                f"The job '{path}' is a fit, not a comparison; give the folder of a comparison."
+            )
         entry = index["source"]
         with as_written(path):
             source = {} if entry is None else from_bytes(content_of(path, entry))

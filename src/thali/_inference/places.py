@@ -8,7 +8,8 @@ BLOCK = 2**21  # numbers held at once: 16 MiB as float64
 
 
 def starts(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return where parts of these sizes begin, one after another, and where the last ends (parts + 1,).
+    """Return where parts of these sizes begin, one after another, and where the last ends (parts +
+    1,).
 
     Examples
     --------
@@ -30,7 +31,8 @@ def evenly_spaced(count: int, most: int) -> np.ndarray:
 
 
 def slices(count: int, numbers: int) -> Iterator[slice]:
-    """Yield slices over a count of things, each of a bounded size if every thing has so many numbers.
+    """Yield slices over a count of things, each of a bounded size if every thing has so many
+    numbers.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""Progress of a long run: a bar on a terminal, a few plain lines elsewhere, nothing for a short run."""
+"""Progress of a long run: a bar on a terminal, a few plain lines elsewhere, nothing for a short
+run."""
 
 import sys
 import threading
@@ -22,7 +23,8 @@ def about(seconds: float) -> str:
     return f"{minutes:.0f} minutes" if minutes < 90.0 else f"{minutes / 60.0:.1f} hours"
 
 
-EARLY, LONG = 5.0, 60.0  # seconds after which the length of a run is judged, and from which on it is long
+# seconds after which the length of a run is judged, and from which on it is long
+EARLY, LONG = 5.0, 60.0
 
 
 class Outlook:
@@ -33,7 +35,8 @@ class Outlook:
         self._begun: tuple[float, int] | None = None
 
     def look(self, done: int, total: int) -> None:
-        """So many of so many steps are done; called several times a second, from when everything is compiled."""
+        """So many of so many steps are done; called several times a second, from when everything is
+        compiled."""
         if self._say is None:
             return
         now = time.monotonic()
@@ -48,16 +51,18 @@ class Outlook:
 
 def says(what: str, *quicker: Any) -> Callable[[float], None]:
     """What warns of the seconds that `what` takes, and of what is quicker."""
-    return lambda seconds: warn(LongRunWarning(f"{what} takes about {about(seconds)}. Faster options: ", *quicker, "."))
+    return lambda seconds: warn(
+        LongRunWarning(f"{what} takes about {about(seconds)}. Faster options: ", *quicker, ".")
+    )
 
 
 class Progress:
     """Show the progress of a run on stderr, after its first second.
 
-    On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the remaining time. Elsewhere
-    (a log file, a pipe) it is one line when the run turns out to be long, one a minute and one at its end. `say` is
-    told once how many seconds a run takes that is long (`Outlook`).
-    """
+    On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the
+    remaining time. Elsewhere (a log file, a pipe) it is one line when the run turns out to be long,
+    one a minute and one at its end. `say` is told once how many seconds a run takes that is long
+    (`Outlook`)."""
 
     def __init__(
         self,
@@ -75,8 +80,9 @@ class Progress:
         self._done = 0
         self._note = ""
         self._display = None
-        # The display is opened by a timer, because the first thing a run does may be a compilation that keeps
-        # the main thread busy for seconds. The lock orders it against the main thread's calls.
+        # The display is opened by a timer, because the first thing a run does may be a compilation
+        # that keeps the main thread busy for seconds. The lock orders it against the main thread's
+        # calls.
         self._lock = threading.Lock()
         self._closed = False
 

@@ -1,4 +1,5 @@
-"""Work on threads and processes: chains in slices short enough for Ctrl-C, tasks over joblib, pieces of a sum."""
+"""Work on threads and processes: chains in slices short enough for Ctrl-C, tasks over joblib,
+pieces of a sum."""
 
 import os
 import threading
@@ -13,17 +14,20 @@ from joblib import cpu_count
 
 from .interrupts import held_back
 
-# Independent tasks over the workers of joblib: local processes, or the Dask or Ray cluster that the user has set ------
+# Independent tasks over the workers of joblib: local processes, or the Dask or Ray cluster that the
+# user has set
 
 
 MAX_DEATHS = 3  # a task is given up after its process died this many times
 
 
-def run_all(function: Callable[..., Any], tasks: list[Any], cores: int | None) -> Iterator[tuple[int, Any]]:
+def run_all(
+    function: Callable[..., Any], tasks: list[Any], cores: int | None
+) -> Iterator[tuple[int, Any]]:
     """Run `function(task)` for each task and yield (number of the task, result) as they finish.
 
-    The backend and its size are those of `joblib.parallel_config`, if the user has set one; else local processes, as
-    many as there are processors. If a local process dies, its task is repeated.
+    The backend and its size are those of `joblib.parallel_config`, if the user has set one; else
+    local processes, as many as there are processors. If a local process dies, its task is repeated.
     """
     waiting = dict(enumerate(tasks))
     while waiting:
@@ -32,14 +36,16 @@ def run_all(function: Callable[..., Any], tasks: list[Any], cores: int | None) -
                 del waiting[number]
                 yield number, result
         except BrokenExecutor:
-            # All processes end when one dies, and joblib does not say whose task killed it: one of the first in line.
-            # Each of them gets separate processes, so that a task that kills its process affects no other.
+            # All processes end when one dies, and joblib does not say whose task killed it: one of
+            # the first in line. Each of them gets separate processes, so that a task that kills its
+            # process affects no other.
             for number in list(waiting)[: 2 * (cores or cpu_count())]:
                 yield number, _run_alone(function, waiting.pop(number))
 
 
 def has_workers() -> bool:
-    """Return whether the user has set workers by `joblib.parallel_config`: a cluster, threads, or a number of them."""
+    """Return whether the user has set workers by `joblib.parallel_config`: a cluster, threads, or a
+    number of them."""
     from joblib.parallel import DEFAULT_BACKEND, get_active_backend, parallel_config
 
     backend, n_jobs = get_active_backend()
@@ -65,7 +71,8 @@ def _run(function: Callable[..., Any], tasks: dict[int, Any], cores: int | None)
 
     backend: Any
     backend, set_by_user = get_active_backend()
-    if cores is None and set_by_user is None and backend.default_n_jobs == 1:  # of a cluster: all of it
+    # of a cluster: all of it
+    if cores is None and set_by_user is None and backend.default_n_jobs == 1:
         cores = cpu_count()
     jobs = [delayed(run_numbered)(function, number, task) for number, task in tasks.items()]
     settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
@@ -88,7 +95,8 @@ SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar a
 
 
 class Sliced:
-    """Base of a chain that runs in slices; a subclass has `sweeps` (done), `total`, `is_done` and `run_to(sweeps)`."""
+    """Base of a chain that runs in slices; a subclass has `sweeps` (done), `total`, `is_done` and
+    `run_to(sweeps)`."""
 
     step: int
 
@@ -112,11 +120,12 @@ class Sliced:
 def run_in_threads(states: Sequence[Sliced], cores: int | None, progress: Any) -> None:
     """Run all chains to their end, on one thread a core and at most one thread a chain.
 
-    Chains take turns on the threads, so that all advance equally if there are fewer threads than chains. After Ctrl-C
-    or a failure, each chain is at the end of a slice. `progress` has `update(sweeps done)`.
-    """
+    Chains take turns on the threads, so that all advance equally if there are fewer threads than
+    chains. After Ctrl-C or a failure, each chain is at the end of a slice. `progress` has
+    `update(sweeps done)`."""
     threads = cores or os.cpu_count() or 1
-    while not all(s.is_done for s in states):  # more than once only where the handler of Ctrl-C lets the run go on
+    # more than once only where the handler of Ctrl-C lets the run go on
+    while not all(s.is_done for s in states):
         with held_back() as ctrl_c:
             _Crew(states).run(threads, ctrl_c, progress)
     progress.update(sum(s.sweeps for s in states))
@@ -125,9 +134,9 @@ def run_in_threads(states: Sequence[Sliced], cores: int | None, progress: Any) -
 class _Crew:
     """Threads that run slices of chains.
 
-    The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not reliable: in CPython 3.11
-    and 3.12 an exception inside join makes both report the end of a thread that still runs.
-    """
+    The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not
+    reliable: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a
+    thread that still runs."""
 
     def __init__(self, states: Sequence[Sliced]) -> None:
         self.states = states
@@ -138,7 +147,8 @@ class _Crew:
         self.changed = threading.Condition()  # guards all of the above
 
     def run(self, threads: int, ctrl_c: held_back, progress: Any) -> None:
-        """Run until all chains are done, one has failed or Ctrl-C was noted; on return no slice is running."""
+        """Run until all chains are done, one has failed or Ctrl-C was noted; on return no slice is
+        running."""
         try:
             for _ in range(min(threads, len(self.waiting))):
                 threading.Thread(target=self._work, daemon=True).start()
@@ -152,7 +162,8 @@ class _Crew:
             raise self.failures[0]
 
     def _has_ended(self, seconds: float | None) -> bool:
-        """Wait this long (None: no limit) until nothing is running or waiting to run; returns whether that is so."""
+        """Wait this long (None: no limit) until nothing is running or waiting to run; returns
+        whether that is so."""
         with self.changed:
             return self.changed.wait_for(lambda: not self.running and not self.waiting, seconds)
 
@@ -185,12 +196,15 @@ class _Crew:
 
 
 def rectangle(lengths: Sequence[int]) -> tuple[list[int], int]:
-    """For interrupted chains: which to keep and how many draws of each, so that the most draws are kept."""
-    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
+    """For interrupted chains: which to keep and how many draws of each, so that the most draws are
+    kept."""
+    draws = max(
+        set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0
+    )
     return [number for number, length in enumerate(lengths) if length >= draws], draws
 
 
-# Pieces of work on threads: each has its own random stream and its own place for the result ---------------------------
+# Pieces of work on threads: each has its own random stream and its own place for the result -------
 
 
 class Silent:

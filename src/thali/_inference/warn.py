@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 
 from thali.errors import DefectWarning, IncompleteWarning, ThaliError
 
-# Fits that are part of a larger computation: without warnings and summaries -------------------------------------------
+# Fits that are part of a larger computation: without warnings and summaries -----------------------
 
 
 _IS_QUIET = ContextVar("_IS_QUIET", default=False)
@@ -32,12 +32,21 @@ def is_quiet() -> bool:
 
 
 def warn_of_loss(loss: str, error: Exception) -> None:
-    """Warn that a part of the answer is lost; write the traceback of an error of thali to a file."""
-    said, kind = f"{loss} ({type(error).__name__}: {error}); the rest is complete.", IncompleteWarning
+    """Warn that a part of the answer is lost; write the traceback of an error of thali to a
+    file."""
+    said, kind = (
+        f"{loss} ({type(error).__name__}: {error}); the rest is complete.",
+        IncompleteWarning,
+    )
     if not isinstance(error, ThaliError | MemoryError | OSError):
         said, kind = f"{said} This is a bug in thali; please report it", DefectWarning
-        with suppress(OSError), NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file:
-            file.write("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"))
+        with (
+            suppress(OSError),
+            NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file,
+        ):
+            file.write(
+                "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
+            )
             said += f" with the file '{file.name}'"
         said += "."
     warnings.warn(kind(said), stacklevel=frames_to_user())
@@ -53,7 +62,8 @@ def warn(warning: Warning) -> None:
 
 
 def frames_to_user() -> int:
-    """The stack level, for a warning given by the caller, of the first frame that is not the library's."""
+    """The stack level, for a warning given by the caller, of the first frame that is not the
+    library's."""
     frame, level = sys._getframe(1), 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:
         frame, level = frame.f_back, level + 1

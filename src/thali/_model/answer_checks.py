@@ -1,8 +1,8 @@
 """Checks and predictions of all data that are counted, made from their questions and answers alone.
 
-The posterior predictive check, and the table of what was observed beside what is predicted, know the kind of the data
-only by `questions()` of the data and by the probabilities of the answers to a question, whoever answered.
-"""
+The posterior predictive check, and the table of what was observed beside what is predicted, know
+the kind of the data only by `questions()` of the data and by the probabilities of the answers to a
+question, whoever answered."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +28,8 @@ class AlikeRespondents(NamedTuple):
     """Respondents whose answers have the same probabilities."""
 
     probabilities: AnswerProbabilities
-    times: Callable[[slice], np.ndarray]  # how often some questions were put to them (questions, draws or 1)
+    # how often some questions were put to them (questions, draws or 1)
+    times: Callable[[slice], np.ndarray]
 
     @classmethod
     def answering(cls, probabilities: AnswerProbabilities, times: np.ndarray) -> "AlikeRespondents":
@@ -36,7 +37,7 @@ class AlikeRespondents(NamedTuple):
         return cls(probabilities, lambda some: times[some, None])
 
 
-# The posterior predictive check, and what was observed beside what is predicted ---------------------------------------
+# The posterior predictive check, and what was observed beside what is predicted -------------------
 
 
 def check_answers(
@@ -44,13 +45,12 @@ def check_answers(
 ) -> "pandas.DataFrame":
     """Return the rows against replicates, Multinomial(n, p) of each question and draw of p.
 
-    p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2); that of the whole compares
-    sum (x - E x)² / E x over all rows.
-    """
-    # The model has seen these very data and leans towards them, so p-values gather around one half where it is true
-    # (Meng 1994), and a small one says more than its size. Of 200 data sets drawn from prior and model, the overall
-    # p-value lay below .05 in .5 to 1.5 %, of pairs and of sets, and those of single rows in .1 to .6 %
-    # (benchmarks/check_calibration.py).
+    p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2); that of the whole
+    compares sum (x - E x)² / E x over all rows."""
+    # The model has seen these very data and leans towards them, so p-values gather around one half
+    # where it is true (Meng 1994), and a small one says more than its size. Of 200 data sets drawn
+    # from prior and model, the overall p-value lay below .05 in .5 to 1.5 %, of pairs and of sets,
+    # and those of single rows in .1 to .6 % (benchmarks/check_calibration.py).
     import pandas as pd
 
     rows, n, rng = asked.rows, asked.sums @ asked.times, streams(random_seed, 1)[0]
@@ -60,7 +60,11 @@ def check_answers(
         observed, is_shown = asked.observed[some_rows, None], rows.is_shown[some_rows]
         discrepancy += [discrepancy_of(each, expected) for each in (observed, replicates)]
         times = n[some_rows[is_shown], None]
-        found.append(replicated_rows(observed[is_shown], times, expected[is_shown] / times, replicates[is_shown], ci))
+        found.append(
+            replicated_rows(
+                observed[is_shown], times, expected[is_shown] / times, replicates[is_shown], ci
+            )
+        )
     return finished_table(pd.DataFrame(rows.names), found, discrepancy, rows.kind, ci)
 
 
@@ -89,11 +93,13 @@ def refuse_weights(asked: Questions) -> None:
     )
 
 
-def predict_answers(asked: Questions, people: list[AlikeRespondents], draws: int, ci: float) -> "pandas.DataFrame":
+def predict_answers(
+    asked: Questions, people: list[AlikeRespondents], draws: int, ci: float
+) -> "pandas.DataFrame":
     """Return n, observed, predicted and its interval of each row.
 
-    Of more than 2,000 rows those of the questions with the most answers; ``attrs["of"]`` is the number of all.
-    """
+    Of more than 2,000 rows those of the questions with the most answers; ``attrs["of"]`` is the
+    number of all."""
     from thali._tables import Table
 
     is_shown, times = asked.rows.is_shown, asked.sums @ asked.times
@@ -108,7 +114,9 @@ def predict_answers(asked: Questions, people: list[AlikeRespondents], draws: int
             kept.append(rows)
     rows = np.concatenate(kept)
     n = (asked.sums @ asked.totals)[rows]
-    names = {name: values[shown_before[rows]].astype(object) for name, values in asked.rows.names.items()}
+    names = {
+        name: values[shown_before[rows]].astype(object) for name, values in asked.rows.names.items()
+    }
     predicted = dict(zip(("predicted", "low", "high"), np.concatenate(found, axis=1), strict=True))
     with np.errstate(invalid="ignore"):  # of a pair that was always tied
         table = Table(names | {"n": n, "observed": asked.observed[rows] / n} | predicted)
@@ -117,7 +125,8 @@ def predict_answers(asked: Questions, people: list[AlikeRespondents], draws: int
 
 
 def _most_answered(asked: Questions, shown: np.ndarray) -> list[slice]:
-    """Return the groups with the most answers, of not more than `MAX_ROWS` shown rows, as slices in their order."""
+    """Return the groups with the most answers, of not more than `MAX_ROWS` shown rows, as slices in
+    their order."""
     order = np.argsort(-np.add.reduceat(asked.totals, asked.rows.group[:-1]), kind="stable")
     count = int((np.cumsum(shown[order]) <= MAX_ROWS).sum())
     groups = np.sort(order[: max(1, count)])
@@ -126,9 +135,15 @@ def _most_answered(asked: Questions, shown: np.ndarray) -> list[slice]:
 
 
 def _summed(
-    asked: Questions, people: list[AlikeRespondents], rows: np.ndarray, questions: slice, draws: int, rng: Any
+    asked: Questions,
+    people: list[AlikeRespondents],
+    rows: np.ndarray,
+    questions: slice,
+    draws: int,
+    rng: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is expected of some rows, and replicates (rows, draws), which are 0 without a random stream."""
+    """Return what is expected of some rows, and replicates (rows, draws), which are 0 without a
+    random stream."""
     expected, replicates = np.zeros((2, len(rows), draws))
     size = int(np.diff(asked.start[questions.start : questions.stop + 1]).max())
     for part in blocks(questions.stop - questions.start, draws * len(people) * size):
@@ -139,5 +154,7 @@ def _summed(
             p, times = one.probabilities(some), one.times(some)
             expected += of_rows @ (np.repeat(times, np.diff(start), axis=0) * p.T)
             if rng is not None:
-                replicates += of_rows @ draw_answers(rng, times.astype(np.int64), p, start - start[0])
+                replicates += of_rows @ draw_answers(
+                    rng, times.astype(np.int64), p, start - start[0]
+                )
     return expected, replicates

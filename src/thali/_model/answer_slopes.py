@@ -1,4 +1,5 @@
-"""The probability of one answer to a set, a choice or the best and the worst, and its derivatives by log weights."""
+"""The probability of one answer to a set, a choice or the best and the worst, and its derivatives
+by log weights."""
 
 from itertools import permutations
 from typing import NamedTuple
@@ -29,27 +30,33 @@ def diagonal(a: np.ndarray) -> np.ndarray:
 def slopes_of_choice(
     q: np.ndarray, chosen: np.ndarray, options: int, lapse: float, bends: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | float]:
-    """Of a choice out of so many options, whose shares are q (..., m), 1 in `chosen`: p (..., 1) and the slopes."""
+    """Of a choice out of so many options, whose shares are q (..., m), 1 in `chosen`: p (..., 1)
+    and the slopes."""
     share = (q * chosen).sum(axis=-1, keepdims=True)
     p = (1.0 - lapse) * share + lapse / options
     r = (1.0 - lapse) * share / p
     toward = chosen - q
-    bend = outer(r * (1.0 - r) * toward, toward) - diagonal(r * q) + outer(r * q, q) if bends else 0.0
+    bend = (
+        outer(r * (1.0 - r) * toward, toward) - diagonal(r * q) + outer(r * q, q) if bends else 0.0
+    )
     return p, r * toward, bend
 
 
 def _of_choices(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
     """Of choices of the first of sets of weights (rows, m)."""
     m = own.shape[1]
-    p, gradient, curve = slopes_of_choice(own / own.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, bends)
+    p, gradient, curve = slopes_of_choice(
+        own / own.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, bends
+    )
     return OfAnswer(np.log(p[:, 0]), gradient, np.asarray(curve))
 
 
 def _of_rankings(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
-    r"""Of the best, the first, and the worst, the second: :math:`P = \sum_\sigma P_\sigma`, a sum over rankings."""
-    # With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
-    # `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g,
-    # each ranking with the weight :math:`P_\sigma`.
+    r"""Of the best, the first, and the worst, the second: :math:`P = \sum_\sigma P_\sigma`, a sum
+    over rankings."""
+    # With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its
+    # choices as of `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the
+    # outer product of the mean of g, each ranking with the weight :math:`P_\sigma`.
     m = own.shape[1]
     orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
     every = np.arange(len(orders))
@@ -58,7 +65,9 @@ def _of_rankings(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
     left = np.ones((len(orders), 1, m))
     for stage, x in enumerate(orders.T[:-1]):
         q = own * left
-        of_one = slopes_of_choice(q / q.sum(axis=2, keepdims=True), np.eye(m)[x][:, None], m - stage, lapse, bends)
+        of_one = slopes_of_choice(
+            q / q.sum(axis=2, keepdims=True), np.eye(m)[x][:, None], m - stage, lapse, bends
+        )
         p, g, curve = p * of_one[0], g + of_one[1], curve + of_one[2]
         left[every, 0, x] = 0.0
     total = p.sum(axis=0)
@@ -71,9 +80,10 @@ def _of_rankings(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
 
 
 def _of_differences(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
-    r"""Of the pair that differs most, the best first: :math:`p_{bw} \propto v_b / v_w`, and its mixture with lapses."""
-    # Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
-    # the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
+    r"""Of the pair that differs most, the best first: :math:`p_{bw} \propto v_b / v_w`, and its
+    mixture with lapses."""
+    # Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best
+    # and j the worst; with the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
     m = own.shape[1]
     odds = outer(own, 1.0 / own) * (1.0 - np.eye(m))
     p = odds / odds.sum(axis=(1, 2), keepdims=True)

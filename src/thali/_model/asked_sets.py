@@ -22,16 +22,20 @@ def tied_places(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
     """The positions of the labels of pairs, array (2, pairs), for a model that knows ties."""
     if not has_ties:
         raise ArgumentError(
-            "The model does not include ties (none in the data, or not modelled); use predict_proba for the"
-            " probabilities of the two options."
+            "The model does not include ties (none in the data, or not modelled); use"
+            " predict_proba for the probabilities of the two options."
         )
     places, paired = places_of(pairs, labels)
     if not paired:
-        raise ArgumentError("Ties require comparisons of two options; give pairs of labels, [(a, b), ...].")
+        raise ArgumentError(
+            "Ties require comparisons of two options; give pairs of labels, [(a, b), ...]."
+        )
     return np.array(places, np.int64).reshape(-1, 2).T
 
 
-def table_of_outcomes(labels: list[str], first: Any, second: Any, found: np.ndarray) -> "pandas.DataFrame":
+def table_of_outcomes(
+    labels: list[str], first: Any, second: Any, found: np.ndarray
+) -> "pandas.DataFrame":
     """A row a pair: a, b, and the probabilities (pairs, outcomes) as p_a, p_tie, p_b."""
 
     from thali._tables import Table
@@ -52,22 +56,34 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
     where = positions(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(
-            f"Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}."
+            "Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got"
+            f" {type(sets).__name__}."
         )
     found = []
     for number, entry in enumerate(sets):
-        names = [as_label(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
+        names = (
+            [as_label(each) for each in entry]
+            if isinstance(entry, tuple | list | np.ndarray)
+            else [str(entry)]
+        )
         if len(names) < 2:
-            raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
+            raise ArgumentError(
+                f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets."
+            )
         for name in names:
             if name not in where:
                 known = shorten(labels, 10)
                 raise ArgumentError(
-                    f"Entry {number} contains {name!r}, which is not an option of the data; the options are {known}."
+                    f"Entry {number} contains {name!r}, which is not an option of the data; the"
+                    f" options are {known}."
                 )
         if len(set(names)) < len(names):
             double = next(name for k, name in enumerate(names) if name in names[:k])
-            what = f"compares {double!r} with itself" if len(names) == 2 else f"contains {double!r} twice"
+            what = (
+                f"compares {double!r} with itself"
+                if len(names) == 2
+                else f"contains {double!r} twice"
+            )
             raise ArgumentError(f"Entry {number} {what}; give different options.")
         found.append(np.array([where[name] for name in names], np.int64))
     return found

@@ -1,4 +1,5 @@
-"""What every model is: parameters, one template of a fit, a summary, a convergence check, a file."""
+"""What every model is: parameters, one template of a fit, a summary, a convergence check, a
+file."""
 
 import functools
 import inspect
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
 class Model:
     """Base of every model.
 
-    `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What `Job.run` gives are the
-    fitted attributes, all that a fitted model has besides its parameters; they are what `save` writes.
+    `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What
+    `Job.run` gives are the fitted attributes, all that a fitted model has besides its parameters;
+    they are what `save` writes.
 
     Attributes
     ----------
@@ -54,9 +56,12 @@ class Model:
     fitted_to_: str
     interrupted_: bool = False
     method: Any
-    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}  # by the value of the argument `method`; "": there is none
-    _stored_as: ClassVar[dict[str, str]] = {}  # arguments kept under another name, as the model has a method of theirs
-    _FINDINGS: ClassVar[str] = "thali._model.common_findings"  # the module whose `makers_of(model)` makes the findings
+    # by the value of the argument `method`; "": there is none
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
+    # arguments kept under another name, as the model has a method of theirs
+    _stored_as: ClassVar[dict[str, str]] = {}
+    # the module whose `makers_of(model)` makes the findings
+    _FINDINGS: ClassVar[str] = "thali._model.common_findings"
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -85,14 +90,21 @@ class Model:
         known = self._signature()
         for name, value in params.items():
             if name not in known:
-                raise ArgumentError(f"{type(self).__name__} has no parameter `{name}`; available: {', '.join(known)}.")
+                raise ArgumentError(
+                    f"{type(self).__name__} has no parameter `{name}`; available:"
+                    f" {', '.join(known)}."
+                )
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
     @property
     def _method(self) -> str:
         """The method by the name that the spec has for it; "" where there are none."""
-        return "" if "" in self._ENGINES else one_of("method", method_meant(self.method), tuple(self._ENGINES))
+        return (
+            ""
+            if "" in self._ENGINES
+            else one_of("method", method_meant(self.method), tuple(self._ENGINES))
+        )
 
     @property
     def _engine(self) -> Any:
@@ -124,10 +136,16 @@ class Model:
             return Description(self._format_call(), note="Not fitted yet.")
         convergence = self.convergence()
         data = ("data", self.fitted_to_)
-        return Description(self._format_call(), (data, *self._answers()), note=str(convergence), good=convergence.good)
+        return Description(
+            self._format_call(),
+            (data, *self._answers()),
+            note=str(convergence),
+            good=convergence.good,
+        )
 
     def _answers(self) -> Facts:
-        """What is shown of a fit besides the data and the convergence check: two or three numbers that matter."""
+        """What is shown of a fit besides the data and the convergence check: two or three numbers
+        that matter."""
         return self._engine.facts(self)
 
     @property
@@ -136,7 +154,8 @@ class Model:
         return vars(self).get("posterior_")
 
     def _carry_out(self, job: Job) -> Self:
-        """The template of a fit: speak of the data, run, keep what was found, speak of the outcome."""
+        """The template of a fit: speak of the data, run, keep what was found, speak of the
+        outcome."""
         for remark in job.remarks:
             warn(DataWarning(remark))
         found = job.run()
@@ -148,11 +167,13 @@ class Model:
         return self
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
-        """A fit to these data after the checks that can be made beforehand; models have more of them or none."""
+        """A fit to these data after the checks that can be made beforehand; models have more of
+        them or none."""
         return Prepared()
 
     def usual_run(self) -> dict[str, Any]:
-        """How long `th.compare` fits, as arguments of `fit`, where `fit` itself runs until the chains agree."""
+        """How long `th.compare` fits, as arguments of `fit`, where `fit` itself runs until the
+        chains agree."""
         return {}
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
@@ -184,7 +205,8 @@ class Model:
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy is made of: what can be computed again is left out, some of which no pickle can hold."""
+        """What a copy is made of: what can be computed again is left out, some of which no pickle
+        can hold."""
         return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def _once(self, name: Any, make: Callable[[], Any]) -> Any:
@@ -208,14 +230,18 @@ class Model:
 
     def _require_fitted(self) -> None:
         if not self._is_fitted():
-            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+            raise NotFittedError(
+                f"This {type(self).__name__} has not been fitted yet; call fit(data) first."
+            )
 
     def _restore(self, found: dict[str, Any], path: object) -> None:
-        """Make a fitted model of one that was not, with the attributes that were read from a file."""
+        """Make a fitted model of one that was not, with the attributes that were read from a
+        file."""
         vars(self).update(found)
 
     def run_settings(self) -> dict[str, Any]:
-        """The arguments of `fit` that repeat this fit, where the model has any: the length of the run and its seed.
+        """The arguments of `fit` that repeat this fit, where the model has any: the length of the
+        run and its seed.
 
         Returns
         -------
@@ -232,7 +258,8 @@ class Model:
     def _as_python(self) -> str:
         """The fit as Python."""
         made = f"import thali as th\n\nmodel = th.{' '.join(self._format_call().split())}\n"
-        return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in self.run_settings().items())])})"
+        settings = [f"{name}={value}" for name, value in self.run_settings().items()]
+        return f"{made}model.fit({', '.join(['data', *settings])})"
 
     def _data_of_fit(self) -> Any:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
@@ -248,11 +275,13 @@ class Model:
         return () if data is None else data._facts()
 
     def _market_draws(self) -> "MarketDraws | None":
-        """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
+        """The choices of people in any market, draw by draw; None of a model that is of no choice
+        experiment."""
         return None
 
     def findings(self, ci: float = INTERVAL, **settings: Any) -> "Findings":
-        """What the fit says, as data: a sentence, a table and a picture for each question that a reader may have.
+        """What the fit says, as data: a sentence, a table and a picture for each question that a
+        reader may have.
 
         What `thali fit` prints and writes and what a report shows are these findings.
 
@@ -261,15 +290,16 @@ class Model:
         ci : float between 0 and 1
             Probability of intervals.
         **settings
-            What else the answers depend on: random_seed (of checks and simulated people), cores, and those of the
-            model, such as similar (Jaccard index), kind (of estimate), market (a data frame), price, segments, folds
-            (of a cross-validation) with rows (the X and y of the fit).
+            What else the answers depend on: random_seed (of checks and simulated people), cores,
+            and those of the model, such as similar (Jaccard index), kind (of estimate), market (a
+            data frame), price, segments, folds (of a cross-validation) with rows (the X and y of
+            the fit).
 
         Returns
         -------
         Findings
-            A sequence in the order of a reader's questions; ``["ranks"]`` gives the finding of that key. Each is
-            computed when it is asked for, once for the same settings.
+            A sequence in the order of a reader's questions; ``["ranks"]`` gives the finding of that
+            key. Each is computed when it is asked for, once for the same settings.
 
         Raises
         ------
@@ -281,7 +311,9 @@ class Model:
         Examples
         --------
         >>> import thali as th
-        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        ...     th.datasets.celebrities()
+        ... )
         >>> model.findings()["utility_scale"].table["utility"].idxmax()
         'LBJ'
         """
@@ -316,7 +348,8 @@ class Model:
         return self.findings().plot(name, ax)
 
     def _findings_with(self, settings: "AnswerSettings") -> "Findings":
-        """The findings with these settings: the same ones as the last time, where neither fit nor settings changed."""
+        """The findings with these settings: the same ones as the last time, where neither fit nor
+        settings changed."""
         from importlib import import_module
 
         from .finding import Findings
@@ -324,16 +357,20 @@ class Model:
         self._require_fitted()
         kept = self._once("findings", dict)
         if not kept or not kept["settings"].are(settings):
-            makers = import_module(self._engine.findings or self._FINDINGS).makers_of(self, settings)
+            makers = import_module(self._engine.findings or self._FINDINGS).makers_of(
+                self, settings
+            )
             kept |= {"settings": settings, "found": Findings(self, makers, settings)}
         return kept["found"]
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings of the answer of a fit to these data, after every check that can be made before it."""
+        """The settings of the answer of a fit to these data, after every check that can be made
+        before it."""
         return settings
 
     def report(self, path: Any) -> None:
-        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.
+        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to
+        print, to read.
 
         Parameters
         ----------
@@ -394,7 +431,8 @@ def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def _names_checked(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """The constructor or `fit` of a class, which says of an argument that it has not where that belongs."""
+    """The constructor or `fit` of a class, which says of an argument that it has not where that
+    belongs."""
     known = set(inspect.signature(plain).parameters)
     takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(plain).parameters.values())
 
@@ -402,7 +440,9 @@ def _names_checked(plain: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*given: Any, **named: Any) -> Any:
         if not takes_any and not known.issuperset(named):
             of_fit = plain.__name__ == "fit"
-            raise _unknown(type(given[0]), of_fit, next(name for name in named if name not in known))
+            raise _unknown(
+                type(given[0]), of_fit, next(name for name in named if name not in known)
+            )
         return plain(*given, **named)
 
     return checked
@@ -412,12 +452,21 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
     """The error of an argument that the constructor, or `fit`, does not have."""
     other = cls._signature() if of_fit else inspect.signature(cls.fit).parameters
     if name in other and name not in ("self", "data"):
-        place = f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
-        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; pass it to {place}.")
-    names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
+        place = (
+            f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
+        )
+        return UnknownArgumentError(
+            f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; pass it to {place}."
+        )
+    names = [
+        each
+        for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters
+        if each != "self"
+    ]
     has = ", ".join(names) if names else "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; available: {has}.{suggest(name, names)}"
+        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; available:"
+        f" {has}.{suggest(name, names)}"
     )
 
 
@@ -432,7 +481,8 @@ class Sampled(Model):
     _VIEW: ClassVar[type[PosteriorTree]] = PosteriorTree  # what reads the posterior
 
     def _fitted(self) -> "xarray.DataTree":
-        """The posterior; an ArgumentError names the methods that leave one if that of the fit does not."""
+        """The posterior; an ArgumentError names the methods that leave one if that of the fit does
+        not."""
         self._require_fitted()
         self._require_method_of_draws()
         return self.posterior_
@@ -452,7 +502,8 @@ class Sampled(Model):
             raise ArgumentError("Posterior draws require ", *settings, "; got ", got, ".")
 
     def quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw by draw.
+        """The quantities whose agreement between chains means something: those of the summary, draw
+        by draw.
 
         Returns
         -------
@@ -467,14 +518,16 @@ class Sampled(Model):
         raise NotImplementedError
 
     def to_inference_data(self, tree: "xarray.DataTree | None" = None) -> Any:
-        """The posterior as an `arviz.InferenceData`, which ArviZ before 1.0 computes with (all that Python 3.11 has).
+        """The posterior as an `arviz.InferenceData`, which ArviZ before 1.0 computes with (all that
+        Python 3.11 has).
 
         ArviZ from 1.0 on takes `posterior_` itself.
 
         Parameters
         ----------
         tree : xarray.DataTree, optional
-            Another one, such as that of `posterior_predictive` or of `sample_prior`; None: `posterior_`.
+            Another one, such as that of `posterior_predictive` or of `sample_prior`; None:
+            `posterior_`.
 
         Returns
         -------
@@ -499,7 +552,8 @@ class Sampled(Model):
         return Advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every quantity of `quantities`.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every quantity of
+        `quantities`.
 
         Parameters
         ----------
@@ -509,8 +563,8 @@ class Sampled(Model):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
-            r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat.
 
         Raises
         ------

@@ -1,18 +1,21 @@
-r"""The best and the worst of a set, where every option has one weight, its own: the probability of each answer.
+r"""The best and the worst of a set, where every option has one weight, its own: the probability of
+each answer.
 
-An answer is an ordered pair of members (b, w) of a set S of m options. Under the rule "ranking" it is any ranking of
-the set in which b is the first and w the last; every choice of a ranking, of the best of those that are left, lapses
-with probability :math:`\varepsilon`:
+An answer is an ordered pair of members (b, w) of a set S of m options. Under the rule "ranking" it
+is any ranking of the set in which b is the first and w the last; every choice of a ranking, of the
+best of those that are left, lapses with probability :math:`\varepsilon`:
 
 .. math::
     P(b, w \mid S) = c(b \mid S)\, L(w \mid S \setminus b), \qquad
     L(w \mid R) = \sum_{j \in R \setminus w} c(j \mid R)\, L(w \mid R \setminus j), \qquad
     c(j \mid R) = (1 - \varepsilon) \frac{v_j}{\sum_{k \in R} v_k} + \frac{\varepsilon}{|R|}
 
-Under the rule "reversed" it is one choice, of the pair that differs most (maximum difference), which lapses as a whole:
+Under the rule "reversed" it is one choice, of the pair that differs most (maximum difference),
+which lapses as a whole:
 
 .. math::
-    P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac{\varepsilon}{m (m - 1)}
+    P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j}
+    + \frac{\varepsilon}{m (m - 1)}
 """
 
 from typing import Any
@@ -26,7 +29,8 @@ RULES = (RANKING, REVERSED)
 LARGEST = 6  # members of a set under the rule "ranking"
 LARGEST_RANKED = 3  # members of a set whose best and worst are a ranking
 BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
-MIN_SHARE = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
+# share of the largest weight of a set that stands for a weight of 0 in quotients
+MIN_SHARE = 1e-100
 
 
 def usual_rule(data: Any) -> str:
@@ -62,7 +66,8 @@ def _by_ranking(own: np.ndarray, lapse: float) -> np.ndarray:
         chosen = shares_of(own[..., there], lapse)
         if mask == (1 << m) - 1:
             best, worst = ordered_pairs(m)
-            after = np.stack([last[mask ^ (1 << j)] for j in range(m)], axis=-2)  # (..., best, worst)
+            # (..., best, worst)
+            after = np.stack([last[mask ^ (1 << j)] for j in range(m)], axis=-2)
             return chosen[..., best] * after[..., best, worst]
         last[mask] = sum(chosen[..., k, None] * last[mask ^ (1 << j)] for k, j in enumerate(there))
     raise AssertionError("a set has two members or more")

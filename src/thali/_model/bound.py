@@ -1,4 +1,5 @@
-"""How long a run of unknown length may be: its sweeps follow from the size of the data, and never from a clock."""
+"""How long a run of unknown length may be: its sweeps follow from the size of the data, and never
+from a clock."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +8,9 @@ from thali._inference.chains import FIRST_DRAWS, Run
 from .engine import Forecast
 from .sampling import MAX_DRAWS
 
-BUDGET = 600.0  # seconds of the processor that such a run takes at most, all chains together, where `benchmarks/` ran
+# seconds of the processor that such a run takes at most, all chains together, where `benchmarks/`
+# ran
+BUDGET = 600.0
 MIN_DRAWS = 100  # of each chain, and as many tuning states, in any case
 
 
@@ -25,24 +28,36 @@ class Bounded(NamedTuple):
     def forecast(self) -> Forecast:
         """How long the run is expected to take."""
         a_draw = self.run.chains * self.thin * self.sweep
-        return Forecast(a_draw * (self.run.tune + self.first_draws), a_draw * (self.run.tune + self.most), self.sweep)
+        return Forecast(
+            a_draw * (self.run.tune + self.first_draws),
+            a_draw * (self.run.tune + self.most),
+            self.sweep,
+        )
 
 
 def share_left(sweeps: int, sweep: float) -> float:
-    """The share of the budget that is left after so many sweeps, of all chains, of so many seconds each."""
+    """The share of the budget that is left after so many sweeps, of all chains, of so many seconds
+    each."""
     return 1.0 - sweeps * sweep / BUDGET
 
 
 def bounded(
-    run: Run, thin: int, sweep: float, first: int = FIRST_DRAWS, longest: int = MAX_DRAWS, share: float = 1.0
+    run: Run,
+    thin: int,
+    sweep: float,
+    first: int = FIRST_DRAWS,
+    longest: int = MAX_DRAWS,
+    share: float = 1.0,
 ) -> Bounded:
-    """The run whose sweeps are expected to take `sweep` seconds each, as far as possible within a share of the budget.
+    """The run whose sweeps are expected to take `sweep` seconds each, as far as possible within a
+    share of the budget.
 
-    What takes too long has fewer sweeps between two draws, unless their number was asked for; if there are none to
-    spare, a run of unknown length has fewer draws and tuning states. Draws that were asked for are made.
-    """
+    What takes too long has fewer sweeps between two draws, unless their number was asked for; if
+    there are none to spare, a run of unknown length has fewer draws and tuning states. Draws that
+    were asked for are made."""
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
-    sweeps, tune = int(share * BUDGET / run.chains / sweep), min(run.tune, FIRST_DRAWS)  # more of it was asked for
+    # more of it was asked for
+    sweeps, tune = int(share * BUDGET / run.chains / sweep), min(run.tune, FIRST_DRAWS)
     if run.thin is None and (tune + first) * thin > sweeps:
         thin = max(1, sweeps // (tune + first))
         run = run._replace(thin=thin)

@@ -1,4 +1,5 @@
-"""Findings of choices that several models and leaderboards have: ranks, scores, checks, and what was made of people."""
+"""Findings of choices that several models and leaderboards have: ranks, scores, checks, and what
+was made of people."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -26,46 +27,51 @@ SENTENCES = {
     "ranks.sure": "{option} is most preferred (probability {probability}).",
     "ranks.open": "The most preferred option is uncertain; probabilities: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
-    "ranks.caption": "{title}, with its interval: {best} has the best mean rank ({first}), {worst} the worst ({last}).",
+    "ranks.caption": "{title}, with its interval: {best} has the best mean rank ({first}), {worst}"
+    " the worst ({last}).",
     "choice_probabilities.title": "Observed proportions and predicted probabilities",
-    "choice_probabilities.caption": "Observed proportions against predicted probabilities: points close to the"
-    " diagonal are predicted well.",
+    "choice_probabilities.caption": "Observed proportions against predicted probabilities: points"
+    " close to the diagonal are predicted well.",
     "covariates": "Odds ratio for choosing the first option, per unit of the covariate: {factors}.",
-    "covariates.title": "Covariate effects: change in the log odds of the first option per unit, and odds ratio",
-    "parameters.tie": "Tie parameter nu: {value}; two equal options tie with probability nu / (2 + nu).",
+    "covariates.title": "Covariate effects: change in the log odds of the first option per unit,"
+    " and odds ratio",
+    "parameters.tie": "Tie parameter nu: {value}; two equal options tie with probability nu / (2 +"
+    " nu).",
     "parameters.log_likelihood": "Log-likelihood of the full data, including constants: {value}.",
     "parameters.lapse": "Lapse rate (probability of a random choice): {lapse:g}, fixed.",
     "check.title": "Observed proportions and their predictive intervals, worst-fitting first",
     "check.caption": "Observed proportions against model predictions.",
-    "methods.best_worst.ranking": "Best and worst choices were modelled as the first and last positions of a ranking,"
-    " summed over all orders of the remaining options {source}.",
-    "methods.best_worst.maxdiff": "Best and worst choices were modelled as the pair of options that differ most"
-    " (maximum difference) {source}.",
+    "methods.best_worst.ranking": "Best and worst choices were modelled as the first and last"
+    " positions of a ranking, summed over all orders of the remaining options {source}.",
+    "methods.best_worst.maxdiff": "Best and worst choices were modelled as the pair of options that"
+    " differ most (maximum difference) {source}.",
     "methods.ties": "Ties were modelled with the rule of {source}{prior}.",
     "methods.covariates": "The log odds of a choice were linear in each covariate ({names}); each"
     " coefficient had a Normal(0, 1) prior.",
-    "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for each option.",
+    "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for"
+    " each option.",
     "independence.good": "Intervals generalise to new respondents.",
     "independence.bad": "Intervals are too narrow to generalise to new respondents.",
-    "independence.methods.independent": "The {answers} answers from {people} respondents were treated as independent"
-    " (design effect {effect}).",
+    "independence.methods.independent": "The {answers} answers from {people} respondents were"
+    " treated as independent (design effect {effect}).",
     "independence.methods.once": "Each of the {people} respondents answered once.",
-    "independence.methods.scores": "The {answers} answers came from {people} respondents (design effect {effect})."
-    " Posterior draws were rescaled to the covariance H⁻¹VH⁻¹, where H is the Hessian at the mode and V the variance"
-    " of respondents' scores, each adjusted for its leverage ({df}) {source}.",
-    "independence.methods.power": "The {answers} answers came from {people} respondents; the likelihood was raised to"
-    " the power of one over the design effect ({effect}) {source}.",
-    "independence.methods.random": "Each of the {people} respondents had individual values, which varied around"
-    " those of the population.",
+    "independence.methods.scores": "The {answers} answers came from {people} respondents (design"
+    " effect {effect}). Posterior draws were rescaled to the covariance H⁻¹VH⁻¹, where H is"
+    " the Hessian at the mode and V the variance of respondents' scores, each adjusted for its"
+    " leverage ({df}) {source}.",
+    "independence.methods.power": "The {answers} answers came from {people} respondents; the"
+    " likelihood was raised to the power of one over the design effect ({effect}) {source}.",
+    "independence.methods.random": "Each of the {people} respondents had individual values, which"
+    " varied around those of the population.",
     "option_scores": "Highest scores: {named}; an average option scores {average}.",
     "option_scores.brief": "{scale}; an average option scores {average}.",
     "option_scores.none.brief": "{scale}.",
-    "option_scores.by": "Scores sum to 100 and are proportional to the probability that an option is chosen as the"
-    " best of a set with {others} other options of average worth.",
+    "option_scores.by": "Scores sum to 100 and are proportional to the probability that an option"
+    " is chosen as the best of a set with {others} other options of average worth.",
     "option_scores.none": "Highest scores: {named}; the anchor {average} scores 100.",
-    "option_scores.none.by": "Scores are proportional to the probability that an option is chosen as the best of a set"
-    " with {others} other options as good as the anchor {none}; the column above_none is the share of respondents who"
-    " prefer the option to {none}.",
+    "option_scores.none.by": "Scores are proportional to the probability that an option is chosen"
+    " as the best of a set with {others} other options as good as the anchor {none}; the"
+    " column above_none is the share of respondents who prefer the option to {none}.",
     "option_scores.title": "Preference scores ({scale})",
     "option_scores.sum": "sum to 100",
     "option_scores.anchor": "{none} = 100",
@@ -86,10 +92,16 @@ MAX_RANKED = 60  # options, above which ranks are left to the table
 
 def rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
     """Return the ranks of the options in a sentence, a table with every rank, and a picture."""
-    (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
+    (best, first), (worst, last) = (
+        (str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1)
+    )
     sentence = best_sentence(table)
     text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=interval_name(ci))
-    caption = str(phrase(SENTENCES, "ranks.caption", title=title, best=best, first=first, worst=worst, last=last))
+    caption = str(
+        phrase(
+            SENTENCES, "ranks.caption", title=title, best=best, first=first, worst=worst, last=last
+        )
+    )
     return Finding(
         sentence,
         title=title,
@@ -103,7 +115,10 @@ def rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
 def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     """Options and their ranks, or the intervals of these, such as ("tea", "1-2")."""
     rows = table[["rank_low", "rank_high"]].itertuples()
-    return tuple((str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}") for name, low, high in rows)
+    return tuple(
+        (str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}")
+        for name, low, high in rows
+    )
 
 
 def best_sentence(table: Any) -> str:
@@ -116,16 +131,28 @@ def best_sentence(table: Any) -> str:
     return str(phrase(SENTENCES, "ranks.open", named=named))
 
 
-def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
+def covariates_finding(
+    table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()
+) -> Finding:
     """The effects of covariates in a sentence and a table."""
-    factors = listed([f"{factor(float(np.exp(value)))} for {name!r}" for name, value in effects.items()])
+    factors = listed(
+        [f"{factor(float(np.exp(value)))} for {name!r}" for name, value in effects.items()]
+    )
     sentence = phrase(SENTENCES, "covariates", factors=factors)
-    return Finding(sentence, title=SENTENCES["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
+    return Finding(
+        sentence,
+        title=SENTENCES["covariates.title"],
+        table=table,
+        notes=notes,
+        brief=Brief("Covariates"),
+    )
 
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:
     """Observed proportions beside predicted probabilities, of a table of them."""
-    picture = Picture("predictions", SENTENCES["choice_probabilities.caption"], table, file="choice_probabilities")
+    picture = Picture(
+        "predictions", SENTENCES["choice_probabilities.caption"], table, file="choice_probabilities"
+    )
     return Finding(title=SENTENCES["choice_probabilities.title"], table=table, picture=picture)
 
 
@@ -142,7 +169,8 @@ def ties_sentence(prior: str = "") -> Text:
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The scores of the options, of all people or by group, where the best and the worst were named."""
+    """The scores of the options, of all people or by group, where the best and the worst were
+    named."""
     if model._view.best_worst is None and settings.none is None:
         return None
     table = model.scores(random_seed=settings.random_seed, none=settings.none, ci=settings.ci)
@@ -150,7 +178,8 @@ def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
-    """Scores of options in a sentence, a table and a picture; `title`: its phrase; `key`: the name of its file."""
+    """Scores of options in a sentence, a table and a picture; `title`: its phrase; `key`: the name
+    of its file."""
     is_of_all, of = table.index.nlevels == 1, table.index.names[0]
     names = [""] if is_of_all else list(dict.fromkeys(table.index.get_level_values(0)))
     rows_of: dict[Any, Any] = {name: table if is_of_all else table.loc[name] for name in names}
@@ -167,15 +196,30 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
     fits = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
     notes = (
-        phrase(SENTENCES, "option_scores.by" if none is None else "option_scores.none.by", others=size, none=none),
+        phrase(
+            SENTENCES,
+            "option_scores.by" if none is None else "option_scores.none.by",
+            others=size,
+            none=none,
+        ),
     )
-    scale = phrase(SENTENCES, "option_scores.sum" if none is None else "option_scores.anchor", none=none)
+    scale = phrase(
+        SENTENCES, "option_scores.sum" if none is None else "option_scores.anchor", none=none
+    )
     named_scale = str(phrase(SENTENCES, title, scale=scale))
     shown = table.sort_values("score", ascending=False, kind="stable") if is_of_all else None
     told = phrase(SENTENCES, f"{how}.brief", scale=named_scale, average=average)
     brief = Brief("Scores", told, table=shown if is_of_all else table)
     drawn = picture if fits else None
-    return Finding(sentence, title=named_scale, table=table, shown=shown, picture=drawn, notes=notes, brief=brief)
+    return Finding(
+        sentence,
+        title=named_scale,
+        table=table,
+        shown=shown,
+        picture=drawn,
+        notes=notes,
+        brief=brief,
+    )
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
@@ -187,14 +231,20 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = check_sentence(table)
     # else every interval is as wide as the picture
-    drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", SENTENCES["check.caption"], table)
+    drawn = (
+        None
+        if math.isnan(table.attrs["p_value"])
+        else Picture("check", SENTENCES["check.caption"], table)
+    )
     return check_of(table, sentence, describes(table), SENTENCES["check.title"], drawn)
 
 
 def row_in_words(summary: "pandas.DataFrame", name: str) -> str:
     """Mean and interval of a row of a summary."""
     ci = summary.attrs["interval"]
-    mean, low, high = (round(float(summary.loc[name, each]), 3) for each in ("mean", *interval_columns(ci)))
+    mean, low, high = (
+        round(float(summary.loc[name, each]), 3) for each in ("mean", *interval_columns(ci))
+    )
     return f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
 
 
@@ -202,7 +252,11 @@ def dependence_finding(found: Dependence) -> Finding | None:
     """Whether intervals hold for other people; None where that is not worth a word."""
     if (sentence := found.sentence) is None:
         return None
-    headline = "" if found.is_good is None else SENTENCES[f"independence.{'good' if found.is_good else 'bad'}"]
+    headline = (
+        ""
+        if found.is_good is None
+        else SENTENCES[f"independence.{'good' if found.is_good else 'bad'}"]
+    )
     brief = Brief("Respondents", headline if found.is_good else None, order=0)
     return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
 
@@ -211,14 +265,33 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
     """The same of what is known of them."""
     if found is None or found.number < 2:
         return ()
-    facts = {"people": f"{found.number:,}", "answers": f"{found.answers:,.15g}", "effect": f"{found.effect:.2g}"}
+    facts = {
+        "people": f"{found.number:,}",
+        "answers": f"{found.answers:,.15g}",
+        "effect": f"{found.effect:.2g}",
+    }
     if found.model == INDIVIDUALS:
         return (phrase(SENTENCES, "independence.methods.random", **facts),)
     if found.by == SCORES:
         source = Cite("muller2013", "ribatet2012", "bell2002")
-        return (phrase(SENTENCES, "independence.methods.scores", source=source, df=format_degrees(found.df), **facts),)
+        return (
+            phrase(
+                SENTENCES,
+                "independence.methods.scores",
+                source=source,
+                df=format_degrees(found.df),
+                **facts,
+            ),
+        )
     if found.by == POWER:
-        return (phrase(SENTENCES, "independence.methods.power", source=Cite("pauli2011", "rao1984"), **facts),)
+        return (
+            phrase(
+                SENTENCES,
+                "independence.methods.power",
+                source=Cite("pauli2011", "rao1984"),
+                **facts,
+            ),
+        )
     if found.most <= 1.0:
         return (phrase(SENTENCES, "independence.methods.once", **facts),)
     return (phrase(SENTENCES, "independence.methods.independent", **facts),)

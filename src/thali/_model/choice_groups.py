@@ -1,4 +1,5 @@
-"""What a posterior stores of choices besides draws: the data, and the coordinates of pairs and sets of options."""
+"""What a posterior stores of choices besides draws: the data, and the coordinates of pairs and sets
+of options."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,17 +24,22 @@ def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndar
     return first * (2 * n_options - first - 1) // 2 + second - first - 1
 
 
-def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[Any, Any]:
+def pair_coordinates(
+    dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> dict[Any, Any]:
     """The labels of both options of each pair along a dimension."""
     return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
 
 
 def pair_names(labels: np.ndarray) -> dict[Any, Any]:
-    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options."""
-    # ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a variable: the options
-    # have a separate dimension, of the same length and order.
+    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the
+    two options."""
+    # ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a
+    # variable: the options have a separate dimension, of the same length and order.
     first, second = np.triu_indices(len(labels), k=1)
-    names = np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)
+    names = np.array(
+        [f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str
+    )
     return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
 
 
@@ -86,7 +92,10 @@ def groups_of_sets(data: "Choices", lapse: float) -> DataGroups:
     kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
     if data.worst is None:
         kind, rows = CHOICES, ("set", "place")
-        coordinates |= {"offered": ("place", names[data.set_of]), "alternative": ("place", labels[data.members])}
+        coordinates |= {
+            "offered": ("place", names[data.set_of]),
+            "alternative": ("place", labels[data.members]),
+        }
     constants = {
         "set_size": ("set", data.sizes),
         "member": ("place", data.members),
@@ -104,14 +113,22 @@ def set_names(data: "Choices") -> np.ndarray:
 
 def place_names(data: "Choices") -> dict[Any, Any]:
     """Return coordinates of the members of all sets: `place` is "a | a, b"."""
-    offered, alternative = set_names(data)[data.set_of], np.asarray(data.labels, dtype=str)[data.members]
+    offered, alternative = (
+        set_names(data)[data.set_of],
+        np.asarray(data.labels, dtype=str)[data.members],
+    )
     return {
-        "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
+        "place": np.array(
+            [f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str
+        ),
         "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
         "alternative": ("place_number", alternative),
     }
 
 
 def shown_groups(data: "Choices", rule: str) -> dict[Any, Any]:
-    """Return how many options were shown at once, and by which rule the best and the worst were chosen."""
-    return {"shown_size": ("shown_set", data.sizes)} | ({} if data.worst is None else {"best_worst": rule})
+    """Return how many options were shown at once, and by which rule the best and the worst were
+    chosen."""
+    return {"shown_size": ("shown_set", data.sizes)} | (
+        {} if data.worst is None else {"best_worst": rule}
+    )

@@ -1,11 +1,13 @@
-"""The names by which files, jobs and the digests of data know classes, wherever these are defined."""
+"""The names by which files, jobs and the digests of data know classes, wherever these are
+defined."""
 
 from typing import Any
 
 from thali._late import load
 from thali.errors import DataError
 
-# A class that a file may hold needs a line here; one that moves gets another place, and keeps its name.
+# A class that a file may hold needs a line here; one that moves gets another place, and keeps its
+# name.
 PLACES = {
     "Additive": "thali._aspects.likelihoods.additive:Additive",
     "Advice": "thali._posterior.convergence:Advice",
@@ -83,5 +85,8 @@ def name_in_files(cls: type[Any]) -> str:
 def class_named(name: str) -> Any:
     """Return the class that files know by this name."""
     if name not in PLACES:
-        raise DataError(f"The file contains {name!r}, which is not part of thali; it may be from another program.")
+        raise DataError(
+            f"The file contains {name!r}, which is not part of thali; it may be from another"
+            " program."
+        )
     return load(PLACES[name])

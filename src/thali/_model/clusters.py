@@ -1,10 +1,10 @@
 r"""The answers of each respondent, and tests of fit over respondents.
 
-Where the answers of a respondent depend on each other, G² is distributed as a sum of
-chi-square variables, each times a design effect (Rao & Scott 1984): with the standardised residuals
-:math:`z_{so} = (n_{so} - n_s p_o) / \sqrt{n p_o}` of each person's outcomes, and the projection P on what one model has
-more than another, the effects are the eigenvalues of :math:`P (\sum_s z_s z_s^T) P`.
-"""
+Where the answers of a respondent depend on each other, G² is distributed as a sum of chi-square
+variables, each times a design effect (Rao & Scott 1984): with the standardised residuals
+:math:`z_{so} = (n_{so} - n_s p_o) / \sqrt{n p_o}` of each person's outcomes, and the projection P
+on what one model has more than another, the effects are the eigenvalues of :math:`P (\sum_s z_s
+z_s^T) P`."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -42,7 +42,8 @@ class Clusters(NamedTuple):
 
 
 class DesignEffect(NamedTuple):
-    """The distribution of a likelihood ratio over people: about `mean` times chi-square, or with two moments."""
+    """The distribution of a likelihood ratio over people: about `mean` times chi-square, or with
+    two moments."""
 
     people: int
     mean: float  # of the effects
@@ -57,9 +58,14 @@ class DesignEffect(NamedTuple):
 
 
 def design_effect(
-    residuals: Iterable[np.ndarray], people: int, larger: np.ndarray | None, smaller: np.ndarray, df: int
+    residuals: Iterable[np.ndarray],
+    people: int,
+    larger: np.ndarray | None,
+    smaller: np.ndarray,
+    df: int,
 ) -> DesignEffect:
-    """Of the ratio between two models; columns of the models span what they change. None: the saturated model."""
+    """Of the ratio between two models; columns of the models span what they change. None: the
+    saturated model."""
     small, large = orthonormal_basis(smaller), None if larger is None else orthonormal_basis(larger)
 
     def beyond(block: np.ndarray) -> np.ndarray:
@@ -68,7 +74,10 @@ def design_effect(
         return block - (block @ small) @ small.T
 
     if people > len(smaller):
-        gram = sum((rest.T @ rest for rest in map(beyond, residuals)), np.zeros((len(smaller), len(smaller))))
+        gram = sum(
+            (rest.T @ rest for rest in map(beyond, residuals)),
+            np.zeros((len(smaller), len(smaller))),
+        )
     else:
         every = np.concatenate(list(map(beyond, residuals)))
         gram = every @ every.T

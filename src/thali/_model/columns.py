@@ -1,4 +1,5 @@
-"""The columns of the tables of findings: how each is headed, its unit, and which column holds its error."""
+"""The columns of the tables of findings: how each is headed, its unit, and which column holds its
+error."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,10 +9,12 @@ from thali._posterior.interval import INTERVAL, interval_columns
 if TYPE_CHECKING:
     import pandas
 
-MONTE_CARLO = "monte_carlo"  # in attrs: whether errors called std_error are those of draws, rather than of data
+# in attrs: whether errors called std_error are those of draws, rather than of data
+MONTE_CARLO = "monte_carlo"
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
-_PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
+# attrs that stay; tables among them belong to other findings
+_PLAIN = (str, int, float, tuple, list, dict)
 HEADINGS = "headings"  # in attrs: how columns of this table alone are headed
 
 
@@ -99,13 +102,16 @@ COLUMNS = {
 
 
 def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table of a finding: intervals named `low` and `high`, and units and errors in `attrs["columns"]`."""
+    """The table of a finding: intervals named `low` and `high`, and units and errors in
+    `attrs["columns"]`."""
     full = without_empty(table)
     ends = interval_columns(table.attrs.get("interval", INTERVAL))  # as ArviZ calls them
     renamed = full.rename(columns=dict(zip(ends, ("low", "high"), strict=True)))
     names = [str(name) for name in renamed.columns]
     known = {name: COLUMNS[name] for name in names if name in COLUMNS}
-    renamed.attrs = {name: value for name, value in table.attrs.items() if isinstance(value, _PLAIN)} | {
+    renamed.attrs = {
+        name: value for name, value in table.attrs.items() if isinstance(value, _PLAIN)
+    } | {
         "columns": {
             name: {
                 "unit": column.unit,

@@ -1,4 +1,5 @@
-"""Findings that every model has: its data, the agreement of its chains, every quantity with its error."""
+"""Findings that every model has: its data, the agreement of its chains, every quantity with its
+error."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,20 @@ import numpy as np
 from thali._posterior.convergence import r_hat_in_words
 from thali._posterior.interval import interval_name
 
-from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from .finding import (
+    DATA,
+    METHODS,
+    ON_SCREEN,
+    READ,
+    SHOWN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from .references import Cite
 from .registry import spec_of
 from .settings import AnswerSettings
@@ -22,10 +36,11 @@ MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misf
 SENTENCES = {
     "facts": "Data summary",
     "data": "The model was fitted to the following data: {data}.",
-    "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
-    " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",
-    "estimates": "There are no posterior draws; standard errors and intervals, where available, are listed with the"
-    " estimates.",
+    "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is"
+    " the Monte Carlo error of the mean, ess the effective sample size, and r_hat is close to"
+    " 1 if the chains agree.",
+    "estimates": "There are no posterior draws; standard errors and intervals, where available, are"
+    " listed with the estimates.",
     "trace": "Draws of each chain in order: chains that agree cover the same range.",
     "summary.title": "Posterior summary and convergence of each quantity",
     "estimates.title": "Estimates",
@@ -33,13 +48,14 @@ SENTENCES = {
     "chains differ": "The chains do not agree yet.",
     "estimate found": "The estimation converged.",
     "estimate doubtful": "The estimation raised a warning.",
-    "chains brief": "The chains agree (R-hat at most {r_hat}, effective sample size at least {ess}).",
+    "chains brief": "The chains agree (R-hat at most {r_hat}, effective sample size at least"
+    " {ess}).",
     "check good": "Model checks passed.",
     "check bad": "Model checks found misfit.",
     "kept": "Results are based on {chains} chains of {draws} draws each, computed with {program}.",
     "computed": "Computations were done with {program}.",
-    "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size (smallest: {ess}) of all"
-    " reported quantities {source}.",
+    "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size"
+    " (smallest: {ess}) of all reported quantities {source}.",
     "intervals": "Intervals are central {interval}s of the posterior.",
 }
 _TRACE = "trace"
@@ -63,7 +79,8 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def summary(model: Any, settings: AnswerSettings) -> Finding:
-    """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
+    """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on
+    it."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
@@ -82,7 +99,10 @@ def convergence(model: Any, settings: AnswerSettings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
     found = model.convergence()
     by_chains = "chains" in found.facts
-    of_chains, of_estimate = ("chains agree", "chains differ"), ("estimate found", "estimate doubtful")
+    of_chains, of_estimate = (
+        ("chains agree", "chains differ"),
+        ("estimate found", "estimate doubtful"),
+    )
     headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
     brief = brief_of_chains(found) if by_chains else Brief("Estimate")
     return Finding(found.message, good=found.agrees, headline=headline, brief=brief)
@@ -142,18 +162,19 @@ def _of_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
 
 
 def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
-    """How it was judged whether chains agree, by the facts of a convergence check; nothing of a single chain."""
+    """How it was judged whether chains agree, by the facts of a convergence check; nothing of a
+    single chain."""
     if "r_hat" not in facts:
         return ()
     return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **_in_words(facts)),)
 
 
 def describes(check: "pandas.DataFrame") -> bool | None:
-    """Whether a model misses no more of what it was fitted to than its own replicates do; None: the check says nothing.
+    """Whether a model misses no more of what it was fitted to than its own replicates do; None: the
+    check says nothing.
 
-    A check of proportions or similarities has a p-value of all together; of a choice experiment the number of those
-    missed is held against what is expected, and two standard deviations more.
-    """
+    A check of proportions or similarities has a p-value of all together; of a choice experiment the
+    number of those missed is held against what is expected, and two standard deviations more."""
     if "p_value" in check.attrs:
         p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
         return None if np.isnan(p_value) else bool(p_value >= MISFIT)
@@ -173,4 +194,6 @@ def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
 
 def asked(question: Callable[[Any], Text]) -> Maker:
     """The maker of what was asked, from a function (model) -> sentence."""
-    return Maker("asked", "Research question", SHOWN, lambda model, settings: Finding(question(model)))
+    return Maker(
+        "asked", "Research question", SHOWN, lambda model, settings: Finding(question(model))
+    )

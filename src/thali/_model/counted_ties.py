@@ -11,7 +11,8 @@ CONVERSIONS = ("half", "drop")  # that leave no tie
 
 
 def has_ties(data: Any) -> bool:
-    """Whether neither option of some pair was chosen; data of other kinds than thali's judgements have no ties."""
+    """Whether neither option of some pair was chosen; data of other kinds than thali's judgements
+    have no ties."""
     return isinstance(data, Judged) and data.n_ties > 0
 
 
@@ -24,5 +25,6 @@ def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
 
 
 def with_covariates(data: Judged, names: Any) -> Any:
-    """The data with the covariates that a model with that argument `covariates` takes; None: all that they have."""
+    """The data with the covariates that a model with that argument `covariates` takes; None: all
+    that they have."""
     return data if names is None else data.with_covariates(names if is_list(names) else [names])

@@ -1,4 +1,5 @@
-"""Covariates of comparisons and of options: what predictions are asked for, and their coefficients."""
+"""Covariates of comparisons and of options: what predictions are asked for, and their
+coefficients."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ def parameter(name: str) -> str:
 
 
 def parts_of(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Variables and coordinates of the group constant_data: the cells with their counts, and who they are of."""
+    """Variables and coordinates of the group constant_data: the cells with their counts, and who
+    they are of."""
     names = np.asarray(covariates.names, dtype=str)
     variables = {
         "cell_pair": ("cell", covariates.pair),
@@ -41,17 +43,23 @@ def values_for(given: Any, names: Sequence[str], count: int) -> np.ndarray:
     if given is None:
         return x
     if not isinstance(given, Mapping) and not hasattr(given, "columns"):
-        raise ArgumentError(f"`covariates` must map names to numbers, such as {{'order': 1}}; got {given!r}.")
+        raise ArgumentError(
+            f"`covariates` must map names to numbers, such as {{'order': 1}}; got {given!r}."
+        )
     for name in given.keys():
         if name not in names:
-            known = f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
-            raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
+            known = (
+                f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
+            )
+            raise ArgumentError(
+                f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}"
+            )
         try:
             x[:, names.index(name)] = np.asarray(given[name], float)
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"The covariate {name!r} must be a number, or one number for each of the {count} pairs; got"
-                f" {given[name]!r}."
+                f"The covariate {name!r} must be a number, or one number for each of the {count}"
+                f" pairs; got {given[name]!r}."
             ) from None
     if not np.isfinite(x).all():
         raise ArgumentError("Covariates must be finite numbers; correct the values.")
@@ -59,14 +67,21 @@ def values_for(given: Any, names: Sequence[str], count: int) -> np.ndarray:
 
 
 def effects_table(covariates: Sequence[str], beta: np.ndarray, ci: float) -> "pandas.DataFrame":
-    """Return a row a covariate, of coefficients (draws, covariates): mean, sd, low, high, above_0, odds."""
+    """Return a row a covariate, of coefficients (draws, covariates): mean, sd, low, high, above_0,
+    odds."""
     import pandas as pd
 
     from thali._tables import Table
 
     low, high = np.quantile(beta, tails_of(ci), axis=0)
     mean = beta.mean(axis=0)
-    columns = {"mean": mean, "sd": beta.std(axis=0), "low": low, "high": high, "above_0": (beta > 0.0).mean(axis=0)}
+    columns = {
+        "mean": mean,
+        "sd": beta.std(axis=0),
+        "low": low,
+        "high": high,
+        "above_0": (beta > 0.0).mean(axis=0),
+    }
     names = pd.Index(covariates, name="covariate", dtype=object)
     table = Table(columns | {"odds": np.exp(mean)}, index=names)
     table.attrs["interval"] = ci

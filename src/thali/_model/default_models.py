@@ -1,4 +1,5 @@
-"""The model that data get unless one is named: one rule for Python, the command line and the app."""
+"""The model that data get unless one is named: one rule for Python, the command line and the
+app."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -18,7 +19,8 @@ MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
 OF_WORTHS = INDEPENDENT, ADJUSTED, INDIVIDUALS  # how respondents may differ in worths
 OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
-OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"  # of shared aspects
+# of shared aspects
+OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"
 
 
 def _always(data: Any) -> bool:
@@ -52,7 +54,8 @@ def _is_ranked(data: Any) -> bool:
 
 
 class Offer(NamedTuple):
-    """A model of a kind of data, and conditions on data: that they have it unless one is named, that it fits them."""
+    """A model of a kind of data, and conditions on data: that they have it unless one is named,
+    that it fits them."""
 
     kind: str
     name: str  # of the model, as it is typed
@@ -65,14 +68,16 @@ class Offer(NamedTuple):
         return spec_named(self.name)
 
     def has(self, words: Iterable[str]) -> bool:
-        """Return whether the model has all of these options, by its usual method unless one is named."""
+        """Return whether the model has all of these options, by its usual method unless one is
+        named."""
         spec, words = self.spec, {*words}
         is_any = "method" in words or not spec.methods or bool(spec.method_of_individuals)
         options = spec.options if is_any else spec.options_of(spec.methods[0])
         return {option.word for option in options}.issuperset(words)
 
 
-# By kind of data with several models, that of most data first; of several usual models the first counts.
+# By kind of data with several models, that of most data first; of several usual models the first
+# counts.
 OFFERS = (
     Offer(EXPERIMENTS, "hierarchical-logit", _has_many_tasks),
     Offer(EXPERIMENTS, "multinomial-logit", _always),
@@ -88,7 +93,8 @@ OFFERS = (
 
 
 def compared_by_default(data: Any, usual: str) -> str:
-    """Return the models of choices that are compared unless some are named: the usual ones where they can be fitted."""
+    """Return the models of choices that are compared unless some are named: the usual ones where
+    they can be fitted."""
     if data.n_ties:
         return WORTHS
     if data.worst is None or _has_small_sets(data):
@@ -97,7 +103,8 @@ def compared_by_default(data: Any, usual: str) -> str:
 
 
 class DefaultModel(NamedTuple):
-    """The model of some data: its offer, further options as they are typed, and the names of other models."""
+    """The model of some data: its offer, further options as they are typed, and the names of other
+    models."""
 
     offer: Offer
     settings: dict[str, str]
@@ -110,13 +117,17 @@ def median_tasks(data: Any) -> Any:
 
 
 def offers_of(kind: str) -> list[Offer]:
-    """Return the models of a kind of data, that of most data first; of other kinds all that have options."""
+    """Return the models of a kind of data, that of most data first; of other kinds all that have
+    options."""
     offers = [offer for offer in OFFERS if offer.kind == kind]
-    return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
+    return offers or [
+        Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options
+    ]
 
 
 def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> DefaultModel:
-    """Return the model of these data that has these options of the command line, the usual one if that does.
+    """Return the model of these data that has these options of the command line, the usual one if
+    that does.
 
     Worths that differ between latent classes or groups are those of unique aspects.
     """
@@ -130,7 +141,9 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
     if usual.name == WORTHS and _has_individual_scores(data) and not excludes:
         settings["people"] = people = INDIVIDUALS
     # the first of those that fit equally well
-    offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
+    offer = max(
+        offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data))
+    )
     if usual.name == WORTHS:
         of_aspects = next(each for each in offers if each.name == ASPECTS)
         if people not in (None, *OF_WORTHS):
@@ -142,15 +155,18 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
 
 
 def excludes_individuals(typed: Iterable[str]) -> bool:
-    """Return whether respondents have no individual worths by default because of an option that was typed."""
+    """Return whether respondents have no individual worths by default because of an option that was
+    typed."""
     words = {*typed}
-    if isinstance(typed, Mapping) and typed.get("method") == "mcmc":  # which is that of individual worths
+    # which is that of individual worths
+    if isinstance(typed, Mapping) and typed.get("method") == "mcmc":
         words.remove("method")
     return not words.isdisjoint(OF_RESPONDENTS)
 
 
 def _has_individual_scores(data: Any) -> bool:
-    """Return whether respondents have individual worths: where the average one answered two sets or rankings."""
+    """Return whether respondents have individual worths: where the average one answered two sets or
+    rankings."""
     if data.kind != CHOICES or data.n_ties:
         return False
     answers = data.n_answers
@@ -163,23 +179,25 @@ def _has_individual_scores(data: Any) -> bool:
 def fit(data: Any, **settings: Any) -> Any:
     """Fit the model that `thali fit` fits to such data unless one is named.
 
-    Choice experiments whose median respondent answered four tasks or more have a hierarchical logit, others a
-    multinomial logit. MaxDiff, rankings and choices from sets larger than three have Bradley-Terry-Luce worths; each
-    respondent has individual worths where the average one answered two sets or rankings. Choices out of smaller sets
-    and pairs of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and
-    triplets have additive clustering; covariates and classes have Plackett-Luce regression.
+    Choice experiments whose median respondent answered four tasks or more have a hierarchical
+    logit, others a multinomial logit. MaxDiff, rankings and choices from sets larger than three
+    have Bradley-Terry-Luce worths; each respondent has individual worths where the average one
+    answered two sets or rankings. Choices out of smaller sets and pairs of up to 40 options have
+    elimination by aspects; pairs of more options have worths. Similarities and triplets have
+    additive clustering; covariates and classes have Plackett-Luce regression.
 
     Parameters
     ----------
-    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table of observations
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table of
+    observations
         As `read` returns them. Several groups of respondents are fitted by a model with ``people``.
     **settings
         Arguments of the model's ``fit``, such as ``draws`` and ``random_seed``.
 
     Returns
     -------
-    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or
-    PlackettLuceRegression
+    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering
+    or PlackettLuceRegression
         The fitted model.
 
     Raises
@@ -192,13 +210,16 @@ def fit(data: Any, **settings: Any) -> Any:
     Examples
     --------
     >>> import thali as th
-    >>> model = th.fit(th.datasets.celebrities(), draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> model = th.fit(
+    ...     th.datasets.celebrities(), draws=50, tune=50, random_seed=1, progressbar=False
+    ... )
     >>> type(model).__name__
     'EliminationByAspects'
     """
     if not offers_of(getattr(data, "kind", "")):
         raise DataError(
-            f"`fit` requires data such as `thali.read` returns; got {type(data).__name__}. Read a table first."
+            f"`fit` requires data such as `thali.read` returns; got {type(data).__name__}. Read a"
+            " table first."
         )
     offer, typed, _ = default_model(data)
     arguments: dict[str, Any] = {word.replace("-", "_"): value for word, value in typed.items()}

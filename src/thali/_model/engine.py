@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from thali._described import Facts
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, InterruptedWarning, Message, Setting, ThaliWarning
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    ConvergenceWarning,
+    InterruptedWarning,
+    Message,
+    Setting,
+    ThaliWarning,
+)
 
 if TYPE_CHECKING:
     from thali._posterior.convergence import ConvergenceCheck
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     from .spec import ModelSpec
 
 
-# A fit after its checks: what is known of it, and can be done for it, before it runs ----------------------------------
+# A fit after its checks: what is known of it, and can be done for it, before it runs --------------
 
 
 @dataclass(frozen=True)
@@ -26,11 +34,13 @@ class Prepared:
     lapse: float | None = None
 
     def compile(self, progress: Any) -> None:
-        """Compile what the fit will run, so that processes to come find it on the disk; `progress` says so."""
+        """Compile what the fit will run, so that processes to come find it on the disk; `progress`
+        says so."""
 
 
 class Forecast(NamedTuple):
-    """Seconds of the processor that a fit is expected to take, all its chains together: `benchmarks/forecast.py`."""
+    """Seconds of the processor that a fit is expected to take, all its chains together:
+    `benchmarks/forecast.py`."""
 
     least: float  # if its chains agree at once
     most: float  # if they never do
@@ -51,16 +61,17 @@ class Job:
 class Engine:
     """A method of a model; this one finds a maximum, and the fit leaves no draws.
 
-    A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and finds its own as
-    `_engine`; nothing else compares the names of methods. A subclass replaces what differs, and adds what its model
-    asks of all its engines, such as the job of a fit. It holds nothing: every answer takes the model.
-    """
+    A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and finds
+    its own as `_engine`; nothing else compares the names of methods. A subclass replaces what
+    differs, and adds what its model asks of all its engines, such as the job of a fit. It holds
+    nothing: every answer takes the model."""
 
     draws: bool = False  # whether a fit leaves draws, `posterior_`
     is_point: bool = True  # whether it finds a single point, and not a whole posterior
     has_prior: bool = False  # whether parameters and data can be drawn from the prior
     has_evidence: bool = False
-    findings: str = ""  # the module whose `makers_of(model)` makes the findings; "": that of the model
+    # the module whose `makers_of(model)` makes the findings; "": that of the model
+    findings: str = ""
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """What the user is to be warned of after a fit."""
@@ -76,7 +87,8 @@ class Engine:
         return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
     def facts(self, model: Any) -> Facts:
-        """What is shown of a fit besides the data and the convergence check: two or three numbers that matter."""
+        """What is shown of a fit besides the data and the convergence check: two or three numbers
+        that matter."""
         return ()
 
     def data_of_fit(self, model: Any) -> Any:
@@ -150,12 +162,20 @@ MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), Chains()
 def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
     """Refuse an argument that only a method with chains has."""
     raise ArgumentError(
-        Argument(name), " requires ", Setting("method", method), "; remove ", Argument(name), f"{because}."
+        Argument(name),
+        " requires ",
+        Setting("method", method),
+        "; remove ",
+        Argument(name),
+        f"{because}.",
     )
 
 
-def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
-    """Refuse arguments that the spec gives to other methods; those with their usual values are no arguments.
+def refuse_other_methods(
+    spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that the spec gives to other methods; those with their usual values are no
+    arguments.
 
     Raises
     ------
@@ -167,4 +187,13 @@ def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any
         name = option.name
         if name in given and name not in has and repr(given[name]) != repr(usual[name]):
             needed, got = Setting("method", option.methods[0]), Setting("method", method)
-            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove ", Argument(name), ".")
+            raise ArgumentError(
+                Argument(name),
+                " requires ",
+                needed,
+                "; got ",
+                got,
+                ". Remove ",
+                Argument(name),
+                ".",
+            )

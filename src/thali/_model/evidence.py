@@ -28,7 +28,14 @@ class EvidenceRun(NamedTuple):
 
 
 def checked_evidence_run(
-    draws: Any, tune: Any, chains: Any, thin: Any, cores: Any, random_seed: Any, progressbar: Any, sensitivity: Any
+    draws: Any,
+    tune: Any,
+    chains: Any,
+    thin: Any,
+    cores: Any,
+    random_seed: Any,
+    progressbar: Any,
+    sensitivity: Any,
 ) -> EvidenceRun:
     """The arguments, each within its range."""
     return EvidenceRun(
@@ -47,19 +54,21 @@ def refuse_unfinished(model: "RunByChains") -> None:
     """Refuse the evidence of a fit that was stopped early."""
     if model.interrupted_:
         raise ArgumentError(
-            "The fit was stopped early, so the evidence of the model is not available yet; finish the fit",
+            "The fit was stopped early, so the evidence of the model is not available yet; finish"
+            " the fit",
             InPython(" with continue_fit"),
             ", or fit again.",
         )
 
 
 def refuse_other_fit(model: "RunByChains", data: Any) -> None:
-    """Refuse other data than those of the fit, if there is one, and a fit that was stopped early."""
+    """Refuse other data than those of the fit, if there is one, and a fit that was stopped
+    early."""
     if "_state_" not in vars(model):
         return
     refuse_unfinished(model)
     if model._state_.digest != digest_of(model._as_data(data)):
         raise ArgumentError(
-            "The model was fitted to other data, but evidence is comparable only for the same data; pass the data of"
-            " the fit, or an unfitted model."
+            "The model was fitted to other data, but evidence is comparable only for the same"
+            " data; pass the data of the fit, or an unfitted model."
         )

@@ -1,4 +1,5 @@
-"""A finding: one answer of a fitted model, a comparison or a test, as data that every surface shows."""
+"""A finding: one answer of a fitted model, a comparison or a test, as data that every surface
+shows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,10 +17,16 @@ from .columns import described
 if TYPE_CHECKING:
     import pandas
 
-# The surfaces: one screen of a terminal, all that it prints, a page, a folder, and a sheet of a workbook there.
+# The surfaces: one screen of a terminal, all that it prints, a page, a folder, and a sheet of a
+# workbook there.
 SCREEN, TEXT, PAGE, FILES, SHEETS = "screen", "text", "page", "files", "sheets"
 # Who shows a finding; FILE: a long table, of single persons or pairs, which is CSV alone.
-BRIEF, FULL, SHEET, FILE = (TEXT, PAGE, FILES, SHEETS), (PAGE, FILES, SHEETS), (FILES, SHEETS), (FILES,)
+BRIEF, FULL, SHEET, FILE = (
+    (TEXT, PAGE, FILES, SHEETS),
+    (PAGE, FILES, SHEETS),
+    (FILES, SHEETS),
+    (FILES,),
+)
 ON_SCREEN = (SCREEN, *BRIEF)
 READ, SHOWN = (TEXT, PAGE), (PAGE,)
 # The chapters of a page, in their order.
@@ -51,11 +58,13 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Brief:
-    """What one screen shows of a finding: a label, a sentence, and parts in a line or the first rows of a table."""
+    """What one screen shows of a finding: a label, a sentence, and parts in a line or the first
+    rows of a table."""
 
     label: str
     text: Text | None = None  # None: the sentence of the finding
-    parts: tuple[tuple[str, str], ...] = ()  # names and what belongs to each, such as ("tea", "1-2")
+    # names and what belongs to each, such as ("tea", "1-2")
+    parts: tuple[tuple[str, str], ...] = ()
     table: Any = None  # a data frame; the columns that fit are shown
     order: int = 1  # of findings of one chapter, small numbers come first
     next: Text = ""  # what to do next
@@ -80,8 +89,9 @@ class Finding(Described):
     title : str
         Of the table.
     table : pandas.DataFrame or None
-        All of it, as files hold it. The ends of intervals are `low` and `high` or `NAME_low` and `NAME_high`, of the
-        probability ``attrs["interval"]``; ``attrs["columns"]`` has the unit and the error of each column.
+        All of it, as files hold it. The ends of intervals are `low` and `high` or `NAME_low` and
+        `NAME_high`, of the probability ``attrs["interval"]``; ``attrs["columns"]`` has the unit and
+        the error of each column.
     picture : Picture or None
     notes : tuple of str or Message
         What a reader should know besides.
@@ -151,8 +161,8 @@ class Finding(Described):
         Returns
         -------
         dict
-            key, question, sentence, title, table (columns, index, index_names, data, attrs), picture (name, caption),
-            notes, good.
+            key, question, sentence, title, table (columns, index, index_names, data, attrs),
+            picture (name, caption), notes, good.
         """
         return {
             "key": self.key,
@@ -160,7 +170,9 @@ class Finding(Described):
             "sentence": str(self.sentence),
             "title": self.title,
             "table": None if self.table is None else _as_json(self.table),
-            "picture": None if self.picture is None else {"name": self.picture.name, "caption": self.picture.caption},
+            "picture": None
+            if self.picture is None
+            else {"name": self.picture.name, "caption": self.picture.caption},
             "notes": [str(note) for note in self.notes],
             "good": self.good,
         }
@@ -207,7 +219,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-# what makes them ----------------------------------------------------------------------------------------------
+# what makes them ----------------------------------------------------------------------------------
 
 
 class Maker:
@@ -226,7 +238,13 @@ class Maker:
         make: Callable[..., Finding | None],
         chapter: str = ANSWERS,
     ) -> None:
-        self.key, self.question, self.place, self.chapter, self._make = key, question, place, chapter, make
+        self.key, self.question, self.place, self.chapter, self._make = (
+            key,
+            question,
+            place,
+            chapter,
+            make,
+        )
         self.__doc__ = make.__doc__
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
@@ -236,7 +254,9 @@ class Maker:
 
     def named(self, found: Finding) -> Finding:
         """The finding with the key and the question of this maker."""
-        return replace(found, key=self.key, question=self.question, place=self.place, chapter=self.chapter)
+        return replace(
+            found, key=self.key, question=self.question, place=self.place, chapter=self.chapter
+        )
 
 
 def finding(
@@ -256,7 +276,8 @@ def finding(
 
 
 class Findings(Sequence[Finding], Described):
-    """The findings of one source, in the order of a reader's questions; each is computed once, when it is asked for.
+    """The findings of one source, in the order of a reader's questions; each is computed once, when
+    it is asked for.
 
     `findings["ranks"]` is the one of that key, `findings[0]` the first.
     """
@@ -276,7 +297,10 @@ class Findings(Sequence[Finding], Described):
         """
         if key not in self._makers:
             known = tuple(self._makers)
-            raise ArgumentError(f"There is no finding {key!r}; available: {shorten(known, 99)}.{suggest(key, known)}")
+            raise ArgumentError(
+                f"There is no finding {key!r}; available:"
+                f" {shorten(known, 99)}.{suggest(key, known)}"
+            )
         if key not in self._made:
             self._made[key] = self._of(self._makers[key])
         return self._made[key]
@@ -290,7 +314,8 @@ class Findings(Sequence[Finding], Described):
             If no finding has such a picture; the pictures that there are are named.
         """
         names = []
-        for key in sorted(self._makers, key=lambda key: key != name):  # most pictures have the name of their finding
+        # most pictures have the name of their finding
+        for key in sorted(self._makers, key=lambda key: key != name):
             found = self.find(key)
             if found is None or found.picture is None:
                 continue
@@ -298,7 +323,9 @@ class Findings(Sequence[Finding], Described):
                 return found.plot(ax)
             names.append(found.picture.name)
         known = ", ".join(names) or "none"
-        raise ArgumentError(f"There is no picture {name!r} here; the pictures are {known}.{suggest(name, names)}")
+        raise ArgumentError(
+            f"There is no picture {name!r} here; the pictures are {known}.{suggest(name, names)}"
+        )
 
     def keys(self) -> list[str]:
         """The keys of the findings that there are."""
@@ -315,7 +342,9 @@ class Findings(Sequence[Finding], Described):
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source
-            return maker.named(Finding(Message(error), good=False, headline="This result could not be computed."))
+            return maker.named(
+                Finding(Message(error), good=False, headline="This result could not be computed.")
+            )
         except Exception as error:  # whatever it is: the others are worth more
             warn_of_loss(f"'{maker.key}' could not be computed", error)
             fault = f"This result could not be computed ({type(error).__name__}: {error})."
@@ -335,7 +364,9 @@ class Findings(Sequence[Finding], Described):
         if not isinstance(which, str):
             return list(self)[which]
         if (found := self.find(which)) is None:
-            raise ArgumentError(f"There is no result {which!r}; available: {shorten(self.keys(), 99)}.")
+            raise ArgumentError(
+                f"There is no result {which!r}; available: {shorten(self.keys(), 99)}."
+            )
         return found
 
     def __contains__(self, key: object) -> bool:

@@ -18,13 +18,14 @@ _MOVES, _ACCEPTED = 5, 0.3  # between two steps, and the share of them that is w
 
 
 def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
-    """Which answers were given by anybody, and how often by whom: a sparse array (answers, respondents)."""
+    """Which answers were given by anybody, and how often by whom: a sparse array (answers,
+    respondents)."""
     from scipy.sparse import csr_array
 
     if not isinstance(data, Choices):
         raise ArgumentError(
-            f"Choices of respondents must be Choices; got {type(data).__name__}. Convert comparisons with"
-            " Choices.from_comparisons(comparisons)."
+            f"Choices of respondents must be Choices; got {type(data).__name__}. Convert"
+            " comparisons with Choices.from_comparisons(comparisons)."
         )
     if data.n_ties:
         raise DataError(
@@ -33,10 +34,13 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
         )
     if (given := data.questions().given) is None:
         raise DataError(
-            "These choices do not identify respondents; read them again and name the column of respondents."
+            "These choices do not identify respondents; read them again and name the column of"
+            " respondents."
         )
     which, row = np.unique(given.answer, return_inverse=True)
-    return which, csr_array((given.times, (row, given.respondent)), (len(which), len(given.respondents)))
+    return which, csr_array(
+        (given.times, (row, given.respondent)), (len(which), len(given.respondents))
+    )
 
 
 def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
@@ -48,7 +52,8 @@ def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
     return pd.Series(values[chose], index, name="log_predictive")
 
 
-Move = Callable[[Any, float], tuple[Any, np.ndarray]]  # (people, step) -> others, log ratio of their prior densities
+# (people, step) -> others, log ratio of their prior densities
+Move = Callable[[Any, float], tuple[Any, np.ndarray]]
 
 
 def log_mean_by_annealing(
@@ -58,13 +63,14 @@ def log_mean_by_annealing(
     choose: Callable[[np.ndarray, Any, Any], Any],
     rng: np.random.Generator,
 ) -> float:
-    """Return the ln of the mean probability of answers over new people, one of each draw (Neal 2001).
+    """Return the ln of the mean probability of answers over new people, one of each draw (Neal
+    2001).
 
-    A plain mean needs more people than there can be where somebody answered often, because nearly all have answers of
-    little probability. So they come to the answers in steps of temperature, between which they move, and their
-    importance weights have the probability of the answers as their mean, whatever the moves. `choose` takes the people
-    of the draws that accepted a move from the second argument, the others from the third.
-    """
+    A plain mean needs more people than there can be where somebody answered often, because nearly
+    all have answers of little probability. So they come to the answers in steps of temperature,
+    between which they move, and their importance weights have the probability of the answers as
+    their mean, whatever the moves. `choose` takes the people of the draws that accepted a move from
+    the second argument, the others from the third."""
     from scipy.special import logsumexp
 
     at, step = log_likelihood(people), 0.5
@@ -85,7 +91,8 @@ def log_mean_by_annealing(
 
 
 def _largest_rise(at: np.ndarray, most: float) -> float:
-    """Return by how much the temperature may rise so that the effective number of people hardly falls."""
+    """Return by how much the temperature may rise so that the effective number of people hardly
+    falls."""
     if not np.isfinite(at).any():
         return most
     possible = at[np.isfinite(at)] - at.max()
@@ -104,6 +111,7 @@ def _largest_rise(at: np.ndarray, most: float) -> float:
 
 
 def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
-    """The ln of the probability of everybody's choices, (draws, people), from that of the answers that were given."""
+    """The ln of the probability of everybody's choices, (draws, people), from that of the answers
+    that were given."""
     with np.errstate(divide="ignore"):  # a probability of 0
         return np.log(p) @ times  # a sparse product sums what was chosen alone

@@ -27,7 +27,9 @@ def aspects_meant(word: str) -> str:
     return _MEANT.get(plain(word), word)
 
 
-_WORDS = ALIASES_OF_ASPECTS | dict.fromkeys((*ALIASES_OF_WORTHS, "unique"), "unique") | {"ibp": "ibp"}
+_WORDS = (
+    ALIASES_OF_ASPECTS | dict.fromkeys((*ALIASES_OF_WORTHS, "unique"), "unique") | {"ibp": "ibp"}
+)
 _MEANT = {plain(name): word for name, word in _WORDS.items()}
 METHODS = {plain(name): "maximum-likelihood" for name in ("maximum-likelihood", "ML", "MLE")}
 

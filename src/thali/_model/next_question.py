@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     import pandas
 
 
-# How much the answer to a question is expected to teach, in nats, from the draws of a posterior -----------------------
+# How much the answer to a question is expected to teach, in nats, from the draws of a posterior ---
 #
-# The answer to question q has probability p_qo(s) of outcome o in draw s. About the draw itself it teaches
+# The answer to question q has probability p_qo(s) of outcome o in draw s. About the draw itself it
+# teaches
 #
 #     I = H(mean over s of p_q(s)) - mean over s of H(p_q(s)),
 #
-# and about a variable that has a value in each draw the difference between the entropy of all draws' mean and that of
-# the means within the values, weighted by their probabilities. An entropy of a mean of finitely many draws is too
-# small by about half its variance over its value, summed over outcomes; this is added (the correction of Miller &
-# Madow, for probabilities that are averaged, not counted).
+# and about a variable that has a value in each draw the difference between the entropy of all
+# draws' mean and that of the means within the values, weighted by their probabilities. An entropy
+# of a mean of finitely many draws is too small by about half its variance over its value, summed
+# over outcomes; this is added (the correction of Miller & Madow, for probabilities that are
+# averaged, not counted).
 
 
 ROWS = 2**12  # of weights over draws that are held against all outcomes: of answers times values
@@ -48,7 +50,9 @@ class QuestionOutcomes(NamedTuple):
     def at(self, questions: np.ndarray) -> "QuestionOutcomes":
         """Some of the questions."""
         sizes = np.diff(self.start)[questions]
-        places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(
+            sizes.sum()
+        )
         return QuestionOutcomes(self.probabilities[:, places], starts(sizes))
 
     def entropies(self) -> np.ndarray:
@@ -61,7 +65,8 @@ class QuestionOutcomes(NamedTuple):
 class LearningTarget(NamedTuple):
     """What is to be learned: the draw itself, or variables with a value in each draw."""
 
-    values: np.ndarray | None = None  # (rows, draws) bool: which draws have a value; those of a variable share them out
+    # (rows, draws) bool: which draws have a value; those of a variable share them out
+    values: np.ndarray | None = None
     variables: int = 1
     of: int = 1  # how many variables these stand for
 
@@ -79,7 +84,9 @@ class ChosenQuestions(NamedTuple):
     alone: np.ndarray  # (n,) what it would teach as the only one
 
 
-def choose(outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.random.Generator) -> ChosenQuestions:
+def choose(
+    outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.random.Generator
+) -> ChosenQuestions:
     """The n questions that together teach most, chosen one after the other, none of them twice."""
     draws = len(outcomes.probabilities)
     weights, chance = np.full((1, draws), 1.0 / draws), np.ones(1)
@@ -98,8 +105,11 @@ def choose(outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.r
     return ChosenQuestions(numbers, np.array(found), np.maximum(alone[numbers], 0.0))
 
 
-def gains(outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarray, chance: np.ndarray) -> np.ndarray:
-    """What each question is expected to teach, after combinations of earlier answers of some `chance` (answers,)."""
+def gains(
+    outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarray, chance: np.ndarray
+) -> np.ndarray:
+    """What each question is expected to teach, after combinations of earlier answers of some
+    `chance` (answers,)."""
     prior = chance @ _entropies(outcomes, weights)
     if target.values is None:
         return prior - (chance @ weights) @ outcomes.entropies()
@@ -110,12 +120,15 @@ def gains(outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarra
             part = answer * target.values[first : first + step]
             share = part.sum(axis=1)
             there = share > 0.0
-            within += of_answer * share[there] @ _entropies(outcomes, part[there] / share[there, None])
+            within += (
+                of_answer * share[there] @ _entropies(outcomes, part[there] / share[there, None])
+            )
     return (target.variables * prior - within) * target.of / target.variables
 
 
 def _entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
-    """The entropy of each question's answer under weighted draws (rows, questions), corrected for their number."""
+    """The entropy of each question's answer under weighted draws (rows, questions), corrected for
+    their number."""
     p = outcomes.probabilities
     mean, squared = weights @ p, weights**2
     variance = squared @ p**2 - 2.0 * mean * (squared @ p) + mean**2 * squared.sum(axis=1)[:, None]
@@ -133,7 +146,8 @@ def _answered(
     rows: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and probability of every combination of answers with those to one more question, or of some drawn."""
+    """Weights and probability of every combination of answers with those to one more question, or
+    of some drawn."""
     p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(chance, p.shape[1])[:, None]
     total = joint.sum(axis=1)
@@ -165,7 +179,9 @@ QUESTIONS = 5_000  # of sets or triplets that are looked at; more are drawn at r
 VARIABLES = 1_000  # pairs whose order is looked at; more are drawn at random
 
 
-def question_table(questions: dict[str, Any], more: dict[str, Any], chosen: Any) -> "pandas.DataFrame":
+def question_table(
+    questions: dict[str, Any], more: dict[str, Any], chosen: Any
+) -> "pandas.DataFrame":
     from thali._tables import Table
 
     return Table(questions | more | {"information": chosen.gains, "alone": chosen.alone})
@@ -181,7 +197,8 @@ def options_among(among: Any, labels: list[str], least: int) -> list[int]:
         found = sorted({place_in(as_label(each), labels, "among") for each in among})
     if len(found) < least:
         raise ArgumentError(
-            f"A question needs at least {least} different options; available: {len(found)}. Add options."
+            f"A question needs at least {least} different options; available: {len(found)}. Add"
+            " options."
         )
     return found
 
@@ -189,7 +206,8 @@ def options_among(among: Any, labels: list[str], least: int) -> list[int]:
 def place_in(label: str, labels: list[str], where: str) -> int:
     if label not in labels:
         raise ArgumentError(
-            f"`{where}` contains {label!r}, which is not an option of the data.{suggest(label, labels)}"
+            f"`{where}` contains {label!r}, which is not an option of the"
+            f" data.{suggest(label, labels)}"
         )
     return labels.index(label)
 
@@ -203,7 +221,9 @@ def subsets_of(own: list[int], size: int, rng: np.random.Generator) -> np.ndarra
     """All sets of so many options, or some at random."""
     if comb(len(own), size) <= QUESTIONS:
         return np.array(list(combinations(own, size)), np.int64)
-    found = np.array([np.sort(rng.choice(own, size, replace=False)) for _ in range(QUESTIONS)], np.int64)
+    found = np.array(
+        [np.sort(rng.choice(own, size, replace=False)) for _ in range(QUESTIONS)], np.int64
+    )
     return np.unique(found, axis=0)
 
 
@@ -220,23 +240,39 @@ def spaced(n_draws: int, places: int) -> np.ndarray:
 
 
 def pairs_table(
-    labels: list[str], pairs: np.ndarray, p: np.ndarray, target: LearningTarget, n: int, rng: np.random.Generator
+    labels: list[str],
+    pairs: np.ndarray,
+    p: np.ndarray,
+    target: LearningTarget,
+    n: int,
+    rng: np.random.Generator,
 ) -> "pandas.DataFrame":
-    """Return a row a pair, in the order in which they are best asked, of outcomes p (draws, pairs, outcomes)."""
+    """Return a row a pair, in the order in which they are best asked, of outcomes p (draws, pairs,
+    outcomes)."""
     size = p.shape[-1]
     outcomes = QuestionOutcomes(p.reshape(len(p), -1), np.arange(len(pairs) + 1) * size)
     chosen = choose(outcomes, target, n, rng)
     mean = p.mean(axis=0)[chosen.questions]
     a, b = ([labels[k] for k in side] for side in pairs[chosen.questions].T)
-    return question_table({"a": a, "b": b}, {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if size == 3 else {}), chosen)
+    return question_table(
+        {"a": a, "b": b}, {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if size == 3 else {}), chosen
+    )
 
 
 def sets_table(
-    labels: list[str], sets: np.ndarray, p: np.ndarray, target: LearningTarget, n: int, rng: np.random.Generator
+    labels: list[str],
+    sets: np.ndarray,
+    p: np.ndarray,
+    target: LearningTarget,
+    n: int,
+    rng: np.random.Generator,
 ) -> "pandas.DataFrame":
-    """Return a row a set (sets, size), in the order in which they are best asked, of p (draws, places)."""
+    """Return a row a set (sets, size), in the order in which they are best asked, of p (draws,
+    places)."""
     chosen = choose(QuestionOutcomes(p, np.arange(len(sets) + 1) * sets.shape[1]), target, n, rng)
-    return question_table({"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen)
+    return question_table(
+        {"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen
+    )
 
 
 def check_goal(goal: Any, words: Any = WORDS, more: str = "") -> None:
@@ -246,7 +282,8 @@ def check_goal(goal: Any, words: Any = WORDS, more: str = "") -> None:
 
 
 def target_of_worths(goal: str, utility: np.ndarray, rng: np.random.Generator) -> LearningTarget:
-    """Return what is to be learned about the draw itself, ranks, or the best option, of utilities (draws, options)."""
+    """Return what is to be learned about the draw itself, ranks, or the best option, of utilities
+    (draws, options)."""
     if goal == EVERYTHING:
         return LearningTarget()
     if goal == BEST:

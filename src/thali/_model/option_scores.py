@@ -26,7 +26,9 @@ class ScoreScale(NamedTuple):
 
     def scores(self, worth: np.ndarray) -> np.ndarray:
         """Scores of options (last axis) from their worths: see `scaled` and `anchored`."""
-        return scaled(worth, self.size) if self.none is None else anchored(worth, self.size, self.none)
+        return (
+            scaled(worth, self.size) if self.none is None else anchored(worth, self.size, self.none)
+        )
 
     def above(self, worth: np.ndarray) -> np.ndarray:
         """Whether each option is better than the one that stands for none; NaN without it."""
@@ -40,11 +42,13 @@ class ScoreDraws(NamedTuple):
 
     mean: np.ndarray  # (options,)
     draws: np.ndarray  # (draws, options)
-    above: np.ndarray  # (options,) the share who prefer each to the one that stands for none; NaN without it
+    # (options,) the share who prefer each to the one that stands for none; NaN without it
+    above: np.ndarray
 
 
 def scaled(worth: np.ndarray, size: float) -> np.ndarray:
-    r"""Scores of options (last axis) from their worths, which sum to 100; sets have so many options.
+    r"""Scores of options (last axis) from their worths, which sum to 100; sets have so many
+    options.
 
     .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
@@ -56,7 +60,8 @@ def scaled(worth: np.ndarray, size: float) -> np.ndarray:
 
 
 def anchored(worth: np.ndarray, size: float, none: int) -> np.ndarray:
-    """The same with the log worths less that of the option which stands for none, whose score is 100: 100 a p."""
+    """The same with the log worths less that of the option which stands for none, whose score is
+    100: 100 a p."""
     logs = np.log(np.maximum(worth, _FEW))
     return 100.0 * size * _beside(logs - logs[..., [none]], size)
 
@@ -84,8 +89,14 @@ def tabulate_scores(
     index = pd.Index(labels, name="option")
     if of is not None:
         index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])
-    low, high = np.concatenate([np.quantile(found.draws, tails_of(ci), axis=0) for found in each.values()], axis=1)
-    columns = {"score": np.concatenate([found.mean for found in each.values()]), "low": low, "high": high}
+    low, high = np.concatenate(
+        [np.quantile(found.draws, tails_of(ci), axis=0) for found in each.values()], axis=1
+    )
+    columns = {
+        "score": np.concatenate([found.mean for found in each.values()]),
+        "low": low,
+        "high": high,
+    }
     if scale.none is not None:
         columns["above_none"] = np.concatenate([found.above for found in each.values()])
     table = Table(columns, index)

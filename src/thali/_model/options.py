@@ -1,4 +1,5 @@
-"""Options that several models share; each stands here once, and in the `spec.py` of every model that has it."""
+"""Options that several models share; each stands here once, and in the `spec.py` of every model
+that has it."""
 
 from functools import partial
 from pathlib import Path
@@ -31,12 +32,23 @@ from .spec import (
 _COUNT = partial(whole, least=1)
 
 # the run
-DRAWS = Option("draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_COUNT)
+DRAWS = Option(
+    "draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_COUNT
+)
 NUMBER_OF_DRAWS = DRAWS.but(default="1000")
-TUNE = Option("tune", "Warm-up draws per chain (discarded).", int, FIT, default="1000", check=partial(whole, least=0))
+TUNE = Option(
+    "tune",
+    "Warm-up draws per chain (discarded).",
+    int,
+    FIT,
+    default="1000",
+    check=partial(whole, least=0),
+)
 CHAINS = Option("chains", "Number of independent chains.", int, FIT, default="4", check=_COUNT)
 THIN = Option("thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_COUNT)
-CORES = Option("cores", "Number of chains run in parallel.", int, FIT, default="all cores", check=_COUNT)
+CORES = Option(
+    "cores", "Number of chains run in parallel.", int, FIT, default="all cores", check=_COUNT
+)
 SEED = Option(
     "random_seed",
     "Random seed: the same seed gives the same draws.",
@@ -74,9 +86,9 @@ ALPHA = Option(
 )
 TEMPERING = Option(
     "tempering",
-    "Replicas at several temperatures, which help chains move between sets of features. auto: used for similarities,"
-    " and for learned aspects with --no-unique; off: not used; N: initial number of temperatures, adapted during"
-    " warm-up; or a list of temperatures.",
+    "Replicas at several temperatures, which help chains move between sets of features. auto: used"
+    " for similarities, and for learned aspects with --no-unique; off: not used; N: initial number"
+    " of temperatures, adapted during warm-up; or a list of temperatures.",
     NUMBERS,
     default="auto",
     metavar="auto|off|N|1,T,...",
@@ -84,46 +96,48 @@ TEMPERING = Option(
 )
 SIMILAR = Option(
     "similar",
-    "Merge features of different draws if the Jaccard index of their sets of options (or objects) is at least this"
-    " value, such as 0.8. Useful with more than about 30 options or objects.",
+    "Merge features of different draws if the Jaccard index of their sets of options (or objects)"
+    " is at least this value, such as 0.8. Useful with more than about 30 options or objects.",
     float,
     REPORT,
-    default="only identical sets are merged; 0.8 for similarities and triplets of more than 30 objects",
+    default="only identical sets are merged; 0.8 for similarities and triplets of more than 30"
+    " objects",
     check=partial(between, meaning="the Jaccard index"),
 )
 TREE = Option(
     "tree",
-    "Tree of related options, which are more likely to share aspects: a table with the columns 'option' and 'group', or"
-    " a Newick file. Replaces --aspects or --features.",
+    "Tree of related options, which are more likely to share aspects: a table with the columns"
+    " 'option' and 'group', or a Newick file. Replaces --aspects or --features.",
     Path,
     FEATURES,
     metavar="FILE",
 )
 LEAF_LENGTH = Option(
     "leaf_length",
-    "Length of the branches to the options in a tree of groups, in (0, 1]. Near 0 the options of a group share almost"
-    " all aspects; at 1 groups have no effect.",
+    "Length of the branches to the options in a tree of groups, in (0, 1]. Near 0 the options of a"
+    " group share almost all aspects; at 1 groups have no effect.",
     float,
     FEATURES,
     default="0.1",
 )
 GROUP = Option(
     "group",
-    "Column that contains the group of each respondent, or the respondent column (one group per respondent). All groups"
-    " share the same aspects or features, with different weights.",
+    "Column that contains the group of each respondent, or the respondent column (one group per"
+    " respondent). All groups share the same aspects or features, with different weights.",
     to=DATA,
     default="none",
     metavar="COLUMN",
 )
 PEOPLE = Option(
     "people",
-    "How respondents differ. independent: no differences, and all answers are independent; adjusted: no differences,"
-    " but intervals generalise to new respondents; individuals: the weights of each respondent vary around common"
-    " weights; classes:K (choices only): K latent"
-    " classes; classes:K:similar: K latent classes whose weights vary around common weights; groups:similar or"
-    " groups:common (with --group): groups have similar or the same weights.",
+    "How respondents differ. independent: no differences, and all answers are independent;"
+    " adjusted: no differences, but intervals generalise to new respondents; individuals: the"
+    " weights of each respondent vary around common weights; classes:K (choices only): K latent"
+    " classes; classes:K:similar: K latent classes whose weights vary around common weights;"
+    " groups:similar or groups:common (with --group): groups have similar or the same weights.",
     PEOPLE_VALUE,
-    default="adjusted with laplace, else independent (the convergence check warns); with --group groups:free",
+    default="adjusted with laplace, else independent (the convergence check warns); with --group"
+    " groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
     words={
         "independent": INDEPENDENT,
@@ -137,13 +151,16 @@ PEOPLE = Option(
 )
 PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
     default="independent (the convergence check warns); with --group groups:free",
-    words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
+    words={
+        word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)
+    },
 )
 PEOPLE_OF_WORTHS = PEOPLE.but(
-    help="How respondents differ. individuals: each respondent has individual worths, which vary around those of the"
-    " population; adjusted: no differences, but intervals generalise to new respondents; independent: no differences,"
-    " and all answers are independent.",
-    default="individuals for best and worst choices; else adjusted with laplace, independent with other methods",
+    help="How respondents differ. individuals: each respondent has individual worths, which vary"
+    " around those of the population; adjusted: no differences, but intervals generalise to"
+    " new respondents; independent: no differences, and all answers are independent.",
+    default="individuals for best and worst choices; else adjusted with laplace, independent with"
+    " other methods",
     metavar="individuals|adjusted|independent",
     words={"individuals": Individuals(), "independent": INDEPENDENT, "adjusted": ADJUSTED},
 )
@@ -184,7 +201,8 @@ PRIOR_SCALE = Option(
 )
 ATTENTION_SCALE = Option(
     "attention_scale",
-    "With --attention: fit again with this prior scale of the variances, such as 1, for comparison.",
+    "With --attention: fit again with this prior scale of the variances, such as 1, for"
+    " comparison.",
     float,
     REPORT,
     default="no second fit",
@@ -192,15 +210,15 @@ ATTENTION_SCALE = Option(
 )
 LINEAR = Option(
     "linear",
-    "Attributes with a single slope instead of one coefficient per level. Automatic for columns with more than 30"
-    " values, some of them not integers, unless --levels lists them.",
+    "Attributes with a single slope instead of one coefficient per level. Automatic for columns"
+    " with more than 30 values, some of them not integers, unless --levels lists them.",
     NAMES,
     metavar="COLUMN,...",
 )
 SEGMENTS = Option(
     "segments",
-    "Number of segments into which respondents are grouped by preference, or several numbers such as 2-6, of which"
-    " the most stable is selected.",
+    "Number of segments into which respondents are grouped by preference, or several numbers such"
+    " as 2-6, of which the most stable is selected.",
     COUNTS,
     REPORT,
     default="no segments are printed; a report uses the most stable number",
@@ -209,7 +227,8 @@ SEGMENTS = Option(
 )
 NONE_OF_THEM = Option(
     "none",
-    'Option that represents "none of these", for an anchored scale. Its score is 100, and TURF sets exclude it.',
+    'Option that represents "none of these", for an anchored scale. Its score is 100, and TURF'
+    " sets exclude it.",
     to=REPORT,
     typed="anchor",
     default="no such option",
@@ -219,8 +238,9 @@ NONE_OF_THEM = Option(
 # the data
 WHERE = Option(
     "where",
-    'Keep only rows that meet the condition, such as "block == \'main\'" or "rt > 0.2 and rt < 5". Operators: ==,'
-    " !=, <, <=, >, >=, in (A, B), is missing, is not missing. Repeat the option to require several conditions.",
+    'Keep only rows that meet the condition, such as "block == \'main\'" or "rt > 0.2 and rt <'
+    ' 5". Operators: ==, !=, <, <=, >, >=, in (A, B), is missing, is not missing. Repeat the'
+    " option to require several conditions.",
     CONDITIONS,
     DATA,
     default="all rows",
@@ -236,8 +256,8 @@ WITHOUT = Option(
 )
 DISSIMILARITIES = Option(
     "dissimilarities",
-    "Read numbers as dissimilarities d, such as distances. max: similarity = max(d) - d (1 - d if all d are at most"
-    " 1); exp: similarity = exp(-d / mean(d)).",
+    "Read numbers as dissimilarities d, such as distances. max: similarity = max(d) - d (1 - d if"
+    " all d are at most 1); exp: similarity = exp(-d / mean(d)).",
     to=DATA,
     default="similarities",
     words={"max": "linear", "exp": "exponential"},
@@ -245,7 +265,8 @@ DISSIMILARITIES = Option(
 )
 LABELS = Option(
     "labels",
-    "Table with two columns: a name in the data and the label to show, for options, objects or levels.",
+    "Table with two columns: a name in the data and the label to show, for options, objects or"
+    " levels.",
     Path,
     DATA,
     default="names in the data; file names without folder and extension",
@@ -274,8 +295,9 @@ AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs. Repeat the option for"
-    " several values; common words, such as 'left' or 'tie', are recognised automatically.",
+    "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs."
+    " Repeat the option for several values; common words, such as 'left' or 'tie', are recognised"
+    " automatically.",
     PAIRS,
     DATA,
     default="recognised",
@@ -285,8 +307,8 @@ OPTION = _column(roles.OPTION, "rankings", " (requires --rank)")
 RANK = _column(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
-    "Options missing from a ranking. absent: they were not offered; worse: they were offered and rank below all"
-    " others.",
+    "Options missing from a ranking. absent: they were not offered; worse: they were offered and"
+    " rank below all others.",
     to=DATA,
     default="absent",
     words={"absent": "absent", "worse": "worse"},
@@ -295,9 +317,10 @@ BEST = _column(roles.BEST, "best-worst choices")
 WORST = _column(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
-    "Column that describes a comparison, such as a difference in length (first option minus second) or the judge."
-    " With columns length_a and length_b, --covariate length uses their difference; --covariate order uses which"
-    " option was shown first or played at home. Repeat the option for several columns.",
+    "Column that describes a comparison, such as a difference in length (first option minus"
+    " second) or the judge. With columns length_a and length_b, --covariate length uses their"
+    " difference; --covariate order uses which option was shown first or played at home. Repeat"
+    " the option for several columns.",
     EACH,
     DATA,
     typed="covariate",
@@ -306,8 +329,8 @@ COVARIATES = Option(
 )
 OPTION_COVARIATES = Option(
     "option_covariates",
-    "Table with the labels of the options in the first column and, in the other columns, covariates that predict the"
-    " worths.",
+    "Table with the labels of the options in the first column and, in the other columns,"
+    " covariates that predict the worths.",
     Path,
     DATA,
     metavar="FILE",
@@ -347,16 +370,16 @@ OF_TRIPLETS = (
 OF_OBJECTS = (*OF_TRIPLETS, DISSIMILARITIES)
 TIES = Option(
     "ties",
-    "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for each option; drop:"
-    " ties are ignored.",
+    "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for"
+    " each option; drop: ties are ignored.",
     to=DATA,
     default="davidson; an error in tests that allow only choices",
     words={"davidson": "davidson", "half": "half", "drop": "drop"},
 )
 BEST_WORST = Option(
     "best_worst",
-    "Model of best-worst choices. ranking: best and worst are the first and last of a ranking (up to six options);"
-    " reversed: the pair with the largest difference is chosen (MaxDiff).",
+    "Model of best-worst choices. ranking: best and worst are the first and last of a ranking (up"
+    " to six options); reversed: the pair with the largest difference is chosen (MaxDiff).",
     default="ranking for sets of up to three options, else reversed",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
@@ -377,8 +400,9 @@ CODES = Option(
 )
 DESIGN = Option(
     "design",
-    "Table of the design that was used to collect the data, with one row per alternative, task and version. The data"
-    " then have one row per respondent and task, or one row per respondent with one column per task.",
+    "Table of the design that was used to collect the data, with one row per alternative, task and"
+    " version. The data then have one row per respondent and task, or one row per respondent with"
+    " one column per task.",
     Path,
     DATA,
     metavar="FILE",
@@ -392,9 +416,9 @@ EXPERIMENT = (
     *COLUMNS,
     Option(
         "alternatives",
-        "For a table with one row per task: the alternatives, as they are called in the column names. If choices are"
-        " coded as numbers,"
-        " list the alternatives in the order of these numbers.",
+        "For a table with one row per task: the alternatives, as they are called in the column"
+        " names. If choices are coded as numbers, list the alternatives in the order of these"
+        " numbers.",
         NAMES,
         DATA,
         default="recognised",
@@ -418,8 +442,8 @@ EXPERIMENT = (
     ),
     Option(
         "none",
-        "The no-choice option, given as its label among the alternatives, as a column that is 1 in its rows and 0"
-        " elsewhere, or as a column and the value that marks its rows.",
+        "The no-choice option, given as its label among the alternatives, as a column that is 1 in"
+        " its rows and 0 elsewhere, or as a column and the value that marks its rows.",
         CELL,
         DATA,
         default="none",
@@ -427,8 +451,8 @@ EXPERIMENT = (
     ),
     Option(
         "bought",
-        "Column with the second answer of each task (dual-response none): 1 if the chosen product would be bought,"
-        " else 0. Not buying is then one of the alternatives.",
+        "Column with the second answer of each task (dual-response none): 1 if the chosen product"
+        " would be bought, else 0. Not buying is then one of the alternatives.",
         to=DATA,
         default="none",
         metavar="COLUMN",
@@ -461,7 +485,8 @@ CONSTANTS = Option(
 )
 SPACE = Option(
     "space",
-    "Parameterisation: preference (utilities) or willingness-to-pay (amounts in units of the price).",
+    "Parameterisation: preference (utilities) or willingness-to-pay (amounts in units of the"
+    " price).",
     default="preference",
     words={name: name for name in ("preference", "willingness-to-pay")},
 )
@@ -476,8 +501,8 @@ CI = Option(
 MARKET_STUDY = (
     Option(
         "market",
-        "Table of products (one per row) for which to predict market shares. A column named 'scenario' defines several"
-        " markets.",
+        "Table of products (one per row) for which to predict market shares. A column named"
+        " 'scenario' defines several markets.",
         Path,
         REPORT,
         metavar="FILE",
@@ -492,15 +517,16 @@ MARKET_STUDY = (
     CI,
     Option(
         "holdouts",
-        'Hold out the rows that meet the condition, such as "held_out == 1", and check how well they are'
-        " predicted. Conditions are written as for --where.",
+        'Hold out the rows that meet the condition, such as "held_out == 1", and check how well'
+        " they are predicted. Conditions are written as for --where.",
         CONDITIONS,
         REPORT,
         metavar="CONDITION",
     ),
     Option(
         "availability",
-        "With --market: share of occasions on which a product is available (awareness times distribution).",
+        "With --market: share of occasions on which a product is available (awareness times"
+        " distribution).",
         AMOUNTS,
         REPORT,
         default="1 for all products",
@@ -517,7 +543,8 @@ MARKET_RULES = (
     ),
     Option(
         "scale",
-        "With --market: factor by which all utilities are multiplied; a factor below 1 makes shares more equal.",
+        "With --market: factor by which all utilities are multiplied; a factor below 1 makes"
+        " shares more equal.",
         float,
         REPORT,
         default="1",
@@ -525,8 +552,8 @@ MARKET_RULES = (
     ),
     Option(
         "actual",
-        "With --market: table of products and their current shares. Predictions are calibrated to reproduce these"
-        " shares before any change.",
+        "With --market: table of products and their current shares. Predictions are calibrated to"
+        " reproduce these shares before any change.",
         Path,
         REPORT,
         metavar="FILE",

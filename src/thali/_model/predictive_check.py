@@ -1,4 +1,5 @@
-"""What all posterior predictive checks share: the words for their rows, replicates, and the sentence about them."""
+"""What all posterior predictive checks share: the words for their rows, replicates, and the
+sentence about them."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-# What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row ---------------------
+# What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row
 
 
 SIMILARITY = "similarity"  # the others are of `thali._data.questions`
@@ -43,10 +44,19 @@ def _or_tied(row: Any, names: Mapping[str, str]) -> str:
     return (_two(" and ", " tied") if row.tied else _two(" over "))(row, names)
 
 
-_COMPARED, _OFFERED, _PROPORTION = "pairs were compared", "sets were offered", "observed proportions"
+_COMPARED, _OFFERED, _PROPORTION = (
+    "pairs were compared",
+    "sets were offered",
+    "observed proportions",
+)
 CHECKED = {
     PAIR: CheckWords(
-        ("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion choosing the first option", _two(" over ")
+        ("a", "b"),
+        _COMPARED,
+        _PROPORTION,
+        "pairs",
+        "proportion choosing the first option",
+        _two(" over "),
     ),
     TIED: CheckWords(
         ("a", "b"),
@@ -97,11 +107,13 @@ def checked_in(table: "pandas.DataFrame") -> CheckWords:
 
 
 def options_in(table: "pandas.DataFrame") -> list[str]:
-    """The labels of all options that its rows name, in the order in which they appear, column by column."""
+    """The labels of all options that its rows name, in the order in which they appear, column by
+    column."""
     return list(dict.fromkeys(label for name in checked_in(table).options for label in table[name]))
 
 
-# Counts replicated in all; of a posterior with more draws x pairs than this some draws are left out, evenly spaced,
+# Counts replicated in all; of a posterior with more draws x pairs than this some draws are left
+# out, evenly spaced,
 MAX_REPLICATES = 20_000_000
 # but not so many that the tails of an interval hold only a few of them.
 MIN_DRAWS = 100
@@ -115,9 +127,14 @@ BLOCK = 2**21
 
 
 def finished_table(
-    named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray, of: str, ci: float
+    named: "pandas.DataFrame",
+    rows: list[dict[Any, Any]],
+    discrepancy: np.ndarray,
+    of: str,
+    ci: float,
 ) -> "pandas.DataFrame":
-    """What is checked, its numbers block by block, and the discrepancies, as a table of rows of that kind."""
+    """What is checked, its numbers block by block, and the discrepancies, as a table of rows of
+    that kind."""
     from thali._tables import Table
 
     table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}
@@ -125,7 +142,11 @@ def finished_table(
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
-    p_value = _share_at_least(*discrepancy) if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT else math.nan
+    p_value = (
+        _share_at_least(*discrepancy)
+        if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT
+        else math.nan
+    )
     frame.attrs |= {"p_value": p_value, "interval": ci, "expected_missed": expected}
     frame.attrs |= {"draws": discrepancy.shape[1], ROWS: of}
     return frame
@@ -135,16 +156,17 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     """How many observations the model misses, the worst of them, and whether it fits as a whole."""
     if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
-            "`table` lacks one of the attrs 'p_value', 'interval', 'expected_missed', 'draws' and 'rows'; pass the"
-            " unchanged frame returned by the check."
+            "`table` lacks one of the attrs 'p_value', 'interval', 'expected_missed', 'draws' and"
+            " 'rows'; pass the unchanged frame returned by the check."
         )
     of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):
         by_each = f" by each {table.attrs[EACH]}" if EACH in table.attrs else ""
         return (
-            f"This check is uninformative: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times on average, so almost"
-            " every interval covers all proportions that could be observed. Collect more choices per question, or test"
-            " predictions of held-out choices (thali compare)."
+            f"This check is uninformative: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times"
+            " on average, so almost every interval covers all proportions that could be observed."
+            " Collect more choices per question, or test predictions of held-out choices (thali"
+            " compare)."
         )
     missed = table[table["missed"]]
     expected = table.attrs["expected_missed"]
@@ -159,16 +181,22 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         names = {label: label for label in options_in(table)}
         rows: Any = missed.head(MAX_NAMED).itertuples()
         whose = "group" in missed
-        worst = "; ".join(f"{f'{row.group}, ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
+        worst = "; ".join(
+            f"{f'{row.group}, ' if whose else ''}{_named(row, of.sentence(row, names))}"
+            for row in rows
+        )
         sentence += f"{'. Outside: ' if len(missed) <= MAX_NAMED else '. Worst: '}{worst}"
     return f"{sentence}."
 
 
 def _named(row: Any, name: str) -> str:
-    """A missed pair, with as many digits as it takes to see that the observed proportion lies outside."""
+    """A missed pair, with as many digits as it takes to see that the observed proportion lies
+    outside."""
     observed, low, high = row.observed, row.low, row.high
     end = low if observed < low else high
-    digits = next((digits for digits in range(2, 9) if f"{observed:.{digits}f}" != f"{end:.{digits}f}"), 9)
+    digits = next(
+        (digits for digits in range(2, 9) if f"{observed:.{digits}f}" != f"{end:.{digits}f}"), 9
+    )
     shown = f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
     return f"{name} ({shown})"
 
@@ -178,7 +206,11 @@ def _p(p_value: float, resolution: float) -> str:
     smallest, largest = max(0.001, resolution), 1 - max(0.01, resolution)
     if p_value < smallest:
         return f"p < {smallest:.2g}"
-    return f"p > {largest:.2g}" if p_value > largest else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
+    return (
+        f"p > {largest:.2g}"
+        if p_value > largest
+        else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
+    )
 
 
 def spaced_draws(n_draws: int, n_counts: int) -> np.ndarray:
@@ -188,7 +220,8 @@ def spaced_draws(n_draws: int, n_counts: int) -> np.ndarray:
 
 
 def blocks(count: int, n_draws: int) -> Iterator[slice]:
-    """Slices over the pairs, each of at most BLOCK replicates: an interval needs all replicates of its pair at once."""
+    """Slices over the pairs, each of at most BLOCK replicates: an interval needs all replicates of
+    its pair at once."""
     step = max(1, BLOCK // n_draws)
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
@@ -197,7 +230,8 @@ def blocks(count: int, n_draws: int) -> Iterator[slice]:
 def replicated_rows(
     x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """The numbers of the table for a block of pairs, and the share of replicates outside each interval."""
+    """The numbers of the table for a block of pairs, and the share of replicates outside each
+    interval."""
     # The smallest counts that reach the quantiles: between counts there is nothing to observe.
     low, high = np.quantile(replicates, tails_of(ci), axis=1, method="inverted_cdf")
     below = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
@@ -217,7 +251,8 @@ def replicated_rows(
 def discrepancy_of(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Pearson's sum of (x - E x)² / E x over all outcomes, draw by draw."""
     residual = x - expected
-    # Where the model is certain, data that agree add nothing, and data that do not are infinitely far.
+    # Where the model is certain, data that agree add nothing, and data that do not are infinitely
+    # far.
     certain = np.where(residual == 0, 0.0, np.inf)
     return np.divide(residual**2, expected, out=certain, where=expected > 0).sum(axis=0)
 

@@ -11,7 +11,9 @@ def findings_of(result: Printed) -> Findings:
     """A finding for each table of the answer, the first with its sentence."""
     names = list(result.tables())
     first = Maker("table", result.title, ON_SCREEN, _answer)
-    others = [Maker(name, name.capitalize(), FULL, partial(_table, name=name)) for name in names[1:]]
+    others = [
+        Maker(name, name.capitalize(), FULL, partial(_table, name=name)) for name in names[1:]
+    ]
     return Findings(result, (first, *others))
 
 

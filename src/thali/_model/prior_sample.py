@@ -1,4 +1,5 @@
-"""Simulated data, for every model: `sample_prior` at draws from the prior, `posterior_predictive` at those of a fit."""
+"""Simulated data, for every model: `sample_prior` at draws from the prior, `posterior_predictive`
+at those of a fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 class PriorSample:
     """Draws from the prior and their data, of one chain.
 
-    Datasets have the dimensions (chain, draw, ...), and the variables that `posterior` and `observed_data` have.
-    """
+    Datasets have the dimensions (chain, draw, ...), and the variables that `posterior` and
+    `observed_data` have."""
 
     prior: "xarray.Dataset"
     predictive: "xarray.Dataset"
-    data: Sequence[tuple[Any, ...] | None]  # of each draw what `fit` takes; None where the model cannot be fitted to it
-    fixed: "dict[str, xarray.Dataset]" = field(default_factory=dict)  # groups that are the same in all draws
+    # of each draw what `fit` takes; None where the model cannot be fitted to it
+    data: Sequence[tuple[Any, ...] | None]
+    # groups that are the same in all draws
+    fixed: "dict[str, xarray.Dataset]" = field(default_factory=dict)
     latent: "xarray.Dataset | None" = None  # what depends on the order of features
 
     def tree(self) -> "xarray.DataTree":
@@ -37,14 +40,19 @@ class PriorSample:
         from thali._posterior.store import origin, tree_of
 
         latent = {} if self.latent is None else {f"prior_{LATENT}": self.latent}
-        return tree_of({"prior": self.prior, "prior_predictive": self.predictive, **self.fixed, **latent}, origin())
+        return tree_of(
+            {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed, **latent},
+            origin(),
+        )
 
 
 def drawn_from(model: "RunByChains", draws: int, random_seed: Any, *design: Any) -> PriorSample:
     """This many draws from the prior of a model, each from a separate random stream."""
     draws = whole("draws", draws, 1)
     if not model._engine.has_prior:
-        raise ArgumentError("There is no prior to draw from with ", Setting("method", model.method), ".")
+        raise ArgumentError(
+            "There is no prior to draw from with ", Setting("method", model.method), "."
+        )
     with without_warnings():  # of unusual data `fit` warns
         return model._prior_sample(streams(random_seed, draws), *design)
 
@@ -57,10 +65,13 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
     known = posterior.observed
     given = model._observed(*design)
     is_same = (
-        np.array_equal(known[name].values, values, equal_nan=values.dtype.kind == "f") for name, values in given.items()
+        np.array_equal(known[name].values, values, equal_nan=values.dtype.kind == "f")
+        for name, values in given.items()
     )
     if not given or not all(is_same):
-        raise DataError("posterior_predictive requires the data that the model was fitted to; got other data.")
+        raise DataError(
+            "posterior_predictive requires the data that the model was fitted to; got other data."
+        )
     refuse_large(sum(values.size for values in given.values()), posterior.n_draws)
     drawn = model._replicates(streams(random_seed, 1)[0], *design)
     result = posterior.tree.copy()
@@ -69,9 +80,12 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
 
 
 def observed_of_design(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
-    """Return the observed variables of stored data; nothing if the posterior is of another design."""
+    """Return the observed variables of stored data; nothing if the posterior is of another
+    design."""
     for name, constant in stored.constants.items():
-        if not np.array_equal(posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant):
+        if not np.array_equal(
+            posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant
+        ):
             return {}
     return {name: np.asarray(values) for name, (_, values) in stored.observed.items()}
 
@@ -84,11 +98,18 @@ def stacked(values: Any, dims: Sequence[Any] = ()) -> tuple[tuple[Any, ...], np.
 def predictive_group(
     observed: "xarray.Dataset", sampled: "xarray.Dataset", values: dict[str, np.ndarray]
 ) -> "xarray.Dataset":
-    """Simulated data (chain, draw, ...) with the dimensions and coordinates of the observed ones."""
-    group = observed.drop_vars(list(observed.data_vars)).assign_coords(chain=sampled["chain"], draw=sampled["draw"])
+    """Simulated data (chain, draw, ...) with the dimensions and coordinates of the observed
+    ones."""
+    group = observed.drop_vars(list(observed.data_vars)).assign_coords(
+        chain=sampled["chain"], draw=sampled["draw"]
+    )
     return group.assign(
         {
-            name: (("chain", "draw", *observed[name].dims), drawn.astype(observed[name].dtype), observed[name].attrs)
+            name: (
+                ("chain", "draw", *observed[name].dims),
+                drawn.astype(observed[name].dtype),
+                observed[name].attrs,
+            )
             for name, drawn in values.items()
         }
     )

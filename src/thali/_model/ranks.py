@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 AT_ONCE = 2**21  # numbers held at once
 
 
-def tabulate_ranks(utility: np.ndarray, labels: Sequence[str], every_rank: bool, ci: float) -> "pandas.DataFrame":
-    """Return rank, interval and the probability of the first rank, or of all, by utility (draws, options)."""
+def tabulate_ranks(
+    utility: np.ndarray, labels: Sequence[str], every_rank: bool, ci: float
+) -> "pandas.DataFrame":
+    """Return rank, interval and the probability of the first rank, or of all, by utility (draws,
+    options)."""
     import pandas as pd
 
     from thali._tables import Table

@@ -18,68 +18,72 @@ REFERENCES = {
     "archambeau2012": Reference(
         "Archambeau & Caron",
         2012,
-        "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model for polychotomous "
-        "data. Proceedings of the 28th Conference on Uncertainty in Artificial Intelligence, 84–92.",
+        "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model for"
+        " polychotomous data. Proceedings of the 28th Conference on Uncertainty in Artificial"
+        " Intelligence, 84–92.",
     ),
     "bell2002": Reference(
         "Bell & McCaffrey",
         2002,
-        "Bell, R. M., & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with "
-        "multi-stage samples. Survey Methodology, 28, 169–181.",
+        "Bell, R. M., & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear"
+        " regression with multi-stage samples. Survey Methodology, 28, 169–181.",
     ),
     "bradley1952": Reference(
         "Bradley & Terry",
         1952,
-        "Bradley, R. A., & Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The method of paired "
-        "comparisons. Biometrika, 39, 324–345.",
+        "Bradley, R. A., & Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The"
+        " method of paired comparisons. Biometrika, 39, 324–345.",
     ),
     "davidson1970": Reference(
         "Davidson",
         1970,
-        "Davidson, R. R. (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison "
-        "experiments. Journal of the American Statistical Association, 65, 317–328.",
+        "Davidson, R. R. (1970). On extending the Bradley-Terry model to accommodate ties in"
+        " paired comparison experiments. Journal of the American Statistical Association, 65,"
+        " 317–328.",
     ),
     "daviet2017": Reference(
         "Daviet & McCausland",
         2017,
-        "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with monotonicity restrictions for "
-        "discrete choice experiments. Unpublished draft.",
+        "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with monotonicity"
+        " restrictions for discrete choice experiments. Unpublished draft.",
     ),
     "dayton1988": Reference(
         "Dayton & Macready",
         1988,
-        "Dayton, C. M., & Macready, G. B. (1988). Concomitant-variable latent-class models. Journal of the American "
-        "Statistical Association, 83, 173–178.",
+        "Dayton, C. M., & Macready, G. B. (1988). Concomitant-variable latent-class models."
+        " Journal of the American Statistical Association, 83, 173–178.",
     ),
     "gilbride2006": Reference(
         "Gilbride, Allenby & Brazell",
         2006,
-        "Gilbride, T. J., Allenby, G. M., & Brazell, J. D. (2006). Models for heterogeneous variable selection. "
-        "Journal of Marketing Research, 43, 420–430.",
+        "Gilbride, T. J., Allenby, G. M., & Brazell, J. D. (2006). Models for heterogeneous"
+        " variable selection. Journal of Marketing Research, 43, 420–430.",
     ),
     "gorur2006": Reference(
         "Görür, Jäkel & Rasmussen",
         2006,
-        "Görür, D., Jäkel, F., & Rasmussen, C. E. (2006). A choice model with infinitely many latent features. "
-        "Proceedings of the 23rd International Conference on Machine Learning, 361–368.",
+        "Görür, D., Jäkel, F., & Rasmussen, C. E. (2006). A choice model with infinitely many"
+        " latent features. Proceedings of the 23rd International Conference on Machine Learning,"
+        " 361–368.",
     ),
     "hess2013": Reference(
         "Hess, Stathopoulos, Campbell, O'Neill & Caussade",
         2013,
-        "Hess, S., Stathopoulos, A., Campbell, D., O'Neill, V., & Caussade, S. (2013). It's not that I don't care, I "
-        "just don't care very much: confounding between attribute non-attendance and taste heterogeneity. "
-        "Transportation, 40, 583–607.",
+        "Hess, S., Stathopoulos, A., Campbell, D., O'Neill, V., & Caussade, S. (2013). It's not"
+        " that I don't care, I just don't care very much: confounding between attribute"
+        " non-attendance and taste heterogeneity. Transportation, 40, 583–607.",
     ),
     "hubert1985": Reference(
         "Hubert & Arabie",
         1985,
-        "Hubert, L., & Arabie, P. (1985). Comparing partitions. Journal of Classification, 2, 193–218.",
+        "Hubert, L., & Arabie, P. (1985). Comparing partitions. Journal of Classification, 2,"
+        " 193–218.",
     ),
     "kamakura1989": Reference(
         "Kamakura & Russell",
         1989,
-        "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market segmentation and "
-        "elasticity structure. Journal of Marketing Research, 26, 379–390.",
+        "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market"
+        " segmentation and elasticity structure. Journal of Marketing Research, 26, 379–390.",
     ),
     "luce1959": Reference(
         "Luce",
@@ -89,86 +93,90 @@ REFERENCES = {
     "marley2005": Reference(
         "Marley & Louviere",
         2005,
-        "Marley, A. A. J., & Louviere, J. J. (2005). Some probabilistic models of best, worst, and best-worst "
-        "choices. Journal of Mathematical Psychology, 49, 464–480.",
+        "Marley, A. A. J., & Louviere, J. J. (2005). Some probabilistic models of best, worst, and"
+        " best-worst choices. Journal of Mathematical Psychology, 49, 464–480.",
     ),
     "mcfadden1974": Reference(
         "McFadden",
         1974,
-        "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "
-        "Frontiers in econometrics (pp. 105–142). Academic Press.",
+        "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P."
+        " Zarembka (Ed.), Frontiers in econometrics (pp. 105–142). Academic Press.",
     ),
     "miaoulis1990": Reference(
         "Miaoulis, Free & Parsons",
         1990,
-        "Miaoulis, G., Free, V., & Parsons, H. (1990). TURF: A new planning approach for product line extensions. "
-        "Marketing Research, 2(1), 28–40.",
+        "Miaoulis, G., Free, V., & Parsons, H. (1990). TURF: A new planning approach for product"
+        " line extensions. Marketing Research, 2(1), 28–40.",
     ),
     "miller2008": Reference(
         "Miller, Griffiths & Jordan",
         2008,
-        "Miller, K. T., Griffiths, T. L., & Jordan, M. I. (2008). The phylogenetic Indian buffet process: A "
-        "non-exchangeable nonparametric prior for latent features. Proceedings of the 24th Conference on "
-        "Uncertainty in Artificial Intelligence, 403–410.",
+        "Miller, K. T., Griffiths, T. L., & Jordan, M. I. (2008). The phylogenetic Indian buffet"
+        " process: A non-exchangeable nonparametric prior for latent features. Proceedings of the"
+        " 24th Conference on Uncertainty in Artificial Intelligence, 403–410.",
     ),
     "muller2013": Reference(
         "Müller",
         2013,
-        "Müller, U. K. (2013). Risk of Bayesian inference in misspecified models, and the sandwich covariance matrix. "
-        "Econometrica, 81, 1805–1849.",
+        "Müller, U. K. (2013). Risk of Bayesian inference in misspecified models, and the sandwich"
+        " covariance matrix. Econometrica, 81, 1805–1849.",
     ),
     "navarro2007": Reference(
         "Navarro & Griffiths",
         2007,
-        "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for inferring features from "
-        "similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
+        "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for inferring"
+        " features from similarity judgments. Advances in Neural Information Processing Systems,"
+        " 19, 1033–1040.",
     ),
     "nemhauser1978": Reference(
         "Nemhauser, Wolsey & Fisher",
         1978,
-        "Nemhauser, G. L., Wolsey, L. A., & Fisher, M. L. (1978). An analysis of approximations for maximizing "
-        "submodular set functions—I. Mathematical Programming, 14, 265–294.",
+        "Nemhauser, G. L., Wolsey, L. A., & Fisher, M. L. (1978). An analysis of approximations"
+        " for maximizing submodular set functions—I. Mathematical Programming, 14, 265–294.",
     ),
     "pauli2011": Reference(
         "Pauli, Racugno & Ventura",
         2011,
-        "Pauli, F., Racugno, W., & Ventura, L. (2011). Bayesian composite marginal likelihoods. Statistica Sinica, 21, "
-        "149–164.",
+        "Pauli, F., Racugno, W., & Ventura, L. (2011). Bayesian composite marginal likelihoods."
+        " Statistica Sinica, 21, 149–164.",
     ),
     "piironen2017": Reference(
         "Piironen & Vehtari",
         2017,
-        "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other "
-        "shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
+        "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the"
+        " horseshoe and other shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
     ),
     "plackett1975": Reference(
         "Plackett",
         1975,
-        "Plackett, R. L. (1975). The analysis of permutations. Journal of the Royal Statistical Society C, 24, "
-        "193–202.",
+        "Plackett, R. L. (1975). The analysis of permutations. Journal of the Royal Statistical"
+        " Society C, 24, 193–202.",
     ),
     "polson2013": Reference(
         "Polson, Scott & Windle",
         2013,
-        "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic models using "
-        "Pólya–Gamma latent variables. Journal of the American Statistical Association, 108, 1339–1349.",
+        "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic models"
+        " using Pólya–Gamma latent variables. Journal of the American Statistical Association,"
+        " 108, 1339–1349.",
     ),
     "rao1984": Reference(
         "Rao & Scott",
         1984,
-        "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency tables with cell "
-        "proportions estimated from survey data. The Annals of Statistics, 12, 46–60.",
+        "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency"
+        " tables with cell proportions estimated from survey data. The Annals of Statistics, 12,"
+        " 46–60.",
     ),
     "ribatet2012": Reference(
         "Ribatet, Cooley & Davison",
         2012,
-        "Ribatet, M., Cooley, D., & Davison, A. C. (2012). Bayesian inference from composite likelihoods, with an "
-        "application to spatial extremes. Statistica Sinica, 22, 813–845.",
+        "Ribatet, M., Cooley, D., & Davison, A. C. (2012). Bayesian inference from composite"
+        " likelihoods, with an application to spatial extremes. Statistica Sinica, 22, 813–845.",
     ),
     "rossi2005": Reference(
         "Rossi, Allenby & McCulloch",
         2005,
-        "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and marketing. Wiley.",
+        "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and marketing."
+        " Wiley.",
     ),
     "rubin1981": Reference(
         "Rubin",
@@ -178,58 +186,62 @@ REFERENCES = {
     "rue2009": Reference(
         "Rue, Martino & Chopin",
         2009,
-        "Rue, H., Martino, S., & Chopin, N. (2009). Approximate Bayesian inference for latent Gaussian models by using "
-        "integrated nested Laplace approximations. Journal of the Royal Statistical Society: Series B, 71, 319–392.",
+        "Rue, H., Martino, S., & Chopin, N. (2009). Approximate Bayesian inference for latent"
+        " Gaussian models by using integrated nested Laplace approximations. Journal of the Royal"
+        " Statistical Society: Series B, 71, 319–392.",
     ),
     "shepard1979": Reference(
         "Shepard & Arabie",
         1979,
-        "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of similarities as combinations "
-        "of discrete overlapping properties. Psychological Review, 86, 87–123.",
+        "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of similarities"
+        " as combinations of discrete overlapping properties. Psychological Review, 86, 87–123.",
     ),
     "stephens2000": Reference(
         "Stephens",
         2000,
-        "Stephens, M. (2000). Dealing with label switching in mixture models. Journal of the Royal Statistical "
-        "Society B, 62, 795–809.",
+        "Stephens, M. (2000). Dealing with label switching in mixture models. Journal of the Royal"
+        " Statistical Society B, 62, 795–809.",
     ),
     "train2005": Reference(
         "Train & Weeks",
         2005,
-        "Train, K., & Weeks, M. (2005). Discrete choice models in preference space and willingness-to-pay space. In "
-        "R. Scarpa & A. Alberini (Eds.), Applications of simulation methods in environmental and resource economics "
-        "(pp. 1–16). Springer.",
+        "Train, K., & Weeks, M. (2005). Discrete choice models in preference space and"
+        " willingness-to-pay space. In R. Scarpa & A. Alberini (Eds.), Applications of simulation"
+        " methods in environmental and resource economics (pp. 1–16). Springer.",
     ),
     "tversky1972": Reference(
         "Tversky",
         1972,
-        "Tversky, A. (1972). Elimination by aspects: A theory of choice. Psychological Review, 79, 281–299.",
+        "Tversky, A. (1972). Elimination by aspects: A theory of choice. Psychological Review, 79,"
+        " 281–299.",
     ),
     "vehtari2021": Reference(
         "Vehtari et al.",
         2021,
-        "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., & Bürkner, P.-C. (2021). Rank-normalization, "
-        "folding, and localization: An improved R-hat for assessing convergence of MCMC. Bayesian Analysis, 16, "
-        "667–718.",
+        "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., & Bürkner, P.-C. (2021)."
+        " Rank-normalization, folding, and localization: An improved R-hat for assessing"
+        " convergence of MCMC. Bayesian Analysis, 16, 667–718.",
     ),
     "wickelmaier2004": Reference(
         "Wickelmaier & Schmid",
         2004,
-        "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model parameters from "
-        "paired-comparison data. Behavior Research Methods, Instruments, & Computers, 36, 29–40.",
+        "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model"
+        " parameters from paired-comparison data. Behavior Research Methods, Instruments, &"
+        " Computers, 36, 29–40.",
     ),
     "yu2011": Reference(
         "Yu & Meng",
         2011,
-        "Yu, Y., & Meng, X.-L. (2011). To center or not to center: That is not the question. An "
-        "ancillarity–sufficiency interweaving strategy (ASIS) for boosting MCMC efficiency. Journal of "
-        "Computational and Graphical Statistics, 20, 531–570.",
+        "Yu, Y., & Meng, X.-L. (2011). To center or not to center: That is not the question. An"
+        " ancillarity–sufficiency interweaving strategy (ASIS) for boosting MCMC efficiency."
+        " Journal of Computational and Graphical Statistics, 20, 531–570.",
     ),
     "zheng2019": Reference(
         "Zheng, Pereira, Baker & Hebart",
         2019,
-        "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019). Revealing interpretable object "
-        "representations from human behavior. International Conference on Learning Representations.",
+        "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019). Revealing interpretable"
+        " object representations from human behavior. International Conference on Learning"
+        " Representations.",
     ),
 }
 
@@ -239,7 +251,11 @@ class Cite(Fact):
 
     Examples
     --------
-    >>> print(Message("Aspects ", Cite("tversky1972"), ", and the rule of ", Cite("luce1959", inside=True)))
+    >>> print(
+    ...     Message(
+    ...         "Aspects ", Cite("tversky1972"), ", and the rule of ", Cite("luce1959", inside=True)
+    ...     )
+    ... )
     Aspects (Tversky, 1972), and the rule of Luce (1959)
     """
 

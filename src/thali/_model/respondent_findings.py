@@ -1,4 +1,5 @@
-"""Findings about respondents of whom each has individual parameters: what each prefers, and what that depends on."""
+"""Findings about respondents of whom each has individual parameters: what each prefers, and what
+that depends on."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,21 +24,28 @@ SENTENCES = {
 NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability of a clear effect
 
 
-def individuals_finding(table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str) -> Finding:
+def individuals_finding(
+    table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
+) -> Finding:
     """Return what each respondent prefers, a row a respondent and option, beside the population."""
     preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
     first = preferred.value_counts(sort=True)
-    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()]
+    shares = [
+        f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()
+    ]
     sentence = phrase(SENTENCES, "individuals", number=f"{first.sum():,}", options=listed(shares))
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
 
 
 def effects_finding(table: Any, known: RespondentCovariates, what: str, note: str) -> Finding:
-    """Return how parameters of respondents, called `what`, depend on columns: the clearest effects, and all."""
+    """Return how parameters of respondents, called `what`, depend on columns: the clearest effects,
+    and all."""
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     largest = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
-    named = [_effect(known, name, of, number(float(table["ratio"][name, of]))) for name, of in largest]
+    named = [
+        _effect(known, name, of, number(float(table["ratio"][name, of]))) for name, of in largest
+    ]
     sentence = phrase(SENTENCES, "effects.none", what=what, columns=listed(known.sources))
     if named:
         sentence = phrase(SENTENCES, "effects", what=what, effects=listed(list(map(str, named))))

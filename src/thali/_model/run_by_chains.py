@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 class RunByChains(Sampled):
     """Base of a model whose draws are those of chains that can be stored and go on.
 
-    Its engines have `sampling(model, source, run)`, or a subclass has `_sampling(source, run)`. It has
-    `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and `_observed(*design)`, where the design is what `fit`
-    takes; and `_evidence_of(data, how)` if its evidence is known.
-    """
+    Its engines have `sampling(model, source, run)`, or a subclass has `_sampling(source, run)`. It
+    has `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and `_observed(*design)`, where
+    the design is what `fit` takes; and `_evidence_of(data, how)` if its evidence is known."""
 
     _state_: "Continuation"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
@@ -40,32 +39,44 @@ class RunByChains(Sampled):
         if "_state_" not in vars(self):
             return {}
         run = self._state_.run
-        return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(run.random_seed)
+        return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(
+            run.random_seed
+        )
 
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """What a fit to these data runs, after every check."""
         return self._engine.sampling(self, source, run)
 
-    def _job_of(self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()) -> Job:
+    def _job_of(
+        self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()
+    ) -> Job:
         """The fit by chains to data of that size."""
         from .sampling import sampled
 
-        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws, data, sampling.forecast)
+        return Job(
+            lambda: sampled(self, sampling), remarks, sampling.run.draws, data, sampling.forecast
+        )
 
     def continue_fit(
-        self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
+        self,
+        draws: int,
+        cores: int | None = None,
+        progressbar: bool = True,
+        max_time: float | None = None,
     ) -> Self:
         """Draw further from the posterior, from where the last fit ended or was stopped.
 
-        The result is that of one longer fit, to the bit, on the same machine with the same versions; also after
-        `thali.load`, but for earlier draws of which the file holds fewer digits (hierarchical logits of many people).
+        The result is that of one longer fit, to the bit, on the same machine with the same
+        versions; also after `thali.load`, but for earlier draws of which the file holds fewer
+        digits (hierarchical logits of many people).
 
         Parameters
         ----------
         draws : int
             Further states to keep in each chain.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         progressbar : bool
         max_time : float, optional
             Seconds after which the run stops and keeps what was drawn.
@@ -79,7 +90,8 @@ class RunByChains(Sampled):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If an argument is outside its range, or parameters of the model were changed after the fit.
+            If an argument is outside its range, or parameters of the model were changed after the
+            fit.
         DataError
             If the data were changed after the fit, or the file of the model could not hold them.
 
@@ -95,8 +107,12 @@ class RunByChains(Sampled):
         self._require_fitted()
         self._engine.refuse_to_go_on()
         if "_state_" not in vars(self):
-            raise ArgumentError("continue_fit requires a fit with posterior draws; this fit has none.")
-        run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
+            raise ArgumentError(
+                "continue_fit requires a fit with posterior draws; this fit has none."
+            )
+        run = checked_run(
+            whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
+        )
         refuse_changed(self)
 
         def work() -> dict[str, Any]:
@@ -120,12 +136,17 @@ class RunByChains(Sampled):
         """The log evidence of the model with its arguments, for data as `fit` takes them."""
         raise NotImplementedError
 
-    def _prior_sample(self, rngs: Sequence[np.random.Generator], *design: Any, **named: Any) -> "PriorSample":
+    def _prior_sample(
+        self, rngs: Sequence[np.random.Generator], *design: Any, **named: Any
+    ) -> "PriorSample":
         """A draw from the prior for each generator, and data of this design at it."""
         raise NotImplementedError
 
-    def _replicates(self, rng: np.random.Generator, *design: Any, **named: Any) -> dict[str, np.ndarray]:
-        """New data at every draw of the fit, arrays (chain, draw, ...) under their names in `observed_data`."""
+    def _replicates(
+        self, rng: np.random.Generator, *design: Any, **named: Any
+    ) -> dict[str, np.ndarray]:
+        """New data at every draw of the fit, arrays (chain, draw, ...) under their names in
+        `observed_data`."""
         raise NotImplementedError
 
     def _observed(self, *design: Any, **named: Any) -> dict[str, np.ndarray]:
@@ -137,15 +158,22 @@ class RunByChains(Sampled):
         return (design,)
 
     def _held_to(self, *design: Any, **named: Any) -> Any:
-        """The model, not fitted, with the prior that it has for this design whatever data it is fitted to."""
+        """The model, not fitted, with the prior that it has for this design whatever data it is
+        fitted to."""
         return type(self)(**self.get_params())
 
-    def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
+    def _refit(
+        self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
+    ) -> "xarray.DataTree":
         """Fit on one core, and give the posterior."""
         model: Any = self
-        return model.fit(*data, random_seed=random_seed, cores=1, progressbar=False, **settings).posterior_
+        return model.fit(
+            *data, random_seed=random_seed, cores=1, progressbar=False, **settings
+        ).posterior_
 
-    def sample_prior(self, data: Any, draws: int = 500, random_seed: Any = None) -> "xarray.DataTree":
+    def sample_prior(
+        self, data: Any, draws: int = 500, random_seed: Any = None
+    ) -> "xarray.DataTree":
         r"""Draw parameters from the prior, and from each of them data of the same design.
 
         .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid \theta^{(s)})
@@ -153,17 +181,18 @@ class RunByChains(Sampled):
         Parameters
         ----------
         data : as `fit` takes them
-            They give the design: who is compared with whom and how often, which tasks there are. What was observed
-            matters only where a prior depends on it, as that of a learned sigma of similarities does.
+            They give the design: who is compared with whom and how often, which tasks there are.
+            What was observed matters only where a prior depends on it, as that of a learned sigma
+            of similarities does.
         draws : int
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
         Returns
         -------
         xarray.DataTree
-            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]` (`log_likelihood` is that of
-            the data simulated at the same draw), `prior_predictive` the simulated data, under their names in
-            `observed_data`.
+            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]`
+            (`log_likelihood` is that of the data simulated at the same draw), `prior_predictive`
+            the simulated data, under their names in `observed_data`.
 
         Raises
         ------
@@ -175,7 +204,9 @@ class RunByChains(Sampled):
         Examples
         --------
         >>> import thali as th
-        >>> tree = th.EliminationByAspects().sample_prior(th.datasets.celebrities(), draws=100, random_seed=1)
+        >>> tree = th.EliminationByAspects().sample_prior(
+        ...     th.datasets.celebrities(), draws=100, random_seed=1
+        ... )
         >>> tree["prior_predictive"]["wins"].shape
         (1, 100, 36)
         """
@@ -186,7 +217,10 @@ class RunByChains(Sampled):
     def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
         r"""Draw data of the same design at every draw of the posterior.
 
-        .. math:: y^{(s)} \sim p(y \mid \theta^{(s)}), \qquad \theta^{(s)} \sim p(\theta \mid y_\text{observed})
+        .. math::
+
+            y^{(s)} \sim p(y \mid \theta^{(s)}), \qquad
+            \theta^{(s)} \sim p(\theta \mid y_\text{observed})
 
         Parameters
         ----------
@@ -197,16 +231,17 @@ class RunByChains(Sampled):
         Returns
         -------
         xarray.DataTree
-            `posterior_`, with a further group `posterior_predictive`: the variables of `observed_data`, each with the
-            dimensions (chain, draw, ...). ArviZ compares the two (`plot_ppc_dist`, `plot_ppc_pit`, `loo_pit`).
+            `posterior_`, with a further group `posterior_predictive`: the variables of
+            `observed_data`, each with the dimensions (chain, draw, ...). ArviZ compares the two
+            (`plot_ppc_dist`, `plot_ppc_pit`, `loo_pit`).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If the data are not those of the fit, cannot be simulated (weighted counts), or would be more than
-            20,000,000 numbers.
+            If the data are not those of the fit, cannot be simulated (weighted counts), or would be
+            more than 20,000,000 numbers.
         ArgumentError
             If a likelihood of your own has no function `simulate`.
 

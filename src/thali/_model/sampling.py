@@ -1,4 +1,5 @@
-"""The fit of a model by chains: fresh, from a job, or beyond its end; for a given length, or until the chains agree."""
+"""The fit of a model by chains: fresh, from a job, or beyond its end; for a given length, or until
+the chains agree."""
 
 import copy
 import math
@@ -25,7 +26,14 @@ from thali._inference.progress import Progress, about
 from thali._inference.seeds import root
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.store import appended, first_draws
-from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, LongRunWarning, Setting
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    EstimateWarning,
+    LongRunWarning,
+    Setting,
+)
 
 from .saved import describe, digest_of
 
@@ -38,7 +46,8 @@ if TYPE_CHECKING:
     from .engine import Forecast
     from .run_by_chains import RunByChains
 
-SUFFICIENT_ESS = 400  # effective draws of every row of the summary, at which a run of unknown length ends
+# effective draws of every row of the summary, at which a run of unknown length ends
+SUFFICIENT_ESS = 400
 MAX_DRAWS = 64_000  # of each chain of such a run
 MAX_BYTES = 2 * 10**9  # of its draws, all chains together
 
@@ -48,30 +57,42 @@ AnyChain = TypeVar("AnyChain", bound=Chain)
 
 @dataclass(frozen=True)
 class Sampling(Generic[AnyChain]):
-    """What a fit by chains runs, and what it makes of their draws, once arguments and data have been checked."""
+    """What a fit by chains runs, and what it makes of their draws, once arguments and data have
+    been checked."""
 
     source: Any  # the data, as `RunByChains._sampling` takes them
     run: Run
-    chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]  # of so many draws, each at its start
-    tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]  # the posterior, of the draws in their records
-    found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
+    # of so many draws, each at its start
+    chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]
+    # the posterior, of the draws in their records
+    tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]
+    # attributes
+    found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]
     # The posterior of a fit that ends, with what follows from all of its draws together.
     completed: Callable[["xarray.DataTree"], "xarray.DataTree"] = lambda tree: tree
-    end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
+    # once all have run their pilot
+    end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None
     is_compiled: bool = False
-    # The same with tempering, within what so many sweeps of all chains have left; None where it has or may have none.
+    # The same with tempering, within what so many sweeps of all chains have left; None where it has
+    # or may have none.
     tempered: "Callable[[int], Sampling[Any] | None]" = lambda sweeps: None
-    settings: dict[str, Any] | None = None  # of the run, as its job notes them; None: those that all models share
-    length: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]  # of a posterior
-    # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are appended.
+    # of the run, as its job notes them; None: those that all models share
+    settings: dict[str, Any] | None = None
+    # of a posterior
+    length: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]
+    # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are
+    # appended.
     draws_in: Callable[["xarray.DataTree"], list[Arrays]] | None = None
     status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown while they run
     most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
-    first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
+    # of each chain, at which one is looked at first; None: FIRST_DRAWS
+    first_draws: int | None = None
     quicker: Setting | None = None  # a method of the model that takes less time
-    bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
+    # the draws of each chain that the size of the data allows; None: as many as `longest`
+    bound: int | None = None
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
-    # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns have been counted.
+    # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns
+    # have been counted.
     shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
     # The draws of each chain at the next look, after so many and their convergence check.
     next_look: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: 2 * draws
@@ -92,7 +113,11 @@ class Sampling(Generic[AnyChain]):
     @property
     def least_draws(self) -> int:
         """The draws of each chain that are made in any case."""
-        return self.first_draws if self.first_draws and self.run.draws is None else self.run.least_draws
+        return (
+            self.first_draws
+            if self.first_draws and self.run.draws is None
+            else self.run.least_draws
+        )
 
 
 class Continuation(NamedTuple):
@@ -105,7 +130,8 @@ class Continuation(NamedTuple):
     draws: int  # of each chain in the posterior
     first: int  # draws of the posterior after which those in `states` begin, if there are any
     tempered: bool  # whether the run began again with tempering
-    states: np.ndarray  # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
+    # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
+    states: np.ndarray
 
 
 class _Start(NamedTuple):
@@ -134,7 +160,14 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
             run = run._replace(tune=place["tune"])
             sampling = model._sampling(sampling.source, run)
         target = max(sampling.least_draws, place["draws"])
-        work = _Work(model, sampling, run._replace(random_seed=seed), folder, place["tempered"], place.get("spent", 0))
+        work = _Work(
+            model,
+            sampling,
+            run._replace(random_seed=seed),
+            folder,
+            place["tempered"],
+            place.get("spent", 0),
+        )
         work.shortened = shortened
         tree, attributes, chains = work.carry_out(target, start)
     left = digest_of(sampling.source), parameters_of(model)
@@ -142,7 +175,8 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
 
 
 def _refuse_endless(found: Snapshot, sampling: Sampling[Any]) -> None:
-    """Refuse a job that would run on after the draws that its settings allow; no fit leaves such a one."""
+    """Refuse a job that would run on after the draws that its settings allow; no fit leaves such a
+    one."""
     run = sampling.run
     most = max(sampling.least_draws, sampling.longest) if run.draws is None else run.draws
     if found.place["draws"] > most or not 0 <= found.place.get("tune", 0) <= run.tune:
@@ -154,16 +188,20 @@ def refuse_changed(model: "RunByChains") -> None:
     was = model._state_
     if was.source is None:
         raise DataError(
-            "This model was loaded from a file, which cannot contain your own data and functions; fit it again."
+            "This model was loaded from a file, which cannot contain your own data and functions;"
+            " fit it again."
         )
     now = parameters_of(model)
     for name, value in was.parameters.items():
         if now[name] != value:
             raise ArgumentError(
-                Argument(name), " was changed after the fit, so the fit cannot be continued; fit again."
+                Argument(name),
+                " was changed after the fit, so the fit cannot be continued; fit again.",
             )
     if digest_of(was.source) != was.digest:
-        raise DataError("The data were changed after the fit, so the fit cannot be continued; fit again.")
+        raise DataError(
+            "The data were changed after the fit, so the fit cannot be continued; fit again."
+        )
 
 
 def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
@@ -171,25 +209,34 @@ def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     was = model._state_
     assert how.draws is not None
     draws = was.draws + how.draws
-    run = was.run._replace(draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time)
+    run = was.run._replace(
+        draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time
+    )
     start, sampling = _stored(was), model._sampling(was.source, run)
     if sampling.draws_in is not None:
         found = start.draws if start.draws is not None else sampling.draws_in(model.posterior_)
         start = _Start(start.states, found, 0)
     work = _Work(model, sampling, run, None, was.tempered)
-    tree, attributes, chains = work.carry_out(draws, start, first_draws(model.posterior_, start.first))
+    tree, attributes, chains = work.carry_out(
+        draws, start, first_draws(model.posterior_, start.first)
+    )
     return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
 
 
 def updated(model: "RunByChains", source: Any, how: Run) -> dict[str, Any]:
-    """A fit to a little more data than the last, whose chains begin where those of the last one ended."""
+    """A fit to a little more data than the last, whose chains begin where those of the last one
+    ended."""
     was = model._state_
-    run = was.run._replace(draws=how.draws, tune=how.tune, cores=how.cores, progressbar=how.progressbar, max_time=None)
+    run = was.run._replace(
+        draws=how.draws, tune=how.tune, cores=how.cores, progressbar=how.progressbar, max_time=None
+    )
     start = _Start(_stored(was).states, None, 0, is_of_other_data=True)
     work = _Work(model, model._sampling(source, run), run, None, was.tempered)
     assert how.draws is not None
     tree, attributes, chains = work.carry_out(how.draws, start)
-    return attributes | {"_state_": work.continuation(chains, tree, digest_of(source), was.parameters)}
+    return attributes | {
+        "_state_": work.continuation(chains, tree, digest_of(source), was.parameters)
+    }
 
 
 class _Work:
@@ -213,9 +260,14 @@ class _Work:
     def carry_out(
         self, target: int, start: _Start | None, earlier: "xarray.DataTree | None" = None
     ) -> tuple["xarray.DataTree", dict[str, Any], Sequence[Chain]]:
-        """Run to `target` draws a chain, and further if the run has no fixed length; `earlier` has the draws before."""
+        """Run to `target` draws a chain, and further if the run has no fixed length; `earlier` has
+        the draws before."""
         chains = self._begun(target, start)
-        was_ended = self.folder is not None and self.folder.found is not None and self.folder.found.has_ended
+        was_ended = (
+            self.folder is not None
+            and self.folder.found is not None
+            and self.folder.found.has_ended
+        )
         was_ended = was_ended and all(chain.is_done for chain in chains)
         say = self._say_long if self.run.max_time is None and not is_quiet() else None
         total = sum(chain.total for chain in chains)
@@ -228,7 +280,8 @@ class _Work:
                 watch, interrupted = self._run_from_start(chains, progress, target)
             self.limit.may_be_long = True
             while True:
-                if earlier is not None and recorded_of(chains)[1] == 0:  # stopped before another draw
+                # stopped before another draw
+                if earlier is not None and recorded_of(chains)[1] == 0:
                     tree = earlier
                 else:
                     tree = self.sampling.tree(chains)
@@ -238,9 +291,17 @@ class _Work:
                     "interrupted_": interrupted,
                     **self.sampling.found(tree, chains, self.run.random_seed),
                 }
-                convergence = None if interrupted or self.run.draws is not None else self._convergence(attributes)
+                convergence = (
+                    None
+                    if interrupted or self.run.draws is not None
+                    else self._convergence(attributes)
+                )
                 swept = sum(chain.sweeps for chain in chains)
-                tempered = self.sampling.tempered(swept) if convergence is not None and _is_stuck(convergence) else None
+                tempered = (
+                    self.sampling.tempered(swept)
+                    if convergence is not None and _is_stuck(convergence)
+                    else None
+                )
                 ends = convergence is None or self._is_settled(convergence)
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
@@ -250,7 +311,9 @@ class _Work:
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
                     progress.note(f"after {target:,} draws per chain the chains do not agree yet")
-                    target = min(self.sampling.next_look(target, convergence), self.sampling.allowed(chains))
+                    target = min(
+                        self.sampling.next_look(target, convergence), self.sampling.allowed(chains)
+                    )
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains are in different modes: restarting with tempering")
@@ -262,8 +325,11 @@ class _Work:
                 progress.aim(sum(chain.total for chain in chains))
                 watch, interrupted = self._run_from_start(chains, progress, target)
 
-    def _run_from_start(self, chains: Sequence[Chain], progress: Progress, target: int) -> tuple[Watch, bool]:
-        """Run chains, which may stop in a pilot to be looked at together; returns whether they were stopped early."""
+    def _run_from_start(
+        self, chains: Sequence[Chain], progress: Progress, target: int
+    ) -> tuple[Watch, bool]:
+        """Run chains, which may stop in a pilot to be looked at together; returns whether they were
+        stopped early."""
         if chains[0].in_pilot:
             self._run(chains, self._watch(chains, progress, target))
             self.sampling.end_pilot(chains)
@@ -271,8 +337,11 @@ class _Work:
         watch = self._watch(chains, progress, target)
         return watch, self._run(chains, watch)
 
-    def _with_less_tuning(self, chains: Sequence[Chain], progress: Progress, target: int) -> Sequence[Chain]:
-        """The chains at their start again, with as much tuning as takes about a quarter of the time of the run."""
+    def _with_less_tuning(
+        self, chains: Sequence[Chain], progress: Progress, target: int
+    ) -> Sequence[Chain]:
+        """The chains at their start again, with as much tuning as takes about a quarter of the time
+        of the run."""
         slowest = min(chains, key=lambda chain: chain.sweeps)
         a_draw = slowest.total_of_run / (self.run.tune + target)  # sweeps
         tune = int(slowest.sweeps / a_draw / 2)
@@ -280,8 +349,9 @@ class _Work:
             EstimateWarning(
                 "Half of ",
                 Setting("max_time", self.run.max_time),
-                f" has passed, but the chains are still warming up. They start again with {tune:,} warm-up draws"
-                f" instead of {self.run.tune:,}. For better results, allow more time.",
+                f" has passed, but the chains are still warming up. They start again with {tune:,}"
+                f" warm-up draws instead of {self.run.tune:,}. For better results, allow more"
+                " time.",
             )
         )
         progress.note("warm-up takes too long: restarting with a shorter warm-up")
@@ -301,12 +371,20 @@ class _Work:
         if run.draws is None:
             draws, least = sampling.allowed(self.chains), sampling.least_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
-            until = f", and up to {about(most)} if the chains agree late" if about(most) != about(seconds) else ""
+            until = (
+                f", and up to {about(most)} if the chains agree late"
+                if about(most) != about(seconds)
+                else ""
+            )
             fewer: Any = Setting("draws", max(1, least // 4))
         else:
             until, fewer = "", "fewer draws"
         quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
-        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Faster options: ", *quicker, "."))
+        warn(
+            LongRunWarning(
+                f"This fit takes about {about(seconds)}{until}. Faster options: ", *quicker, "."
+            )
+        )
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place: dict[str, int] = {"draws": target, "tempered": self.tempered}
@@ -335,7 +413,11 @@ class _Work:
             ) from None
 
     def continuation(
-        self, chains: Sequence[Chain], tree: "xarray.DataTree", digest: str, parameters: dict[str, Any]
+        self,
+        chains: Sequence[Chain],
+        tree: "xarray.DataTree",
+        digest: str,
+        parameters: dict[str, Any],
     ) -> Continuation:
         """What the fit leaves."""
         draws = self.sampling.length(tree)
@@ -347,7 +429,9 @@ class _Work:
                 arrays |= prefixed(f"{k}/draws/", chain.drawn(chain.first, chain.recorded))
         states = np.frombuffer(to_bytes(arrays), np.uint8)
         run, first = self.run._replace(job=None), draws if whole else chains[0].first
-        return Continuation(self.sampling.source, digest, parameters, run, draws, first, self.tempered, states)
+        return Continuation(
+            self.sampling.source, digest, parameters, run, draws, first, self.tempered, states
+        )
 
     def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
         """The chains, with room for so many draws, where they start."""
@@ -376,10 +460,14 @@ class _Work:
 
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
         """Whether every row of the summary says that the chains agree and are long enough."""
-        return (convergence.agrees or self.run.chains == 1) and convergence.facts.get("ess", math.inf) >= SUFFICIENT_ESS
+        return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
+            "ess", math.inf
+        ) >= SUFFICIENT_ESS
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
-        size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
+        size = sum(
+            array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values()
+        )
         return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
 
@@ -392,13 +480,19 @@ def _is_stuck(convergence: "ConvergenceCheck") -> bool:
 
 def _start_of(chains: Sequence[Chain]) -> _Start:
     """Where these chains are."""
-    return _Start([chain.packed() for chain in chains], [chain.drawn(0, chain.recorded) for chain in chains], 0)
+    return _Start(
+        [chain.packed() for chain in chains],
+        [chain.drawn(0, chain.recorded) for chain in chains],
+        0,
+    )
 
 
 def parameters_of(model: "Model") -> dict[str, Any]:
     """The parameters of a model but those of its run, which have a place of their own."""
     of_run = (*Run._fields, "random_state")
-    return {name: value for name, value in describe(model)["parameters"].items() if name not in of_run}
+    return {
+        name: value for name, value in describe(model)["parameters"].items() if name not in of_run
+    }
 
 
 def _stored(was: Continuation) -> _Start:
@@ -406,14 +500,19 @@ def _stored(was: Continuation) -> _Start:
     arrays = from_bytes(was.states.tobytes())
     of_chains = [without_prefix(f"{k}/", arrays) for k in range(was.run.chains)]
     draws = [without_prefix("draws/", each) for each in of_chains]
-    return _Start([without_prefix("state/", each) for each in of_chains], draws if any(draws) else None, was.first)
+    return _Start(
+        [without_prefix("state/", each) for each in of_chains],
+        draws if any(draws) else None,
+        was.first,
+    )
 
 
 @contextmanager
 def opened_job(
     model: "Model", settings: dict[str, Any], data: Any, run: Run
 ) -> Iterator[tuple[FitFolder | None, np.random.SeedSequence]]:
-    """The folder of a fit, if it has one, and its seed, which is that of the job where none was given."""
+    """The folder of a fit, if it has one, and its seed, which is that of the job where none was
+    given."""
     if run.job is None:
         yield None, root(run.random_seed)
         return

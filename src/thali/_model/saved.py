@@ -1,4 +1,5 @@
-"""Fitted models as files, and back: the posterior, the parameters, and whatever else a fit has left."""
+"""Fitted models as files, and back: the posterior, the parameters, and whatever else a fit has
+left."""
 
 import dataclasses
 import hashlib
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from .base import Model
 
-IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
+# what `thali fit --out` calls a model that has draws, and one without
+IN_FOLDER = ("posterior.nc", "model.nc")
 BOARD = "leaderboard.nc"  # what `thali leaderboard --out` calls a leaderboard
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
 _MAX_TEXT = 1 << 24  # characters of an array of text that any file may ask for
@@ -54,14 +56,19 @@ def digest_of(value: Any) -> str:
 
 
 def tree_of_model(model: "Model") -> "xarray.DataTree":
-    """What `save` writes: the groups of the posterior, if there is one, and the fitted attributes."""
+    """What `save` writes: the groups of the posterior, if there is one, and the fitted
+    attributes."""
     import xarray as xr
 
     from thali._posterior.store import origin, tree_of
 
     found = model._attributes_for_file()
     posterior = found.pop("posterior_", None)
-    groups = {} if posterior is None else {name: node.to_dataset() for name, node in posterior.children.items()}
+    groups = (
+        {}
+        if posterior is None
+        else {name: node.to_dataset() for name, node in posterior.children.items()}
+    )
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({name: encoded(value, arrays) for name, value in found.items()})
     arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
@@ -83,12 +90,17 @@ def answer_as_netcdf(answer: Any) -> memoryview:
 
     from thali._posterior.store import origin, to_netcdf, tree_of
 
-    return to_netcdf(tree_of({FITTED: xr.Dataset(_variables(packed(answer)))}, {**origin(), _ANSWER: 1}))
+    return to_netcdf(
+        tree_of({FITTED: xr.Dataset(_variables(packed(answer)))}, {**origin(), _ANSWER: 1})
+    )
 
 
 def _variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Arrays as a dataset takes them, each with dimensions of its own."""
-    return {name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array) for name, array in arrays.items()}
+    return {
+        name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
+        for name, array in arrays.items()
+    }
 
 
 def load(path: Any, verify: bool = True) -> Any:
@@ -97,15 +109,18 @@ def load(path: Any, verify: bool = True) -> Any:
     Parameters
     ----------
     path : str or path
-        The file, or the folder of `thali fit --out`, or `thali leaderboard --out`, that it stands in.
+        The file, or the folder of `thali fit --out`, or `thali leaderboard --out`, that it stands
+        in.
     verify : bool
-        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
-        can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
+        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A
+        file that is damaged can keep the HDF5 library busy for ever, so pass False only for one
+        that another program rewrote.
 
     Returns
     -------
-    A fitted model of the class that was saved, or a `Leaderboard`. Functions, such as those of a likelihood of your
-    own, are not in the file: the model answers as before, but `fit` needs them again, set_params(likelihood=...).
+    A fitted model of the class that was saved, or a `Leaderboard`. Functions, such as those of a
+    likelihood of your own, are not in the file: the model answers as before, but `fit` needs them
+    again, set_params(likelihood=...).
 
     Raises
     ------
@@ -116,7 +131,9 @@ def load(path: Any, verify: bool = True) -> Any:
     --------
     >>> import tempfile, pathlib, thali as th
     >>> model = th.EliminationByAspects(aspects="unique")
-    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> model = model.fit(
+    ...     th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(pathlib.Path(folder) / "celebrities.nc")
     ...     again = th.load(pathlib.Path(folder) / "celebrities.nc")
@@ -130,7 +147,9 @@ def load(path: Any, verify: bool = True) -> Any:
     if _ANSWER in tree.attrs and FITTED in tree.children:
         return _answer(tree, path)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
-        raise DataError(f"'{path}' contains draws without a model; open it with xarray.open_datatree.")
+        raise DataError(
+            f"'{path}' contains draws without a model; open it with xarray.open_datatree."
+        )
     try:
         saved = json.loads(tree.attrs["thali_model"])
         name, parameters = str(saved["class"]), dict(saved["parameters"])
@@ -142,7 +161,9 @@ def load(path: Any, verify: bool = True) -> Any:
         raise
     except Exception as error:  # a file may hold anything where thali wrote the model
         raise DataError(f"'{path}' is not a model file written by thali.") from error
-    raise DataError(f"{path} contains a {name}, which this version of thali does not support; update thali.")
+    raise DataError(
+        f"{path} contains a {name}, which this version of thali does not support; update thali."
+    )
 
 
 def _answer(tree: "xarray.DataTree", path: Any) -> Any:
@@ -157,8 +178,11 @@ def _answer(tree: "xarray.DataTree", path: Any) -> Any:
 
 
 def model_in(folder: Any) -> Path | None:
-    """The file of the model, or leaderboard, in a folder that `--out` named; None if there is none."""
-    return next((file for name in (*IN_FOLDER, BOARD) if (file := Path(folder) / name).is_file()), None)
+    """The file of the model, or leaderboard, in a folder that `--out` named; None if there is
+    none."""
+    return next(
+        (file for name in (*IN_FOLDER, BOARD) if (file := Path(folder) / name).is_file()), None
+    )
 
 
 def _found(tree: "xarray.DataTree") -> dict[str, Any]:
@@ -176,7 +200,7 @@ def _found(tree: "xarray.DataTree") -> dict[str, Any]:
     return found
 
 
-# values as JSON and arrays ----------------------------------------------------------------------------------
+# values as JSON and arrays ------------------------------------------------------------------------
 
 
 def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
@@ -274,7 +298,9 @@ def _is_known(value: Any) -> bool:
         return all(map(_is_known, value))
     if not isinstance(value, dict):
         return True
-    return not {"unknown", "function"} & {next(iter(value), "")} and all(map(_is_known, value.values()))
+    return not {"unknown", "function"} & {next(iter(value), "")} and all(
+        map(_is_known, value.values())
+    )
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -303,8 +329,8 @@ def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     kind = next(iter(value))
     if kind not in _DECODERS:
         raise ArgumentError(
-            f"The file was written by a model with {value.get('unknown')}, which is not part of thali; open its draws"
-            " with xarray.open_datatree."
+            f"The file was written by a model with {value.get('unknown')}, which is not part of"
+            " thali; open its draws with xarray.open_datatree."
         )
     return _DECODERS[kind](value, arrays)
 
@@ -343,11 +369,14 @@ def _decoded_labels(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any
 def _decoded_sparse(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     from scipy import sparse
 
-    return sparse.csr_array(tuple(decoded(each, arrays) for each in value["sparse"]), shape=tuple(value["shape"]))
+    return sparse.csr_array(
+        tuple(decoded(each, arrays) for each in value["sparse"]), shape=tuple(value["shape"])
+    )
 
 
 def _dtype(value: dict[Any, Any]) -> np.dtype:
-    """The type of an array as a file names it; text is as wide as it is, and not as the file says."""
+    """The type of an array as a file names it; text is as wide as it is, and not as the file
+    says."""
     found = np.dtype(value["dtype"])
     return np.dtype(found.kind) if found.kind in "USV" else found
 
@@ -355,9 +384,16 @@ def _dtype(value: dict[Any, Any]) -> np.dtype:
 def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """An array that stands in the JSON; each text of it takes as much memory as the longest."""
     dtype = _dtype(value)
-    lengths = [len(each) for each in np.array(value["list"], dtype=object).flat] if dtype.kind == "U" else []
+    lengths = (
+        [len(each) for each in np.array(value["list"], dtype=object).flat]
+        if dtype.kind == "U"
+        else []
+    )
     if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
-        raise DataError("The file contains a string that is too long to load into memory; the file may be damaged.")
+        raise DataError(
+            "The file contains a string that is too long to load into memory; the file may be"
+            " damaged."
+        )
     return np.array(value["list"], dtype=dtype)
 
 
@@ -372,7 +408,9 @@ _DECODERS = {
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: seed_of_json(value["seed"]),
     "tuple": lambda value, arrays: tuple(decoded(v, arrays) for v in value["tuple"]),
-    "mapping": lambda value, arrays: {decoded(k, arrays): decoded(v, arrays) for k, v in value["mapping"]},
+    "mapping": lambda value, arrays: {
+        decoded(k, arrays): decoded(v, arrays) for k, v in value["mapping"]
+    },
     "object": _decoded_object,
     "frame": _decoded_frame,
     "series": _decoded_series,

@@ -17,30 +17,36 @@ _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments
 SENTENCES = {
     "sizes": "{shares}: {number} by preference (stability {stability}). {how}",
-    "sizes.low": "No clear segments (stability {stability}): differences between respondents are gradual, or there are"
-    " too few answers. {instead}The most stable grouping would have {number}: {shares}. {how}",
-    "sizes.how": "Stability is the adjusted Rand index between the segments of a draw and the final assignment (1: all"
-    " draws agree; 0: chance).",
+    "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
+    " gradual, or there are too few answers. {instead}The most stable grouping would have"
+    " {number}: {shares}. {how}",
+    "sizes.how": "Stability is the adjusted Rand index between the segments of a draw and the final"
+    " assignment (1: all draws agree; 0: chance).",
     "sizes.title": "Respondent segments, and what each prefers more than average",
     "numbers": "Stability by number of segments",
-    "profiles.level": "Probability that a level is preferred to another, all else being equal (0.5: indifferent)",
+    "profiles.level": "Probability that a level is preferred to another, all else being equal (0.5:"
+    " indifferent)",
     "profiles.option": "Probability that an option is preferred to another (0.5: indifferent)",
     "assignment": "Segment of each respondent",
-    "methods": "Segments were formed by k-means clustering of the log odds of {what}; in every draw, each respondent"
-    " belongs to the nearest centre. The number of segments (2 to 6, unless given) was chosen for the greatest"
-    " stability, measured by the adjusted Rand index {source}.",
+    "methods": "Segments were formed by k-means clustering of the log odds of {what}; in every"
+    " draw, each respondent belongs to the nearest centre. The number of segments (2 to 6,"
+    " unless given) was chosen for the greatest stability, measured by the adjusted Rand index"
+    " {source}.",
 }
 
 
-Besides = tuple[str, str, Callable[[Any, Segments], Finding]]  # key and question of a finding, and what makes it
+# key and question of a finding, and what makes it
+Besides = tuple[str, str, Callable[[Any, Segments], Finding]]
 
 
 SegmentsOf = Callable[[Any], Segments | None]  # of a model
 
 
-def segments_once(settings: AnswerSettings, people: Callable[[Any], int], usual: Any = None) -> SegmentsOf:
-    """What gives the segments of a model, made once for all findings; `people`: how many there are; `usual`: the number
-    of segments where none is asked for."""
+def segments_once(
+    settings: AnswerSettings, people: Callable[[Any], int], usual: Any = None
+) -> SegmentsOf:
+    """What gives the segments of a model, made once for all findings; `people`: how many there are;
+    `usual`: the number of segments where none is asked for."""
     kept: list[Segments | None] = []
 
     def segments(model: Any) -> Segments | None:
@@ -57,10 +63,13 @@ def segments_once(settings: AnswerSettings, people: Callable[[Any], int], usual:
 
 
 def segment_makers(
-    settings: AnswerSettings, segments: SegmentsOf, besides: tuple[Besides, ...] = (), instead: Text = ""
+    settings: AnswerSettings,
+    segments: SegmentsOf,
+    besides: tuple[Besides, ...] = (),
+    instead: Text = "",
 ) -> tuple[Maker, ...]:
-    """The makers of segments: a terminal shows those that were asked for; `besides`: what else is found of them, by the
-    model; `instead`: what else there is where they cannot be told."""
+    """The makers of segments: a terminal shows those that were asked for; `besides`: what else is
+    found of them, by the model; `instead`: what else there is where they cannot be told."""
     asked = settings.segments is not None
     place, first = (BRIEF, ON_SCREEN) if asked else (SHOWN, SHOWN)
     makers = (
@@ -71,7 +80,8 @@ def segment_makers(
     )
     more = ((key, question, place, make) for key, question, make in besides)
     return tuple(
-        Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in (*makers, *more)
+        Maker(key, question, where, partial(_about, segments, make))
+        for key, question, where, make in (*makers, *more)
     )
 
 
@@ -81,7 +91,10 @@ def segmented(what: str) -> Text:
 
 
 def _about(
-    segments: SegmentsOf, make: Callable[[Any, Segments], Finding | None], model: Any, settings: AnswerSettings
+    segments: SegmentsOf,
+    make: Callable[[Any, Segments], Finding | None],
+    model: Any,
+    settings: AnswerSettings,
 ) -> Finding | None:
     """A finding about the segments, where there are any."""
     found = segments(model)
@@ -89,10 +102,17 @@ def _about(
 
 
 def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
-    """The segments and how stable they are; those that are not clear have a picture if they were asked for."""
+    """The segments and how stable they are; those that are not clear have a picture if they were
+    asked for."""
     is_clear = found.stability >= _CLEAR
-    shares = listed([f"{percent(row['share'])} ({row['name']})" for row in found.sizes.to_dict("records")])
-    facts: dict[str, Any] = {"number": plural(len(found), "segment"), "shares": shares, "how": SENTENCES["sizes.how"]}
+    shares = listed(
+        [f"{percent(row['share'])} ({row['name']})" for row in found.sizes.to_dict("records")]
+    )
+    facts: dict[str, Any] = {
+        "number": plural(len(found), "segment"),
+        "shares": shares,
+        "how": SENTENCES["sizes.how"],
+    }
     facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
     return Finding(
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),

@@ -1,4 +1,5 @@
-"""What is asked of an answer besides the model: the same for what is printed, written to files and mailed."""
+"""What is asked of an answer besides the model: the same for what is printed, written to files and
+mailed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -86,7 +87,8 @@ class AnswerSettings:
         """Whether all settings are the same; tables and lists are if they are the same object."""
         pairs = [(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)]
         return all(
-            one is two or (isinstance(one, _PLAIN) and isinstance(two, _PLAIN) and one == two) for one, two in pairs
+            one is two or (isinstance(one, _PLAIN) and isinstance(two, _PLAIN) and one == two)
+            for one, two in pairs
         )
 
     @property
@@ -113,7 +115,11 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str)
     ArgumentError
         If the model's answer has no setting of a name, or a value is out of its range.
     """
-    options = {} if spec is None else {each.name: each for each in spec.options_of(method) if each.to == REPORT}
+    options = (
+        {}
+        if spec is None
+        else {each.name: each for each in spec.options_of(method) if each.to == REPORT}
+    )
     known = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
     for name, value in given.items():
         if name not in known:

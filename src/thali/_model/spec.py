@@ -1,4 +1,5 @@
-"""What a model is called, takes and answers, without loading it: data only, so that `thali --help` stays fast."""
+"""What a model is called, takes and answers, without loading it: data only, so that `thali --help`
+stays fast."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,8 @@ REPORT = "report"  # whoever prints and writes the answer
 # How a value is typed that is neither text, a number, a path nor a switch.
 NUMBER = "number"  # or one of the words
 NUMBERS = "numbers"  # between commas; a single one is a number
-COUNTS = "counts"  # whole numbers between commas, or the first and the last with a dash; a single one is a number
+# whole numbers between commas, or the first and the last with a dash; a single one is a number
+COUNTS = "counts"
 NAMES = "names"  # between commas
 PAIRS = "pairs"  # NAME=VALUE, several of them
 AMOUNTS = "amounts"  # NAME=NUMBER, several of them
@@ -55,11 +57,13 @@ class Option:
     words : mapping
         Words that may be typed, and the value of each.
     check : callable, optional
-        (name, value): raises an ArgumentError for a value that no data make possible, as `fit` does.
+        (name, value): raises an ArgumentError for a value that no data make possible, as `fit`
+        does.
     methods : tuple of str
         The methods of the model that have it; empty if all have.
     data : tuple of str
-        The kinds of data for which it means something; empty if it does for all that the model takes.
+        The kinds of data for which it means something; empty if it does for all that the model
+        takes.
     """
 
     name: str
@@ -163,7 +167,9 @@ class ModelSpec:
 
     def options_of(self, method: str) -> tuple[Option, ...]:
         """The options that the model has with that method."""
-        return tuple(option for option in self.options if not option.methods or method in option.methods)
+        return tuple(
+            option for option in self.options if not option.methods or method in option.methods
+        )
 
     def load(self) -> type[Any]:
         """The class of the model."""

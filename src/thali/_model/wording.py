@@ -18,7 +18,8 @@ def estimate(draws: np.ndarray, ci: float) -> str:
 
 
 def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
-    """The sentence of that key with its facts; a message where one of them is spelled differently by each reader.
+    """The sentence of that key with its facts; a message where one of them is spelled differently
+    by each reader.
 
     Examples
     --------
@@ -28,4 +29,8 @@ def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Mes
     parts: list[Any] = []
     for text, name, _, _ in Formatter().parse(sentences[key]):
         parts += [text] if name is None else [text, facts[name]]
-    return Message(*parts) if any(isinstance(part, Fact) for part in parts) else "".join(map(str, parts))
+    return (
+        Message(*parts)
+        if any(isinstance(part, Fact) for part in parts)
+        else "".join(map(str, parts))
+    )

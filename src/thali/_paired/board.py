@@ -34,32 +34,36 @@ class Leaderboard(Printed):
     Attributes
     ----------
     table : pandas.DataFrame
-        One row an option, the best first: `rank` (1 is the best, by the most probable log worth given the standard
-        deviations, averaged over these, which no seed changes) with the interval `rank_low` to `rank_high`; `p_1`, the
-        probability that it is the first; `tier`, the numbers of the tiers in which the option is: two options are in
-        one tier together if and only if neither is above the other with a probability of .95 or more; `rating` with
-        its interval, from mean log worths (neighbours in whose means the noise of draws reverses the order share a
-        rating), 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
-        or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
-        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices from sets, also
-        those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in
-        which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
-        neither in `ties`. Intervals contain `ci` of the draws. With
-        covariates all of these are those of options that have the same covariates, and `rank_without` and
-        `rating_without` are what the rank and the rating would be without control for covariates.
+        One row an option, the best first: `rank` (1 is the best, by the most probable log worth
+        given the standard deviations, averaged over these, which no seed changes) with the interval
+        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `tier`, the numbers
+        of the tiers in which the option is: two options are in one tier together if and only if
+        neither is above the other with a probability of .95 or more; `rating` with its interval,
+        from mean log worths (neighbours in whose means the noise of draws reverses the order share
+        a rating), 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more
+        are odds of 10 to 1, or, with an anchor (`anchor_model`), its rating + 400 log10(worth /
+        worth of the anchor); `worth` with its interval (they sum to 1); `comparisons`, `wins`,
+        `losses`, `ties`. Of choices from sets, also those of which rankings consist, `comparisons`
+        are the sets in which the option was offered, `wins` those in which it was chosen and
+        `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
+        neither in `ties`. Intervals contain `ci` of the draws. With covariates all of these are
+        those of options that have the same covariates, and `rank_without` and `rating_without` are
+        what the rank and the rating would be without control for covariates.
     order : pandas.DataFrame, options by options
         The probability that the row is above the column.
     groups : tuple of tuples of str
         The members of each tier, the best first.
     tie : float
-        nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
+        nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu).
+        NaN without ties.
     data : PairedComparisons or Choices
         What was counted.
     effects : pandas.DataFrame or None
         What `covariate_effects` returns; None without covariates.
     boards : mapping from str to Leaderboard
-        A leaderboard for each value of the column that divides the comparisons (`by`); named by column and value, such
-        as "language de", if there are several columns. The leaderboard itself is that of all together.
+        A leaderboard for each value of the column that divides the comparisons (`by`); named by
+        column and value, such as "language de", if there are several columns. The leaderboard
+        itself is that of all together.
     of_judges, in_time : pandas.DataFrame or None
         What `judges` and `worths_in_time` return; None without judges, or periods.
     of_more_votes : pandas.DataFrame or None
@@ -69,13 +73,14 @@ class Leaderboard(Printed):
     of_chains : ConvergenceCheck or None
         What `convergence` returns; None where there are no chains.
     people : Dependence or None
-        What was made of the answers of the same people: `.model`, `.by`, `.number` of people, `.effect` (the design
-        effect), `.warning`; None where nobody knows who answered.
+        What was made of the answers of the same people: `.model`, `.by`, `.number` of people,
+        `.effect` (the design effect), `.warning`; None where nobody knows who answered.
     ci : float
         The probability of intervals.
     of_check : pandas.DataFrame or None
-        What was observed of each pair, or of each member of a set, beside what the model predicts, as
-        `EliminationByAspects.check` returns it; None of a part, of fractional counts, and of very many comparisons.
+        What was observed of each pair, or of each member of a set, beside what the model predicts,
+        as `EliminationByAspects.check` returns it; None of a part, of fractional counts, and of
+        very many comparisons.
     check_facts : mapping
         The p-value of the check and what else its sentence needs, or why there is none.
     of_reliability : pandas.DataFrame or None
@@ -111,7 +116,8 @@ class Leaderboard(Printed):
 
     @property
     def said_of_people(self) -> Message | None:
-        """What was made of the answers of the same people, in a sentence; None where that is not worth a word."""
+        """What was made of the answers of the same people, in a sentence; None where that is not
+        worth a word."""
         return None if self.people is None else self.people.sentence
 
     def _description(self) -> Description:
@@ -120,14 +126,15 @@ class Leaderboard(Printed):
         return Description(self.title, table=self.table, note=note)
 
     def convergence(self) -> ConvergenceCheck:
-        """Whether the chains agree and are long enough: R-hat at most 1.01 and effective sample sizes of 100 a chain.
+        """Whether the chains agree and are long enough: R-hat at most 1.01 and effective sample
+        sizes of 100 a chain.
 
         Returns
         -------
         ConvergenceCheck
-            `.agrees`, `.facts`, and as text a sentence. It is about log worths, discriminations, coefficients and
-            standard deviations, or, where judges are alike and nothing changes in time, about the probabilities of
-            choices.
+            `.agrees`, `.facts`, and as text a sentence. It is about log worths, discriminations,
+            coefficients and standard deviations, or, where judges are alike and nothing changes in
+            time, about the probabilities of choices.
 
         Raises
         ------
@@ -139,32 +146,40 @@ class Leaderboard(Printed):
         >>> import thali as th
         >>> pairs = [("A", "B"), ("B", "C")] * 9 + [("B", "A"), ("C", "B")] * 4
         >>> data = th.PairedComparisons.from_pairs(pairs)
-        >>> th.leaderboard(data, method="mcmc", random_seed=1, progressbar=False).convergence().agrees
+        >>> th.leaderboard(
+        ...     data, method="mcmc", random_seed=1, progressbar=False
+        ... ).convergence().agrees
         True
         """
         if self.of_chains is None:
-            raise DataError("This leaderboard was fitted without chains; set leaderboard(method='mcmc').")
+            raise DataError(
+                "This leaderboard was fitted without chains; set leaderboard(method='mcmc')."
+            )
         return self.of_chains
 
     def judges(self) -> "pandas.DataFrame":
-        r"""How sharply each judge sees the worths of options: a judge of discrimination d chooses i over k by
+        r"""How sharply each judge sees the worths of options: a judge of discrimination d chooses i
+        over k by
 
         .. math::
             \log \frac{P(i)}{P(k)} = d (\log w_i - \log w_k) + x' \beta, \qquad
             \log d \sim \mathrm{Normal}(0, \tau^2)
 
-        Discrimination 0 is guessing, 1 that of the typical judge, and larger ones are sharper. Signs are not turned: a
-        judge against everybody has one near 0, and a log score below that of chance.
+        Discrimination 0 is guessing, 1 that of the typical judge, and larger ones are sharper.
+        Signs are not turned: a judge against everybody has one near 0, and a log score below that
+        of chance.
 
         Returns
         -------
         pandas.DataFrame
-            One row a judge, the sharpest first: `discrimination` (the median) with its interval from `low` to
-            `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the probability that it is above the
-            median of all judges; `comparisons`; `log_score`, the mean log probability of the judge's answers as those
-            of all others predict them for a judge of discrimination 1, beside that which such a judge has on the same
-            comparisons on average (`log_score_typical`) and that of guesses (`log_score_chance`); with `judge_bias`
-            for each covariate `bias_NAME`, the judge's own coefficient, with its interval.
+            One row a judge, the sharpest first: `discrimination` (the median) with its interval
+            from `low` to `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the
+            probability that it is above the median of all judges; `comparisons`; `log_score`, the
+            mean log probability of the judge's answers as those of all others predict them for a
+            judge of discrimination 1, beside that which such a judge has on the same comparisons on
+            average (`log_score_typical`) and that of guesses (`log_score_chance`); with
+            `judge_bias` for each covariate `bias_NAME`, the judge's own coefficient, with its
+            interval.
 
         Raises
         ------
@@ -174,7 +189,11 @@ class Leaderboard(Printed):
         Examples
         --------
         >>> import pandas as pd, thali as th
-        >>> rows = [("A", "B", "A", "Ann")] * 40 + [("A", "B", "B", "Ann")] * 5 + [("A", "B", "A", "Bo")] * 25
+        >>> rows = (
+        ...     [("A", "B", "A", "Ann")] * 40
+        ...     + [("A", "B", "B", "Ann")] * 5
+        ...     + [("A", "B", "A", "Bo")] * 25
+        ... )
         >>> rows += [("A", "B", "B", "Bo")] * 20
         >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
         >>> th.leaderboard(battles, judges=True, progressbar=False).judges().index.tolist()
@@ -194,13 +213,14 @@ class Leaderboard(Printed):
         Returns
         -------
         pandas.DataFrame
-            One row a period and option that was there already: `option`, `period` (the first day of a week, the month,
-            the year, the day, or the number), `rating` with its interval from `low` to `high`, `rank` with
-            `rank_low` and `rank_high`; `p_better`, the probability that the rating is higher than in the period in
-            which the option entered; `probability` of a judge of discrimination 1 to choose it over the first of
-            ``data.labels``, ties aside. Ratings of all periods have a mean of 1000 over the options that are there in
-            every period, or over all if none is, unless an option is the anchor (`anchor_model`), which stands still: a
-            change that is common to all is not seen.
+            One row a period and option that was there already: `option`, `period` (the first day of
+            a week, the month, the year, the day, or the number), `rating` with its interval from
+            `low` to `high`, `rank` with `rank_low` and `rank_high`; `p_better`, the probability
+            that the rating is higher than in the period in which the option entered; `probability`
+            of a judge of discrimination 1 to choose it over the first of ``data.labels``, ties
+            aside. Ratings of all periods have a mean of 1000 over the options that are there in
+            every period, or over all if none is, unless an option is the anchor (`anchor_model`),
+            which stands still: a change that is common to all is not seen.
 
         Raises
         ------
@@ -214,30 +234,40 @@ class Leaderboard(Printed):
         >>> rows += [("A", "B", "A", 2)] + [("A", "B", "B", 2)] * 9
         >>> games = pd.DataFrame(rows, columns=["left", "right", "winner", "season"])
         >>> board = th.leaderboard(games, period="season", progressbar=False)
-        >>> board.worths_in_time().query("period == '1' and rank == 1")["option"].tolist(), board.table.index[0]
+        >>> (
+        ...     board.worths_in_time().query("period == '1' and rank == 1")["option"].tolist(),
+        ...     board.table.index[0],
+        ... )
         (['A'], 'B')
         """
         if self.in_time is None:
-            raise DataError("This leaderboard has no periods; set leaderboard(period='week', date=...).")
+            raise DataError(
+                "This leaderboard has no periods; set leaderboard(period='week', date=...)."
+            )
         table = self.in_time.copy()
         last = table[table["period"] == table["period"].iloc[-1]].set_index("option")
-        table.attrs["better"], table.attrs["worse"] = (last.index[each].tolist() for each in surely(last["p_better"]))
+        table.attrs["better"], table.attrs["worse"] = (
+            last.index[each].tolist() for each in surely(last["p_better"])
+        )
         return table
 
     def more_votes(self) -> "pandas.DataFrame":
-        r"""Are there enough votes? How probable it is that more of them tell the first three options apart.
+        r"""Are there enough votes? How probable it is that more of them tell the first three
+        options apart.
 
-        Three options are told apart if of each two one is above the other with probability .95 or more. Truths are
-        drawn from the posterior, and what votes say of them from these, as normal distributions of log worths: with the
-        precision :math:`\Lambda` of their differences, after n votes each of which is expected to have the information
-        J (Fisher's), it is :math:`\Lambda + n J`.
+        Three options are told apart if of each two one is above the other with probability .95 or
+        more. Truths are drawn from the posterior, and what votes say of them from these, as normal
+        distributions of log worths: with the precision :math:`\Lambda` of their differences, after
+        n votes each of which is expected to have the information J (Fisher's), it is :math:`\Lambda
+        + n J`.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by the number of more votes, from 0 to where either probability reaches .9: `as_so_far`, if votes go
-            to pairs in the proportions that they have so far (absent with periods, of which the last has the fewest);
-            `among_these`, if all are on pairs of these three, on each pair equally many.
+            Indexed by the number of more votes, from 0 to where either probability reaches .9:
+            `as_so_far`, if votes go to pairs in the proportions that they have so far (absent with
+            periods, of which the last has the fewest); `among_these`, if all are on pairs of these
+            three, on each pair equally many.
 
         Raises
         ------
@@ -255,22 +285,24 @@ class Leaderboard(Printed):
         """
         if self.of_more_votes is None:
             raise DataError(
-                "more_votes applies only to the leaderboard of all comparisons, of respondents with the same worths;"
-                " call it on that leaderboard, not on one of a subset."
+                "more_votes applies only to the leaderboard of all comparisons, of respondents"
+                " with the same worths; call it on that leaderboard, not on one of a subset."
             )
         return self.of_more_votes.copy()
 
     def reliability(self) -> "pandas.DataFrame":
-        r"""How well the ratings agree with the worths themselves, from 0 to 1, as comparative judgement reports it.
+        r"""How well the ratings agree with the worths themselves, from 0 to 1, as comparative
+        judgement reports it.
 
         Returns
         -------
         pandas.DataFrame
-            A row a measure, `reliability` with its interval from `low` to `high`: `r_squared`, the posterior mean of
-            the squared correlation of mean log worths m with a draw of log worths; `separation`, Var(m) / (Var(m) + v)
-            with the mean v of posterior variances, without an interval; `split_half_judges`, or
-            `split_half_comparisons` where judges are not known, the correlation of estimates from random halves
-            (Spearman and Brown; the median of 20 splits), without an interval; absent above 500 options.
+            A row a measure, `reliability` with its interval from `low` to `high`: `r_squared`, the
+            posterior mean of the squared correlation of mean log worths m with a draw of log
+            worths; `separation`, Var(m) / (Var(m) + v) with the mean v of posterior variances,
+            without an interval; `split_half_judges`, or `split_half_comparisons` where judges are
+            not known, the correlation of estimates from random halves (Spearman and Brown; the
+            median of 20 splits), without an interval; absent above 500 options.
 
         Raises
         ------
@@ -279,8 +311,8 @@ class Leaderboard(Printed):
 
         References
         ----------
-        Pollitt (2012), The method of adaptive comparative judgement; Bramley (2015), Investigating the reliability of
-        adaptive comparative judgment.
+        Pollitt (2012), The method of adaptive comparative judgement; Bramley (2015), Investigating
+        the reliability of adaptive comparative judgment.
 
         Examples
         --------
@@ -291,21 +323,24 @@ class Leaderboard(Printed):
         """
         if self.of_reliability is None:
             raise DataError(
-                "Reliability requires the leaderboard of all comparisons, three or more options and a prior, and"
-                " respondents with the same worths; set leaderboard(method='laplace')."
+                "Reliability requires the leaderboard of all comparisons, three or more options"
+                " and a prior, and respondents with the same worths; set"
+                " leaderboard(method='laplace')."
             )
         return self.of_reliability.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
-        """The leaderboard of these comparisons and further ones, which equals that of all of them together.
+        """The leaderboard of these comparisons and further ones, which equals that of all of them
+        together.
 
         Parameters
         ----------
         more : str, path, DataFrame, PairedComparisons or Choices
-            Further comparisons, as `leaderboard` takes them. Their columns are those that were named then, by the same
-            names; options may be new. If a column of identifiers was named (`id`), answers that were counted before
-            are left out; else a row that is there twice counts twice. Between comparisons of two and choices out of
-            larger sets ties count as `ties` says, "half" or "drop".
+            Further comparisons, as `leaderboard` takes them. Their columns are those that were
+            named then, by the same names; options may be new. If a column of identifiers was named
+            (`id`), answers that were counted before are left out; else a row that is there twice
+            counts twice. Between comparisons of two and choices out of larger sets ties count as
+            `ties` says, "half" or "drop".
         progressbar : bool
         **columns
             Columns that have other names now, as `leaderboard` takes them.
@@ -318,38 +353,45 @@ class Leaderboard(Printed):
         Raises
         ------
         ArgumentError
-            If `by`, `id` or `covariates` is named that the leaderboard was made without, or is no longer.
+            If `by`, `id` or `covariates` is named that the leaderboard was made without, or is no
+            longer.
         DataError
-            If the further comparisons cannot be read, have other covariates, or are all known; if some rows of an
-            answer are known and others are not; if comparisons with ties (of `ties="davidson"`), covariates or dates
-            meet choices out of larger sets.
+            If the further comparisons cannot be read, have other covariates, or are all known; if
+            some rows of an answer are known and others are not; if comparisons with ties (of
+            `ties="davidson"`), covariates or dates meet choices out of larger sets.
 
         Warns
         -----
         DataWarning
-            If one of the two does not say who answered, which is then forgotten of all; if a column of people has
-            another value of somebody than before; or if new labels differ from old ones in capitals or blanks alone.
+            If one of the two does not say who answered, which is then forgotten of all; if a column
+            of people has another value of somebody than before; or if new labels differ from old
+            ones in capitals or blanks alone.
 
         Examples
         --------
         >>> import thali as th
-        >>> old = th.leaderboard(th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 9), progressbar=False)
-        >>> old.update(th.PairedComparisons.from_pairs([("D", "A")] * 9), progressbar=False).table.index[0]
+        >>> old = th.leaderboard(
+        ...     th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 9), progressbar=False
+        ... )
+        >>> old.update(
+        ...     th.PairedComparisons.from_pairs([("D", "A")] * 9), progressbar=False
+        ... ).table.index[0]
         'D'
         """
         assert self.made is not None
         return self.made.with_more(more, progressbar, columns).board(progressbar)
 
     def covariate_effects(self) -> "pandas.DataFrame":
-        r"""What covariates of comparisons add to the log odds that the first option is chosen, per unit.
+        r"""What covariates of comparisons add to the log odds that the first option is chosen, per
+        unit.
 
         .. math:: \log \frac{P(i)}{P(j)} = \log w_i - \log w_j + x' \beta
 
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: `effect` (the mean of its coefficient, by maximum likelihood the estimate; a log odds
-            ratio), with its interval from `low` to `high`.
+            One row a covariate: `effect` (the mean of its coefficient, by maximum likelihood the
+            estimate; a log odds ratio), with its interval from `low` to `high`.
 
         Raises
         ------
@@ -359,7 +401,11 @@ class Leaderboard(Printed):
         Examples
         --------
         >>> import pandas as pd, thali as th
-        >>> rows = [("ant", "bee", "ant", 1), ("ant", "bee", "bee", -1), ("ant", "bee", "ant", 0)] * 9
+        >>> rows = [
+        ...     ("ant", "bee", "ant", 1),
+        ...     ("ant", "bee", "bee", -1),
+        ...     ("ant", "bee", "ant", 0),
+        ... ] * 9
         >>> rows += [("ant", "bee", "bee", 1)]
         >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "length"])
         >>> board = th.leaderboard(battles, covariates=["length"])
@@ -367,12 +413,15 @@ class Leaderboard(Printed):
         True
         """
         if self.effects is None:
-            raise DataError("This leaderboard has no covariates; name columns with leaderboard(covariates=[...]).")
+            raise DataError(
+                "This leaderboard has no covariates; name columns with"
+                " leaderboard(covariates=[...])."
+            )
         return self.effects.copy()
 
     def votes_by_pair(self) -> "pandas.DataFrame":
-        """How many comparisons each two options have, or in how many sets of these they are together; options by
-        options in the order of the table."""
+        """How many comparisons each two options have, or in how many sets of these they are
+        together; options by options in the order of the table."""
         import pandas as pd
 
         data, n = self.data, self.data.n_options
@@ -383,7 +432,9 @@ class Leaderboard(Printed):
             offered[row, data.members[place]] = 1.0
             found = (offered.T * data.times) @ offered * (1.0 - np.eye(n))
         else:
-            found[data.first, data.second] = found[data.second, data.first] = data.wins + data.losses + data.tied
+            found[data.first, data.second] = found[data.second, data.first] = (
+                data.wins + data.losses + data.tied
+            )
         place = [data.labels.index(label) for label in self.table.index]
         labels = self.table.index
         return pd.DataFrame(whole_as_integers(found)[np.ix_(place, place)], labels, labels)
@@ -405,19 +456,21 @@ class Leaderboard(Printed):
 
         if not self.boards:
             raise DataError(
-                "This leaderboard has no subsets; name the column that defines them with leaderboard(by=...)."
+                "This leaderboard has no subsets; name the column that defines them with"
+                " leaderboard(by=...)."
             )
         return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
 
     def save(self, path: Any) -> None:
-        """Write the leaderboard itself to a file that `thali.load` reads and `update` goes on from, or its table.
+        """Write the leaderboard itself to a file that `thali.load` reads and `update` goes on from,
+        or its table.
 
         Parameters
         ----------
         path : str or path
-            "board.nc" holds the leaderboard with what was counted (and 8-byte hashes of identifiers, if a column of
-            them was named); "board.csv" the table, "board.json" the table with a row an object. A file that exists is
-            replaced.
+            "board.nc" holds the leaderboard with what was counted (and 8-byte hashes of
+            identifiers, if a column of them was named); "board.csv" the table, "board.json" the
+            table with a row an object. A file that exists is replaced.
 
         Raises
         ------
@@ -427,7 +480,9 @@ class Leaderboard(Printed):
         path = Path(path)
         kinds = {".nc": as_netcdf, ".csv": as_csv, ".json": as_json}
         if path.suffix.lower() not in kinds:
-            raise DataError(f"'{path}' must end in .nc, .csv or .json, which selects the file format.")
+            raise DataError(
+                f"'{path}' must end in .nc, .csv or .json, which selects the file format."
+            )
         atomic_write(path, kinds[path.suffix.lower()](self))
 
 
@@ -437,7 +492,9 @@ def as_netcdf(board: Leaderboard) -> memoryview:
 
     assert board.made is not None
     seed = board.made.settings["random_seed"]
-    settings = board.made.settings | {"random_seed": seed if isinstance(seed, int | np.random.SeedSequence) else 0}
+    settings = board.made.settings | {
+        "random_seed": seed if isinstance(seed, int | np.random.SeedSequence) else 0
+    }
     return answer_as_netcdf(replace(board, made=board.made._replace(settings=settings)))
 
 

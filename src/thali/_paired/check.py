@@ -1,4 +1,5 @@
-"""Whether the model describes the votes: what was observed of each pair, or set, beside replicates."""
+"""Whether the model describes the votes: what was observed of each pair, or set, beside
+replicates."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
     from thali._worths.density import Density
 
-_MOST = 100_000  # different comparisons, or sets times judges, above which the check takes longer than the leaderboard
-_NUMBERS, _DRAWS, _FEW_DRAWS = 2_000_000, 1_000, 100  # answers in all replicates; most and fewest draws replicated
+# different comparisons, or sets times judges, above which the check takes longer than the
+# leaderboard
+_MOST = 100_000
+# answers in all replicates; most and fewest draws replicated
+_NUMBERS, _DRAWS, _FEW_DRAWS = 2_000_000, 1_000, 100
 
 
 def check_votes(drawn: WorthEstimates) -> "pandas.DataFrame":
@@ -34,7 +38,10 @@ def check_votes(drawn: WorthEstimates) -> "pandas.DataFrame":
     assert drawn.pose is not None and drawn.points is not None
     density, data, asked = drawn.pose.density, drawn.pose.data, drawn.pose.asked
     if density.n_rows > _MOST:
-        raise DataError(f"The check is limited to {_MOST:,} different comparisons, but there are {density.n_rows:,}.")
+        raise DataError(
+            f"The check is limited to {_MOST:,} different comparisons, but there are"
+            f" {density.n_rows:,}."
+        )
     draws = drawn.points.shape[1]
     wanted = min(draws, max(_FEW_DRAWS, min(_DRAWS, _NUMBERS // density.n_rows)))
     points = drawn.points[:, np.arange(wanted) * draws // wanted]
@@ -46,19 +53,26 @@ def check_votes(drawn: WorthEstimates) -> "pandas.DataFrame":
     return check_answers(questions, respondents, wanted, asked.random_seed, asked.ci)
 
 
-def _pairs(data: PairedComparisons, density: "Density", points: np.ndarray) -> tuple[Questions, list[AlikeRespondents]]:
+def _pairs(
+    data: PairedComparisons, density: "Density", points: np.ndarray
+) -> tuple[Questions, list[AlikeRespondents]]:
     """Return a question for each row of the density, and the probabilities of its answers."""
     keys = data.n_options * data.first + data.second
     pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
     density = density.some(np.argsort(pair, kind="stable"))
     rows = density.rows
-    cells = CovariateCells(np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None)
-    asked = questions_of(data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells)
+    cells = CovariateCells(
+        np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
+    )
+    asked = questions_of(
+        data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells
+    )
     return asked, [AlikeRespondents.answering(_of_comparisons(density, points), asked.times)]
 
 
 def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabilities:
-    """Return a function from some rows to the probabilities of their outcomes, row by row (points, answers)."""
+    """Return a function from some rows to the probabilities of their outcomes, row by row (points,
+    answers)."""
     from thali._inference.numerics.counts import outcomes
 
     lapse, has_ties = density.rows.lapse, density.rows.has_ties
@@ -67,7 +81,11 @@ def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabiliti
         own = density.some(some)
         q = np.concatenate([own.seen(block, points).q for block in own.blocks(points.shape[1])]).T
         p = (1.0 - lapse) * q + lapse / 2.0
-        found = outcomes(p, 1.0 - p, np.exp(points[own.nu].T)) if has_ties else np.stack([p, 1.0 - p], axis=-1)
+        found = (
+            outcomes(p, 1.0 - p, np.exp(points[own.nu].T))
+            if has_ties
+            else np.stack([p, 1.0 - p], axis=-1)
+        )
         return found.reshape(len(p), -1)
 
     return probabilities
@@ -81,16 +99,23 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
         return asked, [AlikeRespondents.answering(_of_sets(density, data, logs), asked.times)]
     times = np.zeros((density.n_judges, len(asked.sizes)))
     if times.size > _MOST:
-        raise DataError(f"The check is limited to {_MOST:,} sets times judges, but there are {times.size:,}.")
+        raise DataError(
+            f"The check is limited to {_MOST:,} sets times judges, but there are {times.size:,}."
+        )
     np.add.at(times, (data.respondent, data.set_of[data.choice]), data.times)
     each = zip(np.exp(density.log_discriminations(points)), times, strict=True)
-    return asked, [AlikeRespondents.answering(_of_sets(density, data, d * logs), own) for d, own in each]
+    return asked, [
+        AlikeRespondents.answering(_of_sets(density, data, d * logs), own) for d, own in each
+    ]
 
 
 def _of_sets(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:
-    """Return a function from some sets to the probabilities of their answers, given log worths (options, points)."""
+    """Return a function from some sets to the probabilities of their answers, given log worths
+    (options, points)."""
     from thali._worths.predictions import WorthDraws
 
     none = np.zeros((log_worths.shape[1], 0))
     known = (), none, density.rows.lapse, density.rows.rule, 1
-    return WorthDraws(list(data.labels), log_worths.T, None, none, *known).question_probabilities(data, False)
+    return WorthDraws(list(data.labels), log_worths.T, None, none, *known).question_probabilities(
+        data, False
+    )

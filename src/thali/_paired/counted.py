@@ -27,7 +27,8 @@ DAVIDSON = "davidson"  # ties are a third outcome
 
 
 def comparisons_of(data: Any) -> PairedComparisons:
-    """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column)."""
+    """Paired comparisons from themselves, from choices between pairs, or from a table of counts
+    (row over column)."""
     if isinstance(data, Judged):
         return data.to_comparisons()
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
@@ -48,12 +49,14 @@ def counting_ties(data: Judgements, ties: str) -> Judgements:
 
 
 def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
-    """All of both; comparisons of two are choices from sets where either has those, and ties count there as asked."""
+    """All of both; comparisons of two are choices from sets where either has those, and ties count
+    there as asked."""
     if bool(old.respondents) != bool(new.respondents):
         which = "new answers do" if old.respondents else "earlier answers do"
         warn(
             DataWarning(
-                f"The {which} not identify users, so users are ignored in all votes; name the column of users with ",
+                f"The {which} not identify users, so users are ignored in all votes; name the"
+                " column of users with ",
                 Argument("respondent"),
                 ".",
             )
@@ -62,7 +65,9 @@ def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
         found = old.with_more(new)
     else:
         found = _as_choices(old, ties).with_more(_as_choices(new, ties))
-    if (alike := alike_labels(found.labels)) and not any(alike_labels(each.labels) for each in (old, new)):
+    if (alike := alike_labels(found.labels)) and not any(
+        alike_labels(each.labels) for each in (old, new)
+    ):
         warn(DataWarning(alike))  # of either its reading did
     return found
 
@@ -73,16 +78,20 @@ def _as_choices(data: Judgements, ties: str) -> Choices:
         return data
     if data.covariates is not None or data.dates is not None:
         names = data.covariate_names
-        what = "dates" if data.covariates is None else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
+        what = (
+            "dates"
+            if data.covariates is None
+            else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
+        )
         absent = "dates" if data.covariates is None else "covariates"
         raise DataError(
-            f"Paired comparisons with {what} cannot be combined with choices from larger sets, which have no {absent};"
-            " make separate leaderboards."
+            f"Paired comparisons with {what} cannot be combined with choices from larger sets,"
+            f" which have no {absent}; make separate leaderboards."
         )
     if data.n_ties and ties == DAVIDSON:
         raise DataError(
-            f"{data.n_ties:,} of {data.answers_in_words} are ties, which cannot be merged with choices from larger"
-            " sets; set ",
+            f"{data.n_ties:,} of {data.answers_in_words} are ties, which cannot be merged with"
+            " choices from larger sets; set ",
             Setting("ties", "half"),
             " or ",
             Setting("ties", "drop"),
@@ -103,17 +112,23 @@ def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparison
 def without_covariates(data: PairedComparisons, known: str) -> PairedComparisons:
     """Comparisons without the covariate `known`, which is used elsewhere; others are refused."""
     data.refuse_dates()
-    names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
+    names = (
+        ()
+        if data.covariates is None
+        else tuple(name for name in data.covariates.names if name != known)
+    )
     if names:
         raise DataError(
-            f"This analysis requires comparisons without covariates, but these have {shorten(names)}; fit a model"
-            " instead, or remove the covariates with data.with_covariates([])."
+            "This analysis requires comparisons without covariates, but these have"
+            f" {shorten(names)}; fit a model instead, or remove the covariates with"
+            " data.with_covariates([])."
         )
     return data.with_covariates(())
 
 
 def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
-    """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns named perhaps.
+    """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns
+    named perhaps.
 
     `others`: kinds of data that it may hold besides.
     """
@@ -121,7 +136,8 @@ def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
 
 
 def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "CountedTable":
-    """The rows of a data frame that count, and what is known of its columns; `others`: see `Rows`."""
+    """The rows of a data frame that count, and what is known of its columns; `others`: see
+    `Rows`."""
     from thali._reading.counting import CountedTable
     from thali._reading.data_of_table import table_of
     from thali._reading.where import Where
@@ -132,10 +148,11 @@ def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -
 
 
 def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
-    """The comparisons in which the earlier of two labels was first, or at home, and those in which the later one was.
+    """The comparisons in which the earlier of two labels was first, or at home, and those in which
+    the later one was.
 
-    `data` know that, are a data frame that does, or are these two. `ties`: those with ties are welcome.
-    """
+    `data` know that, are a data frame that does, or are these two. `ties`: those with ties are
+    welcome."""
     if isinstance(data, tuple | list) and len(data) == 2:
         return as_groups(data, "two orders of presentation", ties)
     pairs = of_frame(data) if hasattr(data, "columns") else data
@@ -143,22 +160,32 @@ def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
 
 
 def with_order(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
-    """All comparisons with the covariate "order", from those in which the earlier option was first, and the others."""
+    """All comparisons with the covariate "order", from those in which the earlier option was first,
+    and the others."""
     rows = [
         (first, second, counts, tied, was_first)
         for each, was_first in ((forward, True), (backward, False))
         for first, second, counts, tied, was_first in (
             (each.first, each.second, each.wins, each.tied, np.full(each.n_pairs, was_first)),
-            (each.second, each.first, each.losses, 0.0 * each.tied, np.full(each.n_pairs, not was_first)),
+            (
+                each.second,
+                each.first,
+                each.losses,
+                0.0 * each.tied,
+                np.full(each.n_pairs, not was_first),
+            ),
         )
     ]
-    winner, loser, counts, tied, in_order = (np.concatenate(column) for column in zip(*rows, strict=True))
+    winner, loser, counts, tied, in_order = (
+        np.concatenate(column) for column in zip(*rows, strict=True)
+    )
     fields = fields_of_rows(forward.labels, winner, loser, counts, tied, None, in_order)
     return PairedComparisons._made_of(*fields).with_order()
 
 
 def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:
-    """Several data sets of the same options; a mapping gives its values. `ties`: those with ties are welcome."""
+    """Several data sets of the same options; a mapping gives its values. `ties`: those with ties
+    are welcome."""
     if hasattr(groups, "values") and callable(groups.values):
         groups = groups.values()
     if hasattr(groups, "columns") or not isinstance(groups, Iterable):
@@ -169,8 +196,9 @@ def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparis
     for number, one in enumerate(several):
         if one.labels != several[0].labels:
             raise DataError(
-                f"The {what} must have the same options in the same order. The first has {shorten(several[0].labels)},"
-                f" but number {number + 1} has {shorten(one.labels)}; align the options with subset(labels)."
+                f"The {what} must have the same options in the same order. The first has"
+                f" {shorten(several[0].labels)}, but number {number + 1} has"
+                f" {shorten(one.labels)}; align the options with subset(labels)."
             )
     return several
 
@@ -203,11 +231,15 @@ def refuse_incomplete(data: PairedComparisons) -> None:
     if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
         compared = set(_pairs(data))
         i, j = next(
-            (i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared
+            (i, j)
+            for i in range(data.n_options)
+            for j in range(i + 1, data.n_options)
+            if (i, j) not in compared
         )
         raise DataError(
-            f"Counting circular triads requires every pair compared, but {data.labels[i]!r} was never compared with"
-            f" {data.labels[j]!r}; use subset(labels) of options that were all compared."
+            f"Counting circular triads requires every pair compared, but {data.labels[i]!r} was"
+            f" never compared with {data.labels[j]!r}; use subset(labels) of options that were all"
+            " compared."
         )
 
 
@@ -215,8 +247,8 @@ def whole(data: PairedComparisons, what: str) -> None:
     """Raise a DataError if counts are fractional."""
     if not (are_whole(data.wins) and are_whole(data.wins + data.losses)):
         raise DataError(
-            f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')} include fractions;"
-            " round the counts or use another test."
+            f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')}"
+            " include fractions; round the counts or use another test."
         )
 
 
@@ -229,7 +261,7 @@ def proportions(data: PairedComparisons) -> np.ndarray:
     return table
 
 
-# What is counted of a file, a data frame or data, with its parts ------------------------------------------------------
+# What is counted of a file, a data frame or data, with its parts ----------------------------------
 
 
 class CountedComparisons(NamedTuple):
@@ -237,7 +269,8 @@ class CountedComparisons(NamedTuple):
 
     data: Any  # whatever `judgements_of` takes
     parts: dict[str, dict[str, Judgements]]  # by column and value
-    ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
+    # hashes of the identifiers of all rows; None: no column of them was named
+    ids: np.ndarray | None
     repeated: int  # answers that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
     files: tuple[str, ...] = ()  # the tables, by the names of their files
@@ -248,11 +281,16 @@ def listed(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 
-def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> CountedComparisons:
-    """What is counted of whatever was given: files and data frames are read, rows that are `known` are left out."""
+def count(
+    source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None
+) -> CountedComparisons:
+    """What is counted of whatever was given: files and data frames are read, rows that are `known`
+    are left out."""
     from thali._reading.recognise import check_names
 
-    columns = {name: value for name, value in named.items() if name not in ("covariates", "by", "id")}
+    columns = {
+        name: value for name, value in named.items() if name not in ("covariates", "by", "id")
+    }
     covariates = None if named["covariates"] is None else listed(named["covariates"])
     by, identifier = listed(named["by"]), listed(named["id"])
     check_names(columns, PAIRS, CHOICES)
@@ -261,8 +299,8 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
             source = judgements_of(source).with_covariates(covariates)
         if columns or identifier:
             raise ArgumentError(
-                f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; column names"
-                " apply to files and data frames only."
+                f"leaderboard has no argument {next(iter(columns), 'id')!r} for"
+                f" {type(source).__name__}; column names apply to files and data frames only."
             )
         return CountedComparisons(
             source, {column: dict(judgements_of(source).by_group(column)) for column in by}, None, 0
@@ -273,7 +311,9 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
         from thali._reading.counting import read_rows
 
         besides = [*by, *identifier, *filter(None, [columns.get("respondent")])]
-        rows = read_rows(source, besides, progressbar, columns.pop("where", None), columns, (CHOICES,))
+        rows = read_rows(
+            source, besides, progressbar, columns.pop("where", None), columns, (CHOICES,)
+        )
         return counted_rows(rows, by, identifier, known)
     if by or identifier:
         return counted_rows(rows_of(source, columns, (CHOICES,)), by, identifier, known)
@@ -288,10 +328,15 @@ def counted_rows(
     if identifier:
         if not len(rows.table.frame):
             raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
-        rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
+        rows, ids, repeated = rows.once(
+            identifier[0], np.zeros(0, np.uint64) if known is None else known
+        )
         if not len(rows.table.frame):
             all_of = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
-            raise DataError(f"{rows.table.file}: {all_of} already counted, according to column {identifier[0]!r}.")
+            raise DataError(
+                f"{rows.table.file}: {all_of} already counted, according to column"
+                f" {identifier[0]!r}."
+            )
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()
@@ -301,7 +346,8 @@ def counted_rows(
 
 
 def named_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, Any]]:
-    """Return the column and the part of each name: the value, or column and value of several columns."""
+    """Return the column and the part of each name: the value, or column and value of several
+    columns."""
     found = {}
     for column, own in parts.items():
         begin = f"{column} " if len(parts) > 1 else ""

@@ -10,18 +10,20 @@ from thali._printed import Printed
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PairDesign(Printed):
-    """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in opposite orders."""
+    """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in
+    opposite orders."""
 
     list_a: list[tuple[str, str]]
     list_b: list[tuple[str, str]]
 
 
 def pair_design(options: Any) -> PairDesign:
-    """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in its rounds.
+    """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in
+    its rounds.
 
-    With an odd number of options the balance is exact, with an even one the two numbers differ by one. In each round
-    no option occurs twice. Give half the respondents `list_a`, the others `list_b`, and each a different order of
-    pairs.
+    With an odd number of options the balance is exact, with an even one the two numbers differ by
+    one. In each round no option occurs twice. Give half the respondents `list_a`, the others
+    `list_b`, and each a different order of pairs.
 
     Parameters
     ----------
@@ -31,7 +33,8 @@ def pair_design(options: Any) -> PairDesign:
     Returns
     -------
     PairDesign
-        `table` with columns round, first, second; `list_a`, the same as pairs; `list_b`, each pair reversed.
+        `table` with columns round, first, second; `list_a`, the same as pairs; `list_b`, each pair
+        reversed.
 
     Raises
     ------
@@ -53,9 +56,13 @@ def pair_design(options: Any) -> PairDesign:
     rows = [(r, a, b) for r, pairs in enumerate(rounds(len(labels)), start=1) for a, b in pairs]
     pairs = [(labels[a], labels[b]) for _, a, b in rows]
     table = pd.DataFrame(
-        [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)], columns=["round", "first", "second"]
+        [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)],
+        columns=["round", "first", "second"],
     )
     note = (
-        f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b contains every pair in reverse order."
+        f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b contains every"
+        " pair in reverse order."
     )
-    return PairDesign("Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs])
+    return PairDesign(
+        "Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs]
+    )

@@ -15,33 +15,48 @@ from thali._posterior.surely import CERTAIN
 
 from .counted import Judgements
 from .scale import WorthScale
-from .worths import JudgedWorths, Posed, WorthsRequest, agreement_of, check_anchor, judged_worths, posed
+from .worths import (
+    JudgedWorths,
+    Posed,
+    WorthsRequest,
+    agreement_of,
+    check_anchor,
+    judged_worths,
+    posed,
+)
 
 if TYPE_CHECKING:
     from thali._worths.density import Spreads
     from thali._worths.laplace import Marginal
     from thali._worths.respondents import Respondents
 
-DRAWS, LEAST_DRAWS, MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all draws
+# of Laplace's approximation; numbers in all draws
+DRAWS, LEAST_DRAWS, MOST_NUMBERS = 4000, 500, 25_000_000
 
 
 class WorthEstimates(NamedTuple):
     """What is known of the worths."""
 
     log_worths: np.ndarray  # (draws, options), the mean of each row 0
-    modes: np.ndarray  # (options,) log worths by which options are ranked: unlike means of draws they have no noise
+    # (options,) log worths by which options are ranked: unlike means of draws they have no noise
+    modes: np.ndarray
     nu: np.ndarray  # (draws,); empty if there are no ties
     beta: np.ndarray  # (draws, covariates)
-    estimate: tuple[np.ndarray, np.ndarray] | None = None  # log worths and beta; None: means of draws
+    # log worths and beta; None: means of draws
+    estimate: tuple[np.ndarray, np.ndarray] | None = None
     people: Dependence | None = None  # what was made of them
     seen: JudgedWorths | None = None  # by judges, or in time
     of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
-    with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
-    marginal: "Marginal | None" = None  # of the density, perhaps raised to a power; None of parts that are pooled
+    # log worths as wide where few respondents leave no variance; None: these
+    with_variance: np.ndarray | None = None
+    # of the density, perhaps raised to a power; None of parts that are pooled
+    marginal: "Marginal | None" = None
     pose: Posed | None = None  # the density of the votes as they are; None of parts that are pooled
     points: np.ndarray | None = None  # (size, draws); None of parts that are pooled
-    without: "WorthEstimates | None" = None  # the same without control for covariates; None: there are none
-    individuals: Any = None  # the fitted model of individual worths, which have no density of points
+    # the same without control for covariates; None: there are none
+    without: "WorthEstimates | None" = None
+    # the fitted model of individual worths, which have no density of points
+    individuals: Any = None
 
     @property
     def middle(self) -> np.ndarray:
@@ -55,7 +70,9 @@ class WorthEstimates(NamedTuple):
         return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
 
 
-def drawn_of(data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool) -> WorthEstimates:
+def drawn_of(
+    data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool
+) -> WorthEstimates:
     """Return the worths."""
     from thali._worths.laplace import Marginal
     from thali._worths.of_data import as_likelihood, check_estimable
@@ -68,15 +85,22 @@ def drawn_of(data: Judgements, asked: WorthsRequest, scale: WorthScale, progress
     check_anchor(pose, scale)
     with Progress(progressbar and not by_chains, "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
-        marginal, respondents = Marginal(pose.density, asked.spread, asked.judge_sd, asked.drift), Respondents()
+        marginal, respondents = (
+            Marginal(pose.density, asked.spread, asked.judge_sd, asked.drift),
+            Respondents(),
+        )
         if asked.is_plain:
-            respondents = respondents_of(data, marginal, asked.people, INDEPENDENT if by_chains else ADJUSTED)
+            respondents = respondents_of(
+                data, marginal, asked.people, INDEPENDENT if by_chains else ADJUSTED
+            )
         if not by_chains:
             return _from_lattice(pose, scale, marginal, respondents)
     return _from_chains(pose, scale, marginal, respondents.by_power, progressbar)
 
 
-def worths_of_individuals(data: Judgements, asked: WorthsRequest, progressbar: bool) -> WorthEstimates:
+def worths_of_individuals(
+    data: Judgements, asked: WorthsRequest, progressbar: bool
+) -> WorthEstimates:
     """Return the population worths of respondents who differ."""
     from thali._worths.model import BradleyTerryLuce
 
@@ -85,11 +109,15 @@ def worths_of_individuals(data: Judgements, asked: WorthsRequest, progressbar: b
         model.fit(data, random_seed=asked.random_seed, progressbar=progressbar)
     draws, people, convergence = model._draws, model._view.dependence, model.convergence()
     nu = np.zeros(0) if draws.nu is None else draws.nu
-    found = WorthEstimates(draws.log_worths, draws.log_worths.mean(axis=0), nu, draws.beta, None, people)
+    found = WorthEstimates(
+        draws.log_worths, draws.log_worths.mean(axis=0), nu, draws.beta, None, people
+    )
     return found._replace(of_chains=convergence, individuals=model)
 
 
-def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents") -> WorthEstimates:
+def _from_lattice(
+    pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents"
+) -> WorthEstimates:
     """Return the worths by Laplace's approximation, or by maximum likelihood with normal errors."""
     from scipy.special import ndtri, stdtrit
 
@@ -106,7 +134,9 @@ def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", responde
         _, mode = marginal.best
         points, middle = mode.point[:, None] + marginal.deviations(mode, rng, count), mode.point
     of_middle, variance = density.centred_by_period(middle[:, None])[-1, :, 0], respondents.adjusted
-    estimate = None if pose.asked.has_prior and variance is None else (of_middle, middle[density.beta])
+    estimate = (
+        None if pose.asked.has_prior and variance is None else (of_middle, middle[density.beta])
+    )
     narrow, with_variance = points, None
     if variance is not None:
         narrow, points = spread_to_respondents(rng, marginal, variance, points, middle)
@@ -114,11 +144,17 @@ def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", responde
         with_variance = of_middle + reach * (density.centred_by_period(narrow)[-1].T - of_middle)
     found = _estimates(pose, scale, marginal, points, spreads)
     nu = np.exp(narrow[density.nu]).ravel()
-    return found._replace(nu=nu, estimate=estimate, people=respondents.by_scores, with_variance=with_variance)
+    return found._replace(
+        nu=nu, estimate=estimate, people=respondents.by_scores, with_variance=with_variance
+    )
 
 
 def _from_chains(
-    pose: Posed, scale: WorthScale, marginal: "Marginal", people: Dependence | None, progressbar: bool
+    pose: Posed,
+    scale: WorthScale,
+    marginal: "Marginal",
+    people: Dependence | None,
+    progressbar: bool,
 ) -> WorthEstimates:
     """Return the worths by chains."""
     from thali._worths.chains import run
@@ -129,18 +165,30 @@ def _from_chains(
     drawn = run(marginal, pose.asked.random_seed, progressbar)
     names = pose.data.labels, pose.periods, pose.judges, pose.data.covariate_names
     check = agreement_of(drawn.reported, marginal, *names)
-    return _estimates(pose, scale, marginal, drawn.points, drawn.spreads)._replace(people=people, of_chains=check)
+    return _estimates(pose, scale, marginal, drawn.points, drawn.spreads)._replace(
+        people=people, of_chains=check
+    )
 
 
 def _estimates(
-    pose: Posed, scale: WorthScale, marginal: "Marginal", points: np.ndarray, spreads: "Spreads | None"
+    pose: Posed,
+    scale: WorthScale,
+    marginal: "Marginal",
+    points: np.ndarray,
+    spreads: "Spreads | None",
 ) -> WorthEstimates:
     """Return what draws of points say about worths, with the tables of judges and of time."""
     density = pose.density
     modes = density.centred_by_period(marginal.middle[:, None])[-1, :, 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     found = WorthEstimates(
-        density.centred_by_period(points)[-1].T, modes, nu, beta, marginal=marginal, pose=pose, points=points
+        density.centred_by_period(points)[-1].T,
+        modes,
+        nu,
+        beta,
+        marginal=marginal,
+        pose=pose,
+        points=points,
     )
     if spreads is None or pose.asked.is_plain:
         return found

@@ -27,8 +27,20 @@ _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
 _CHECK = "Observed proportions against model predictions."
-_MISFIT = "Some results depend on more than the two ratings, so one rating per option does not describe them."
-_READ = ("rank", "rank_low", "rank_high", "tier", "rating", "rating_low", "rating_high", "comparisons")
+_MISFIT = (
+    "Some results depend on more than the two ratings, so one rating per option does not"
+    " describe them."
+)
+_READ = (
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "rating",
+    "rating_low",
+    "rating_high",
+    "comparisons",
+)
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
 
@@ -81,8 +93,8 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         shown=board.table[[*_READ, *besides]],
         picture=Picture(
             "leaderboard",
-            "Ratings and ranks with their intervals, and tiers of options that cannot be distinguished."
-            + _left_out(board.table.index.tolist(), _MAX_OPTIONS),
+            "Ratings and ranks with their intervals, and tiers of options that cannot be"
+            " distinguished." + _left_out(board.table.index.tolist(), _MAX_OPTIONS),
             board.table,
         ),
         notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
@@ -126,7 +138,10 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         told = f"The top {these} ({in_words(first)}) are separated."
         return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
     pairs = itertools.pairwise(first)
-    sure = [f"that {above} is above {below}: {probability(board.order.loc[above, below])}" for above, below in pairs]
+    sure = [
+        f"that {above} is above {below}: {probability(board.order.loc[above, below])}"
+        for above, below in pairs
+    ]
     sentence = f"The top {these} are not separated yet (probability {'; '.join(sure)})."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     brief, ways = (
@@ -139,20 +154,25 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     shown = {0, table.index[-1]}
     for way, meant in ways.items():
         if way in table:
-            even, sure_of_it = (needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES)
+            even, sure_of_it = (
+                needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES
+            )
             shown.update(filter(None, (even, sure_of_it)))
             sentence += f" {_more(meant, even, sure_of_it, table.index[-1])}."
             brief = sentence if way == "as_so_far" else brief
     note = (
-        "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The forecast uses"
-        " posterior simulation with a normal approximation; options of nearly equal strength may never separate."
+        "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The"
+        " forecast uses posterior simulation with a normal approximation; options of nearly equal"
+        " strength may never separate."
     )
     return Finding(
         sentence,
         title=f"Probability that the top {these} are separated after more votes",
         table=table,
         shown=table.loc[sorted(shown)],
-        picture=Picture("more_votes", "Probability that the leaders are separated after more votes.", table),
+        picture=Picture(
+            "more_votes", "Probability that the leaders are separated after more votes.", table
+        ),
         notes=(note,),
         good=False,
         headline=f"The top {these} are not separated yet.",
@@ -166,8 +186,14 @@ def _more(votes: str, even: int | None, sure: int | None, most: int) -> str:
     if even is None:
         return f"Even with {most:,} more {votes}, they would be separated with probability < {low}"
     if sure is None:
-        return f"With {even:,} more {votes}, they would be separated with probability {low}; with {most:,}, < {high}"
-    return f"With {even:,} more {votes}, they would be separated with probability {low}; with {sure:,}, {high}"
+        return (
+            f"With {even:,} more {votes}, they would be separated with probability {low}; with"
+            f" {most:,}, < {high}"
+        )
+    return (
+        f"With {even:,} more {votes}, they would be separated with probability {low}; with"
+        f" {sure:,}, {high}"
+    )
 
 
 @finding("reliability", "Reliability")
@@ -203,16 +229,25 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
-    sentence = f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
+    sentence = (
+        f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
+    )
     sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
     sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
     if against:
-        sentence += f" Judges whose votes the other judges do not predict better than chance: {shorten_words(against)}."
+        sentence += (
+            " Judges whose votes the other judges do not predict better than chance:"
+            f" {shorten_words(against)}."
+        )
     return Finding(
         sentence,
         title="Judges",
         table=table,
-        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", table),
+        picture=Picture(
+            "judges",
+            "Discrimination of each judge, with its interval (1: the typical judge).",
+            table,
+        ),
         brief=Brief("Judges"),
     )
 
@@ -237,7 +272,8 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
     sentence += _all_right(len(rose) + len(fell), plural(int(last["p_better"].count()), "option"))
     caption = (
-        "Ratings in each period with their intervals; coloured: options that have clearly become better or worse, and "
+        "Ratings in each period with their intervals; coloured: options that have clearly"
+        " become better or worse, and "
     )
     caption += "the best option."
     return Finding(
@@ -255,12 +291,16 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     described = board.data.covariates
     if board.effects is None or described is None:
         return None
-    table, names = board.covariate_effects().rename(columns={"effect": "log_odds"}), list(board.effects.index)
+    table, names = (
+        board.covariate_effects().rename(columns={"effect": "log_odds"}),
+        list(board.effects.index),
+    )
     table["more"] = described.units(table["log_odds"].tolist())
     for of, odds in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds] = np.exp(table[of] * table["more"])
     factors = [
-        f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases by {row['more']:,.0f}"
+        f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases"
+        f" by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
     sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
@@ -268,8 +308,9 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
         sentence += (
-            f" Without controlling for {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would"
-            f" rank {row['rank_without']:.0f} instead of {row['rank']:.0f}."
+            " Without controlling for"
+            f" {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would rank"
+            f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
@@ -310,8 +351,8 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
         left[column] -= board.boards[name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
-        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they belong to no "
-        "part and count towards the overall leaderboard only."
+        f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"
+        " belong to no part and count towards the overall leaderboard only."
         for column, number in left.items()
         if number > 0
     )

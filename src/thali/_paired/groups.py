@@ -8,7 +8,12 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate, vanishing
-from thali._aspects.maximum_likelihood.goodness import FitTest, equal_means_test, fit_test, samples_for
+from thali._aspects.maximum_likelihood.goodness import (
+    FitTest,
+    equal_means_test,
+    fit_test,
+    samples_for,
+)
 from thali._aspects.maximum_likelihood.maximum import highest
 from thali._data.pairs import PairedComparisons
 from thali._digits import p_in_words
@@ -26,17 +31,21 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Permutations of people among groups ----------------------------------------------------------------------------------
+# Permutations of people among groups --------------------------------------------------------------
 
 
 def permutation_test(
-    groups: Sequence[PairedComparisons], together: Estimates, statistic: float, df: int, random_seed: Any
+    groups: Sequence[PairedComparisons],
+    together: Estimates,
+    statistic: float,
+    df: int,
+    random_seed: Any,
 ) -> FitTest:
-    """Whether groups of people differ by more than groups of the same sizes into which people fall at random.
+    """Whether groups of people differ by more than groups of the same sizes into which people fall
+    at random.
 
-    p = (1 + permutations with a statistic at least as large) / (1 + permutations); the answers of a person stay
-    together, whatever they have to do with each other.
-    """
+    p = (1 + permutations with a statistic at least as large) / (1 + permutations); the answers of a
+    person stay together, whatever they have to do with each other."""
     of_people, sizes = _tallies(groups, together.data), []
     for group in groups:
         assert group.answers is not None
@@ -48,9 +57,20 @@ def permutation_test(
     for _ in range(samples):
         parts = np.split(rng.permutation(len(of_people)), ends)
         poses = (pose.with_counts(of_people[part].sum(axis=0)) for part in parts)
-        value = 2.0 * (sum(highest(each, start, together.maximum.beta) for each in poses) - together.maximum.value)
-        reached += value >= statistic - 1e-5 * max(1.0, statistic)  # which equal groups reach, rounding aside
-    return FitTest(statistic, df, (1 + reached) / (1 + samples), samples, people=len(of_people), is_permutation=True)
+        value = 2.0 * (
+            sum(highest(each, start, together.maximum.beta) for each in poses)
+            - together.maximum.value
+        )
+        # which equal groups reach, rounding aside
+        reached += value >= statistic - 1e-5 * max(1.0, statistic)
+    return FitTest(
+        statistic,
+        df,
+        (1 + reached) / (1 + samples),
+        samples,
+        people=len(of_people),
+        is_permutation=True,
+    )
 
 
 def _tallies(groups: Sequence[PairedComparisons], pooled: PairedComparisons) -> np.ndarray:
@@ -73,7 +93,8 @@ _LEVEL = 0.05  # below which a p-value is taken for a difference
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GroupTest(Printed):
-    """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance; `weights`."""
+    """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance;
+    `weights`."""
 
     statistic: float
     df: int
@@ -81,7 +102,9 @@ class GroupTest(Printed):
     weights: "pandas.DataFrame"
 
 
-def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random_seed: Any = 0) -> GroupTest:
+def group_test(
+    groups: Any, aspects: Any = "unique", unique: bool = True, random_seed: Any = 0
+) -> GroupTest:
     """Test whether groups have different weights, by likelihood ratios.
 
     - overall: are all frequencies of all cells equal (one Poisson mean)?
@@ -90,7 +113,8 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     - effect: is every probability one half, given that the weights are the same?
     - imbalance: were all pairs compared equally often in all groups?
 
-    The deviances of the last four add up to that of the first. One group gives the tests of a single model.
+    The deviances of the last four add up to that of the first. One group gives the tests of a
+    single model.
 
     Parameters
     ----------
@@ -99,14 +123,16 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     aspects, unique
         As those of `EliminationByAspects`; known aspects only.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        Of permutations: where all groups say who answered, as those of `PairedComparisons.by_group` do, the p-value of
-        "group" is that among random exchanges of people, whose own answers need not be independent.
+        Of permutations: where all groups say who answered, as those of `PairedComparisons.by_group`
+        do, the p-value of "group" is that among random exchanges of people, whose own answers need
+        not be independent.
 
     Returns
     -------
     GroupTest
-        statistic, df and p_value of the group effect; `table` with all tests, whose column `test` says where a p-value
-        comes from, as `EliminationByAspects.fit_test` does; `weights`, one column a group and one of all together.
+        statistic, df and p_value of the group effect; `table` with all tests, whose column `test`
+        says where a p-value comes from, as `EliminationByAspects.fit_test` does; `weights`, one
+        column a group and one of all together.
 
     Raises
     ------
@@ -115,8 +141,8 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
 
     References
     ----------
-    Duineveld, Arents & King (2000), Log-linear modelling of paired comparison data from consumer tests. Good (2005),
-    Permutation, parametric, and bootstrap tests of hypotheses.
+    Duineveld, Arents & King (2000), Log-linear modelling of paired comparison data from consumer
+    tests. Good (2005), Permutation, parametric, and bootstrap tests of hypotheses.
 
     Examples
     --------
@@ -138,9 +164,12 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
             raise DataError(f"In {name}: {error}") from None
         for warning in vanishing(fits[-1]):
             warn(warning)
-    wins, losses = (np.concatenate([getattr(data, side) for data in each]) for side in ("wins", "losses"))
+    wins, losses = (
+        np.concatenate([getattr(data, side) for data in each]) for side in ("wins", "losses")
+    )
     n, cells = wins + losses, np.concatenate([wins, losses])
-    # The prediction of the pooled model for the choices of each group, with the coefficients of the groups.
+    # The prediction of the pooled model for the choices of each group, with the coefficients of the
+    # groups.
     coefficients = sum(fit.coefficient for fit in fits)
     pooled_value = together.maximum.value + coefficients
     by_group = sum(fit.log_likelihood for fit in fits)
@@ -172,9 +201,13 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
         "imbalance": lambda value: equal_means_test(n, value),
     }
     if len(each) > 1 and all(data.answers is not None for data in each):
-        tests["group"] = lambda value: permutation_test(each, together, value, weights * (len(each) - 1), random_seed)
+        tests["group"] = lambda value: permutation_test(
+            each, together, value, weights * (len(each) - 1), random_seed
+        )
     table = tests_table(rows, tests)
-    columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {"together": together.weights}
+    columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {
+        "together": together.weights
+    }
     caveats = notes(test, float(n.sum()), max(weights * len(each), 1), "group and effect")
     return GroupTest(
         title=f"Tests of group effects ({plural(len(each), 'group')})",
@@ -193,7 +226,12 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
     numbers = (
-        f"row 'group': deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
+        f"row 'group': deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')}"
+        f" of freedom, {p_in_words(p)}"
     )
-    found = "differ significantly in their weights" if p < _LEVEL else "do not differ significantly in their weights"
+    found = (
+        "differ significantly in their weights"
+        if p < _LEVEL
+        else "do not differ significantly in their weights"
+    )
     return f"Groups {shorten(names)} {found} ({numbers})."

@@ -17,7 +17,8 @@ _MAX_EXACT = 200_000  # agreeing pairs of judges, in all
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AgreementTest(Printed):
-    """Agreement of judges: `u`, the least possible `u_min`, and a test against chance: `statistic`, `df`, `p_value`."""
+    """Agreement of judges: `u`, the least possible `u_min`, and a test against chance: `statistic`,
+    `df`, `p_value`."""
 
     u: float
     u_min: float
@@ -32,16 +33,16 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     .. math:: u = \frac{2 \Sigma}{\sum_{i<j} \binom{n_{ij}}2} - 1, \qquad
         \Sigma = \sum_{i<j} \binom{x_{ij}}2 + \binom{x_{ji}}2
 
-    1 is complete agreement; 0 is expected by chance. If every pair has the same number of judges, this is Kendall's
-    coefficient; pairs may have different numbers.
+    1 is complete agreement; 0 is expected by chance. If every pair has the same number of judges,
+    this is Kendall's coefficient; pairs may have different numbers.
 
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
         Every judge judges a pair once; at least one pair with two judges.
     test : {"asymptotic", "exact"}
-        "asymptotic": the chi-square distribution with the same first three moments; "exact": the distribution of Sigma
-        if every choice is a fair coin.
+        "asymptotic": the chi-square distribution with the same first three moments; "exact": the
+        distribution of Sigma if every choice is a fair coin.
     correct : bool
         Whether the asymptotic test subtracts 1 from Sigma, for continuity.
 
@@ -53,8 +54,8 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     Raises
     ------
     DataError
-        If no pair was judged twice, a judge compared a pair more than once, counts are fractional, or there are too
-        many judges for the exact test.
+        If no pair was judged twice, a judge compared a pair more than once, counts are fractional,
+        or there are too many judges for the exact test.
 
     References
     ----------
@@ -76,7 +77,9 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     agreeing = float(np.sum(_pairs(data.wins) + _pairs(data.losses)))
     possible = float(_pairs(judges).sum())
     if possible == 0.0:
-        raise DataError("No pair was judged by at least two judges, so agreement is undefined; add judges.")
+        raise DataError(
+            "No pair was judged by at least two judges, so agreement is undefined; add judges."
+        )
     least = float((_pairs(np.floor(judges / 2)) + _pairs(np.ceil(judges / 2))).sum())
     u, u_min = 2 * agreeing / possible - 1, 2 * least / possible - 1
     statistic, df = np.nan, np.nan
@@ -95,9 +98,12 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
         statistic = (agreeing - correct - mean) / scale + df
         p_value = float(chdtrc(df, max(statistic, 0.0)))
     table = pd.DataFrame(
-        {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value}, index=["agreement"]
+        {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value},
+        index=["agreement"],
     )
-    return AgreementTest("Agreement between judges (Kendall's u)", table, "", u, u_min, statistic, df, p_value)
+    return AgreementTest(
+        "Agreement between judges (Kendall's u)", table, "", u, u_min, statistic, df, p_value
+    )
 
 
 def _check_judges(data: PairedComparisons) -> None:
@@ -111,9 +117,10 @@ def _check_judges(data: PairedComparisons) -> None:
         judge, pair = given.respondents[given.respondent[most]], given.pair[most]
         first, second = data.labels[data.first[pair]], data.labels[data.second[pair]]
         raise DataError(
-            f"Kendall's u requires one judgement of each pair from every judge, but {judge!r} compared {first!r} and"
-            f" {second!r} {times[most]:,.0f} times; keep one of these judgements, or omit the column of respondents to"
-            " treat each judgement as made by a different judge."
+            f"Kendall's u requires one judgement of each pair from every judge, but {judge!r}"
+            f" compared {first!r} and {second!r} {times[most]:,.0f} times; keep one of these"
+            " judgements, or omit the column of respondents to treat each judgement as made by a"
+            " different judge."
         )
 
 
@@ -128,8 +135,8 @@ def _exact(judges: np.ndarray, agreeing: float, possible: float) -> float:
 
     if possible > _MAX_EXACT:
         raise DataError(
-            f"The exact test is limited to {_MAX_EXACT:,} pairs of judges in total, but these data have"
-            f" {possible:,.0f}; use test='asymptotic'."
+            f"The exact test is limited to {_MAX_EXACT:,} pairs of judges in total, but these data"
+            f" have {possible:,.0f}; use test='asymptotic'."
         )
     total = np.ones(1)
     for m in judges.astype(int):

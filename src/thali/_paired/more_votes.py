@@ -1,4 +1,5 @@
-"""How many more votes tell the first options apart: what further votes would teach, simulated from the posterior."""
+"""How many more votes tell the first options apart: what further votes would teach, simulated from
+the posterior."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -30,8 +31,8 @@ class Vote(NamedTuple):
 
 
 def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
-    """What a vote on two options is expected to say about the difference of their log worths (Fisher's information);
-    NaN for nu: there are no ties."""
+    """What a vote on two options is expected to say about the difference of their log worths
+    (Fisher's information); NaN for nu: there are no ties."""
     from thali._inference.numerics.davidson import shares, slopes, tie_ratio
 
     q, rest = shares(difference)
@@ -39,30 +40,41 @@ def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
     none = Vote(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
     ratio = tie_ratio(none, q, rest, log_nu) if has_ties else np.zeros_like(q)
     p = (1.0 - lapse) * q + lapse / 2.0
-    expected = none._replace(wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio))
+    expected = none._replace(
+        wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)
+    )
     return -slopes(expected, q, rest, log_nu).bend
 
 
 def more_votes(
-    log_worths: np.ndarray, as_so_far: Callable[[float], np.ndarray] | None, nu: float, lapse: float, effect: float
+    log_worths: np.ndarray,
+    as_so_far: Callable[[float], np.ndarray] | None,
+    nu: float,
+    lapse: float,
+    effect: float,
 ) -> "pandas.DataFrame":
     r"""The probability that options are told apart after so many more votes.
 
-    With the differences d of the log worths of neighbours, mean m and covariance :math:`R R'` in the draws, n votes
-    with the information :math:`G_n` of d leave a normal posterior of covariance :math:`R S R'` about
+    With the differences d of the log worths of neighbours, mean m and covariance :math:`R R'` in
+    the draws, n votes with the information :math:`G_n` of d leave a normal posterior of covariance
+    :math:`R S R'` about
 
-    .. math:: m + R S \left( K K' x + K z \right), \qquad K K' = R' G_n R, \qquad S = (I + K K')^{-1}
+    .. math::
 
-    if :math:`m + R x` is the truth: each draw in turn, while :math:`m + R z` is another. "as_so_far": all pairs are
-    compared as often, in proportion, as so far; "among_these": all votes are on pairs of these options, on each pair
-    equally many, :math:`G_n = n J`, J the information of a vote on d. The covariance may be singular.
+        m + R S \left( K K' x + K z \right), \qquad K K' = R' G_n R, \qquad S = (I + K K')^{-1}
+
+    if :math:`m + R x` is the truth: each draw in turn, while :math:`m + R z` is another.
+    "as_so_far": all pairs are compared as often, in proportion, as so far; "among_these": all votes
+    are on pairs of these options, on each pair equally many, :math:`G_n = n J`, J the information
+    of a vote on d. The covariance may be singular.
 
     Parameters
     ----------
     log_worths : (draws, options)
         Of these options, the best first.
     as_so_far : callable or None
-        Returns the information of n more votes in the proportions so far; None: "as_so_far" is left out.
+        Returns the information of n more votes in the proportions so far; None: "as_so_far" is left
+        out.
     nu : float
         Of ties; NaN without.
     lapse : float
@@ -81,7 +93,9 @@ def more_votes(
     size = differences.shape[1]
     mean = differences.mean(axis=0)
     root = _root(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[::-1, ::-1]
-    pairs = np.array([[float(i <= k < j) for k in range(size)] for i, j in combinations(range(size + 1), 2)])
+    pairs = np.array(
+        [[float(i <= k < j) for k in range(size)] for i, j in combinations(range(size + 1), 2)]
+    )
     of_pairs = information(pairs @ mean, nu, lapse).clip(0.0) / (effect * len(pairs))
     of_vote = (pairs.T * of_pairs) @ pairs
     ways: dict[str, Callable[[float], np.ndarray]] = {"among_these": lambda n: n * of_vote}
@@ -128,4 +142,6 @@ def _whitened(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def needed(chances: Sequence[float], numbers: Sequence[int], chance: float) -> int | None:
     """The least number of votes with that chance; None if none has it."""
-    return next((number for number, each in zip(numbers, chances, strict=True) if each >= chance), None)
+    return next(
+        (number for number, each in zip(numbers, chances, strict=True) if each >= chance), None
+    )

@@ -7,7 +7,13 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.aspects import check_identified
 from thali._aspects.maximum_likelihood.estimates import Estimates
-from thali._aspects.maximum_likelihood.fit import INFINITE, at_maximum, checked_aspects, estimate, vanishing
+from thali._aspects.maximum_likelihood.fit import (
+    INFINITE,
+    at_maximum,
+    checked_aspects,
+    estimate,
+    vanishing,
+)
 from thali._aspects.maximum_likelihood.goodness import equal_means_test
 from thali._data.pairs.parts import ties_unknown
 from thali._digits import p_in_words
@@ -27,7 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OrderEffect(Printed):
-    """The order effect `order` with its standard error; `.table` has the tests model, order, effect, imbalance.
+    """The order effect `order` with its standard error; `.table` has the tests model, order,
+    effect, imbalance.
 
     `advantage`, 1 / order, is the factor of the odds of the option shown first, or at home.
     """
@@ -41,19 +48,24 @@ class OrderEffect(Printed):
     weights: "pandas.DataFrame"
 
 
-def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", unique: bool = True) -> OrderEffect:
-    r"""Estimate the factor by which being shown second, or playing away, multiplies the odds of an option.
+def order_effect(
+    data: Any, backward: Any = None, aspects: Any = "unique", unique: bool = True
+) -> OrderEffect:
+    r"""Estimate the factor by which being shown second, or playing away, multiplies the odds of an
+    option.
 
     .. math:: P(i \text{ over } j \mid i \text{ first}) = \frac{A_{ij}}{A_{ij} + \vartheta A_{ji}}
 
-    so that an effect below 1 favours the option shown first, or at home, one above 1 the other. With unique aspects
-    only this is Davidson and Beaver's model, and its advantage :math:`\gamma = 1 / \vartheta` that of playing at home.
+    so that an effect below 1 favours the option shown first, or at home, one above 1 the other.
+    With unique aspects only this is Davidson and Beaver's model, and its advantage :math:`\gamma =
+    1 / \vartheta` that of playing at home.
 
     Parameters
     ----------
     data : PairedComparisons or data frame
-        Trials, or results of games, which say which option was first (`PairedComparisons.from_trials`, `from_results`).
-        With `backward`: those comparisons in which the option that stands earlier among the labels was first.
+        Trials, or results of games, which say which option was first
+        (`PairedComparisons.from_trials`, `from_results`). With `backward`: those comparisons in
+        which the option that stands earlier among the labels was first.
     backward : PairedComparisons, or square table of counts (row chosen over column), optional
         Those in which the later option was first; then `data` may be a table of counts, too.
     aspects, unique
@@ -62,23 +74,24 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     Returns
     -------
     OrderEffect
-        order (theta) and advantage (gamma) with std_error and advantage_std_error, p_value (likelihood-ratio test of
-        theta = 1), log_likelihood; `table` with the tests
-        of the model against the saturated one, of the order effect, of the effect of the options (all weights equal,
-        order effect free), and of the balance of the numbers of comparisons; `weights` with standard errors. The column
-        `test` says where a p-value comes from, as `EliminationByAspects.fit_test` does: with one game in each cell the
-        test of the model is uninformative, and those of order and effect are valid.
+        order (theta) and advantage (gamma) with std_error and advantage_std_error, p_value
+        (likelihood-ratio test of theta = 1), log_likelihood; `table` with the tests of the model
+        against the saturated one, of the order effect, of the effect of the options (all weights
+        equal, order effect free), and of the balance of the numbers of comparisons; `weights` with
+        standard errors. The column `test` says where a p-value comes from, as
+        `EliminationByAspects.fit_test` does: with one game in each cell the test of the model is
+        uninformative, and those of order and effect are valid.
 
     Raises
     ------
     DataError
-        If the data do not say which option was first, there are ties, the two have different options, or the choices
-        do not determine the weights or the order effect.
+        If the data do not say which option was first, there are ties, the two have different
+        options, or the choices do not determine the weights or the order effect.
 
     References
     ----------
-    Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects;
-    Wickelmaier & Choisel (2006).
+    Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order
+    effects; Wickelmaier & Choisel (2006).
 
     Examples
     --------
@@ -87,7 +100,12 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     >>> effect.order < 1
     True
     >>> import pandas as pd
-    >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+    >>> games = [
+    ...     ("Hull", "Stoke", "H"),
+    ...     ("Stoke", "Hull", "A"),
+    ...     ("Hull", "Stoke", "A"),
+    ...     ("Stoke", "Hull", "H"),
+    ... ] * 3
     >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
     >>> round(order_effect(games).advantage, 3)
     1.155
@@ -99,7 +117,9 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
         raise DataError(
             ties_unknown(ties, forward.n_comparisons + backward.n_comparisons),
             " To estimate the order effect with ties as a third outcome, use ",
-            Message(InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."),
+            Message(
+                InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."
+            ),
         )
     both = with_order(forward, backward)
     known = checked_aspects(both, aspects, unique, 0.0)
@@ -110,8 +130,8 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     for_first = float(wins.sum() + losses.sum()) - for_second
     if min(for_first, for_second) == 0.0:
         raise DataError(
-            f"The {'second' if for_first else 'first'} option was never chosen, so the order effect has no finite"
-            " estimate."
+            f"The {'second' if for_first else 'first'} option was never chosen, so the order"
+            " effect has no finite estimate."
         )
     found = at_maximum(both, known, 0.0)
     for warning in vanishing(found):
@@ -125,12 +145,24 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     n, weights = wins + losses, len(known.names) - 1
     rows = {
         "model": (weights + 1, len(n), found.log_likelihood, found.saturated),
-        "order": (weights, weights + 1, without.maximum.value + found.coefficient, found.log_likelihood),
-        "effect": (1, weights + 1, float(log_binomial(wins, losses, alike).sum()), found.log_likelihood),
+        "order": (
+            weights,
+            weights + 1,
+            without.maximum.value + found.coefficient,
+            found.log_likelihood,
+        ),
+        "effect": (
+            1,
+            weights + 1,
+            float(log_binomial(wins, losses, alike).sum()),
+            found.log_likelihood,
+        ),
         "imbalance": equal_means_row(n),
     }
     test = found.usual_test
-    table = tests_table(rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)})
+    table = tests_table(
+        rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)}
+    )
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
     favoured = f"not significant at the {_LEVEL:g} level"
     if p_value < _LEVEL:
@@ -138,10 +170,11 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}): {favoured}. "
-        f"If all options were equal, the estimate would be {null:.6g}. Being first, or at home, multiplies the odds by "
-        f"{advantage:.6g} (standard error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds "
-        f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
+        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}):"
+        f" {favoured}. If all options were equal, the estimate would be {null:.6g}. Being"
+        f" first, or at home, multiplies the odds by {advantage:.6g} (standard error"
+        f" {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds (standard"
+        f" error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
         advantage=advantage,
@@ -157,7 +190,7 @@ def checked_advantage(found: Estimates) -> tuple[float, float]:
     value, variance = found.coefficients_of_covariates[0], found.covariance_of_covariates[0, 0]
     if not (np.isfinite(variance) and abs(value) < INFINITE):
         raise DataError(
-            "The order effect has no finite estimate: the first option was always or never chosen, or no option was"
-            " shown both first and second."
+            "The order effect has no finite estimate: the first option was always or never chosen,"
+            " or no option was shown both first and second."
         )
     return float(value), float(np.sqrt(variance))

@@ -27,7 +27,10 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
     if len(columns) != 1:
         got = "none" if not columns else shorten(columns)
         raise ArgumentError(
-            Argument("pool"), " requires subsets defined by a single column of ", Argument("by"), f"; got {got}."
+            Argument("pool"),
+            " requires subsets defined by a single column of ",
+            Argument("by"),
+            f"; got {got}.",
         )
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
@@ -60,7 +63,8 @@ def pooled(
     power: float,
     progressbar: bool,
 ) -> Pooled:
-    """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a power."""
+    """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a
+    power."""
     from thali._worths.chains import run
     from thali._worths.draws import draw
     from thali._worths.laplace import Marginal
@@ -72,7 +76,9 @@ def pooled(
         points, spreads = drawn.points, drawn.spreads
         names = whole.labels, list(parts), (), whole.covariate_names
         common = [f"common_log_worth[{label}]" for label in whole.labels]
-        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=("spread", "", "part_sd", ""))
+        chains = agreement_of(
+            drawn.reported, marginal, *names, others=common, spreads=("spread", "", "part_sd", "")
+        )
     else:
         (rng,) = streams(asked.random_seed, 1)
         points, spreads = draw(marginal, rng, DRAWS)
@@ -87,8 +93,8 @@ def pooled(
         found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, of_chains=chains)
     low, high = np.quantile(spreads.drift, tails_of(asked.ci))
     sentence = (
-        "Leaderboards of the parts are pooled: log worths vary between parts by a standard deviation of "
-        f"{spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."
+        "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
+        f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."
     )
     return Pooled(found, sentence)
 
@@ -105,14 +111,21 @@ def _density(
     for number, (value, part) in enumerate(parts.items()):
         if part.covariate_names != names:
             raise DataError(
-                f"The covariates of {value!r} are {shorten(part.covariate_names)}, but all subsets together have"
-                f" {shorten(names)}; ",
+                f"The covariates of {value!r} are {shorten(part.covariate_names)}, but all subsets"
+                f" together have {shorten(names)}; ",
                 Argument("pool"),
-                " requires the same covariates, so use numbers, or categories that occur in every subset.",
+                " requires the same covariates, so use numbers, or categories that occur in every"
+                " subset.",
             )
         cells, own = part.cells, np.array([place[label] for label in part.labels])
         counts = (power * each for each in (cells.wins, cells.losses, cells.tied))
-        rows.append((own[cells.first], own[cells.second], np.full(len(cells.x), number), cells.x, *counts))
-    first, second, part_of, x, wins, losses, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
-    made = ComparisonRows(first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties))
+        rows.append(
+            (own[cells.first], own[cells.second], np.full(len(cells.x), number), cells.x, *counts)
+        )
+    first, second, part_of, x, wins, losses, tied = (
+        np.concatenate(each) for each in zip(*rows, strict=True)
+    )
+    made = ComparisonRows(
+        first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties)
+    )
     return GroupDensity(made, whole.n_options, len(parts))

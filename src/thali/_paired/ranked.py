@@ -1,4 +1,5 @@
-"""From draws of worths to a leaderboard: ranks, ratings, and groups of options that cannot be told apart."""
+"""From draws of worths to a leaderboard: ranks, ratings, and groups of options that cannot be told
+apart."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,12 @@ from .scale import SCALE, WorthScale
 if TYPE_CHECKING:
     import pandas
 
-# Groups of options that cannot be told apart --------------------------------------------------------------------------
+# Groups of options that cannot be told apart ------------------------------------------------------
 
 
 def orders(rank: np.ndarray) -> np.ndarray:
-    """The probability that the row stands above the column, from draws of ranks (draws, options) without ties."""
+    """The probability that the row stands above the column, from draws of ranks (draws, options)
+    without ties."""
     draws, n = rank.shape
     rank = np.ascontiguousarray(rank.T, dtype=np.int32)
     found = np.zeros((n, n))
@@ -35,7 +37,8 @@ def orders(rank: np.ndarray) -> np.ndarray:
 
 
 def groups(order: np.ndarray) -> list[list[int]]:
-    """Groups of options, the best first, so that two are in one group together if and only if no order is certain.
+    """Groups of options, the best first, so that two are in one group together if and only if no
+    order is certain.
 
     Examples
     --------
@@ -46,7 +49,10 @@ def groups(order: np.ndarray) -> list[list[int]]:
     alike = np.maximum(order, order.T) < CERTAIN
     np.fill_diagonal(alike, True)
     covered = [0] * n  # of each option those with which it shares a group, a bit each
-    bits = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(alike, axis=1, bitorder="little")]
+    bits = [
+        int.from_bytes(row.tobytes(), "little")
+        for row in np.packbits(alike, axis=1, bitorder="little")
+    ]
     found = []
     for i in range(n):
         for j in (np.flatnonzero(alike[i, i:]) + i).tolist():
@@ -54,8 +60,11 @@ def groups(order: np.ndarray) -> list[list[int]]:
                 continue
             members, room = sorted({i, j}), bits[i] & bits[j]
             candidates = np.flatnonzero(alike[i] & alike[j])
-            for nearest in candidates[np.abs(2 * candidates - i - j).argsort(kind="stable")].tolist():
-                if room >> nearest & 1 and nearest not in (i, j):  # the nearest to the two that is like all members
+            for nearest in candidates[
+                np.abs(2 * candidates - i - j).argsort(kind="stable")
+            ].tolist():
+                # the nearest to the two that is like all members
+                if room >> nearest & 1 and nearest not in (i, j):
                     members.append(nearest)
                     room &= bits[nearest]
             together = sum(1 << member for member in members)
@@ -75,7 +84,9 @@ def numbered(found: list[list[int]], n: int) -> list[str]:
     """
     number = np.repeat(np.arange(1, len(found) + 1), [len(members) for members in found])
     member = np.concatenate(found)
-    own = np.split(number[np.argsort(member, kind="stable")], np.cumsum(np.bincount(member, minlength=n))[:-1])
+    own = np.split(
+        number[np.argsort(member, kind="stable")], np.cumsum(np.bincount(member, minlength=n))[:-1]
+    )
     return [", ".join(_runs(numbers)) for numbers in own]
 
 
@@ -83,17 +94,21 @@ def _runs(numbers: np.ndarray) -> list[str]:
     """Numbers in words, neighbours together."""
     begin = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
     ends = numbers[np.append(begin[1:], len(numbers)) - 1].tolist()
-    return [str(a) if a == b else f"{a}-{b}" for a, b in zip(numbers[begin].tolist(), ends, strict=True)]
+    return [
+        str(a) if a == b else f"{a}-{b}" for a, b in zip(numbers[begin].tolist(), ends, strict=True)
+    ]
 
 
-# The table ------------------------------------------------------------------------------------------------------------
+# The table ----------------------------------------------------------------------------------------
 
 
 def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: float) -> Leaderboard:
     """The leaderboard that draws of log worths give."""
     import pandas as pd
 
-    log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
+    log_worths, middle = (
+        scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle)
+    )
     place = descending(drawn.modes)
     log_worths, middle, n = log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
@@ -112,7 +127,9 @@ def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: flo
     columns |= {"rating_low": low, "rating_high": high}
     if drawn.without is not None:
         columns["rank_without"] = (np.argsort(descending(drawn.without.modes)) + 1)[place]
-        columns["rating_without"] = scale.ratings(scale.anchored(drawn.without.middle, data.labels)[place])
+        columns["rating_without"] = scale.ratings(
+            scale.anchored(drawn.without.middle, data.labels)[place]
+        )
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, tails, axis=0)
     wins, losses, ties = _record(data)
@@ -157,13 +174,16 @@ def _shares(log_worths: np.ndarray) -> np.ndarray:
 
 
 def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How often each option was chosen, rejected, and neither; of best and worst, whether it was one of these."""
+    """How often each option was chosen, rejected, and neither; of best and worst, whether it was
+    one of these."""
     n = data.n_options
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
         chosen = np.bincount(data.members[place], data.times[row] * data.are_chosen(row, place), n)
         others = np.bincount(data.members[place], data.times[row], n) - chosen
-        worst = others if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
+        worst = (
+            others if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
+        )
         return chosen, worst, others - worst
 
     def added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -172,24 +192,31 @@ def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return added(data.wins, data.losses), added(data.losses, data.wins), added(data.tied, data.tied)
 
 
-def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str, ci: float) -> str:
+def _note(
+    data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str, ci: float
+) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
-        f"Intervals are central {interval_name(ci)}s. Two options share a tier if neither ranks higher than the other "
-        f"with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating points means odds of 10 to 1"
-        + (f"; {scale}." if scale else ".")
+        f"Intervals are central {interval_name(ci)}s. Two options share a tier if neither ranks"
+        f" higher than the other with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating"
+        " points means odds of 10 to 1" + (f"; {scale}." if scale else ".")
     ]
     if not np.isnan(nu):
         sentences.append(f"Two equal options tie with probability {probability(nu / (2 + nu))}.")
     names = np.array(data.labels, dtype=object)
-    for never, only in (("beaten", (not_won == 0) & (not_lost > 0)), ("chosen", (not_lost == 0) & (not_won > 0))):
+    for never, only in (
+        ("beaten", (not_won == 0) & (not_lost > 0)),
+        ("chosen", (not_lost == 0) & (not_won > 0)),
+    ):
         if only.any():
             were = "was" if only.sum() == 1 else "were"
             sentences.append(
-                f"{listed(names[only].tolist())} {were} never {never}, so the size of the gap depends on the prior."
+                f"{listed(names[only].tolist())} {were} never {never}, so the size of the gap"
+                " depends on the prior."
             )
     if len(data.components()) > 1:
         sentences.append(
-            f"The options form {plural(len(data.components()), 'group')} that were never compared with each other."
+            f"The options form {plural(len(data.components()), 'group')} that were never compared"
+            " with each other."
         )
     return " ".join(sentences)

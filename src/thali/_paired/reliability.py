@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 def reliability_of_board(drawn: WorthEstimates) -> "pandas.DataFrame | None":
-    """Return measures of reliability; None of estimates without a prior, which are not shrunk, and of two options."""
+    """Return measures of reliability; None of estimates without a prior, which are not shrunk, and
+    of two options."""
     from thali._worths.reliability import reliability_table, split_halves
 
     assert drawn.pose is not None

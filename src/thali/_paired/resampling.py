@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Bootstrap(Printed):
-    """Bootstrap of weights: `.table` by aspect; `weights` of each sample; `at_infinity`: samples without maximum."""
+    """Bootstrap of weights: `.table` by aspect; `weights` of each sample; `at_infinity`: samples
+    without maximum."""
 
     weights: "pandas.DataFrame"
     at_infinity: int
@@ -54,9 +55,10 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        `table` with estimate (of all respondents), mean, std_error, low and high (the quantiles between which `ci`
-        of the samples lie) of each weight; `weights`, samples by aspects; `at_infinity`, the number of samples whose
-        likelihood has no maximum: the weights that vanish are 0.
+        `table` with estimate (of all respondents), mean, std_error, low and high (the quantiles
+        between which `ci` of the samples lie) of each weight; `weights`, samples by aspects;
+        `at_infinity`, the number of samples whose likelihood has no maximum: the weights that
+        vanish are 0.
 
     Raises
     ------
@@ -77,7 +79,8 @@ def bootstrap(
     each = as_groups(respondents, "respondents")
     if len(each) < 2:
         raise DataError(
-            "A bootstrap over respondents requires at least two respondents; use parametric_bootstrap for one table."
+            "A bootstrap over respondents requires at least two respondents; use"
+            " parametric_bootstrap for one table."
         )
     data = pooled(each)
     found = estimate(data, aspects, unique)
@@ -87,10 +90,14 @@ def bootstrap(
         wins[row, places], losses[row, places] = respondent.wins, respondent.losses
     rng = streams(random_seed, 1)[0]
     times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)
-    return _refitted(found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'respondent')}", ci)
+    return _refitted(
+        found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'respondent')}", ci
+    )
 
 
-def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL) -> Bootstrap:
+def parametric_bootstrap(
+    model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL
+) -> Bootstrap:
     """Draw choices from a model fitted by maximum likelihood, and fit each sample.
 
     Parameters
@@ -121,7 +128,9 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     Examples
     --------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+    ...     th.datasets.celebrities()
+    ... )
     >>> errors = parametric_bootstrap(model, samples=50, random_seed=1).table["std_error"]
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True
@@ -131,14 +140,18 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     n = found.pose.totals
     if not are_whole(n):
         raise DataError(
-            "A parametric bootstrap requires integer counts, but these counts are fractional; round the counts, or"
-            " resample respondents with `bootstrap`."
+            "A parametric bootstrap requires integer counts, but these counts are fractional;"
+            " round the counts, or resample respondents with `bootstrap`."
         )
-    wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
+    wins = streams(random_seed, 1)[0].binomial(
+        n.astype(np.int64), found.fitted()[::2], size=(samples, len(n))
+    )
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)
 
 
-def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str, ci: float) -> Bootstrap:
+def _refitted(
+    found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str, ci: float
+) -> Bootstrap:
     """Fit every row of counts; the maximisations start at the estimate of the data."""
     import pandas as pd
 
@@ -158,7 +171,10 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
     }
     note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
-        note += f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the weights are used."
+        note += (
+            f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the"
+            " weights are used."
+        )
     table = pd.DataFrame(columns, index=names)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

@@ -1,4 +1,5 @@
-"""The scale of ratings: 400 points more are odds of 10 to 1, and either the mean or one option stands at a number."""
+"""The scale of ratings: 400 points more are odds of 10 to 1, and either the mean or one option
+stands at a number."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,11 +33,14 @@ class WorthScale(NamedTuple):
         if not isinstance(given, Mapping) or len(given) != 1:
             raise ArgumentError(
                 Argument("anchor_model"),
-                f" must be one option, or one option with its rating, such as {{'m1': 1000}}; got {anchor_model!r}.",
+                " must be one option, or one option with its rating, such as {'m1': 1000}; got"
+                f" {anchor_model!r}.",
             )
         ((option, rating),) = given.items()
         if isinstance(rating, bool) or not isinstance(rating, Real) or not math.isfinite(rating):
-            raise ArgumentError(Argument("anchor_model"), f" must have a number as rating; got {rating!r}.")
+            raise ArgumentError(
+                Argument("anchor_model"), f" must have a number as rating; got {rating!r}."
+            )
         return cls(str(option), float(rating))
 
     def place(self, labels: Sequence[str]) -> int | None:
@@ -52,7 +56,8 @@ class WorthScale(NamedTuple):
         return list(labels).index(self.anchor)
 
     def of_part(self, labels: Sequence[str], whole: "pandas.DataFrame") -> "WorthScale":
-        """The scale of a part of the comparisons: where the anchor is not there, the mean is that of all together."""
+        """The scale of a part of the comparisons: where the anchor is not there, the mean is that
+        of all together."""
         if self.anchor is None or self.anchor in labels:
             return self
         return WorthScale(None, float(whole.loc[list(labels), "rating"].mean()))
@@ -70,6 +75,10 @@ class WorthScale(NamedTuple):
     def sentence(self) -> str:
         """What has which rating."""
         if self.anchor is None:
-            among = "" if self.rating == CENTRE else ", as for the same options in the full leaderboard"
+            among = (
+                "" if self.rating == CENTRE else ", as for the same options in the full leaderboard"
+            )
             return f"the mean rating is {self.rating:.0f}{among}"
-        return f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"
+        return (
+            f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"
+        )

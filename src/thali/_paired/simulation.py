@@ -12,14 +12,16 @@ from thali._inference.seeds import streams
 from thali.errors import ArgumentError, DataError
 
 
-def simulate(source: Any, comparisons: int | None = None, random_seed: Any = None) -> PairedComparisons:
+def simulate(
+    source: Any, comparisons: int | None = None, random_seed: Any = None
+) -> PairedComparisons:
     r"""Draw new choices, x ~ Binomial(n, p) for each pair.
 
     Parameters
     ----------
     source : EliminationByAspects fitted by maximum likelihood, or square table of probabilities
-        A table says the probability that row is chosen over column; pairs with NaN are left out. p_ji must be
-        1 - p_ij; the diagonal is not read.
+        A table says the probability that row is chosen over column; pairs with NaN are left out.
+        p_ji must be 1 - p_ij; the diagonal is not read.
     comparisons : int, optional
         Comparisons of each pair; None means as many as a model was fitted to (needed for a table).
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -31,7 +33,8 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
     Raises
     ------
     ArgumentError
-        If it is neither a fitted model nor a table of probabilities, or the number of comparisons is missing.
+        If it is neither a fitted model nor a table of probabilities, or the number of comparisons
+        is missing.
     DataError
         If a model was fitted to fractional counts and no number is given.
 
@@ -59,7 +62,8 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
         labels, first, second, p = _table(source)
         if comparisons is None:
             raise ArgumentError(
-                "The number of comparisons per pair is missing; pass `comparisons` to simulate(probabilities)."
+                "The number of comparisons per pair is missing; pass `comparisons` to"
+                " simulate(probabilities)."
             )
         n = np.full(len(p), comparisons)
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), p)
@@ -75,10 +79,15 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
 
 
 def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    labels = tuple(map(str, source.index)) if hasattr(source, "index") and hasattr(source, "columns") else None
+    labels = (
+        tuple(map(str, source.index))
+        if hasattr(source, "index") and hasattr(source, "columns")
+        else None
+    )
     if labels and tuple(map(str, source.columns)) != labels:
         raise ArgumentError(
-            "Rows and columns of the table of probabilities must have the same labels in the same order."
+            "Rows and columns of the table of probabilities must have the same labels in the same"
+            " order."
         )
     try:
         table = np.asarray(source, float)
@@ -86,13 +95,19 @@ def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.nda
         table = np.empty((0, 0))
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise ArgumentError(
-            "simulate requires EliminationByAspects fitted by maximum likelihood, or a square table of probabilities;"
-            f" got {type(source).__name__}."
+            "simulate requires EliminationByAspects fitted by maximum likelihood, or a square"
+            f" table of probabilities; got {type(source).__name__}."
         )
     first, second = np.triu_indices(len(table), 1)
     given = np.isfinite(table[first, second])
     first, second = first[given], second[given]
     p, reverse = table[first, second], table[second, first]
-    if not len(p) or ((p < 0) | (p > 1)).any() or not np.allclose(p + reverse, 1.0, rtol=0.0, atol=1e-9):
-        raise ArgumentError("Probabilities must be in [0, 1], and the two probabilities of a pair must sum to 1.")
+    if (
+        not len(p)
+        or ((p < 0) | (p > 1)).any()
+        or not np.allclose(p + reverse, 1.0, rtol=0.0, atol=1e-9)
+    ):
+        raise ArgumentError(
+            "Probabilities must be in [0, 1], and the two probabilities of a pair must sum to 1."
+        )
     return labels or tuple(map(str, range(len(table)))), first, second, p

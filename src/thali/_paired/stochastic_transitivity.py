@@ -19,7 +19,8 @@ KINDS = ("weak", "moderate", "strong")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Transitivity(Printed):
-    """Violations of transitivity: `weak`, `moderate`, `strong`, of `n_tests` triples; `violations` lists each."""
+    """Violations of transitivity: `weak`, `moderate`, `strong`, of `n_tests` triples; `violations`
+    lists each."""
 
     weak: int
     moderate: int
@@ -31,13 +32,18 @@ class Transitivity(Printed):
 def transitivity(data: Any) -> Transitivity:
     r"""Count the triples whose choice proportions violate stochastic transitivity.
 
-    If :math:`p_{ij} \ge 1/2` and :math:`p_{jk} \ge 1/2`, transitivity requires :math:`p_{ik}` to be at least
+    If :math:`p_{ij} \ge 1/2` and :math:`p_{jk} \ge 1/2`, transitivity requires :math:`p_{ik}` to be
+    at least
 
-    .. math:: \tfrac12 \text{ (weak)}, \qquad \min(p_{ij}, p_{jk}) \text{ (moderate)}, \qquad \max(p_{ij}, p_{jk})
+    .. math::
+
+        \tfrac12 \text{ (weak)}, \qquad \min(p_{ij}, p_{jk}) \text{ (moderate)}, \qquad
+        \max(p_{ij}, p_{jk})
         \text{ (strong)}.
 
-    Each triple is one test. If several orders meet the premise (proportions of exactly one half, or a cycle), the one
-    with the least violation counts. Triples with a pair that was never compared are left out.
+    Each triple is one test. If several orders meet the premise (proportions of exactly one half, or
+    a cycle), the one with the least violation counts. Triples with a pair that was never compared
+    are left out.
 
     Parameters
     ----------
@@ -47,9 +53,9 @@ def transitivity(data: Any) -> Transitivity:
     Returns
     -------
     Transitivity
-        weak, moderate, strong, n_tests; `table` with violations, tests, error_ratio, mean_deviation and max_deviation
-        (of p_ik below the required value, over the violations); `violations` with a row for each: kind, a, b, c
-        (in the order i, j, k), deviation.
+        weak, moderate, strong, n_tests; `table` with violations, tests, error_ratio, mean_deviation
+        and max_deviation (of p_ik below the required value, over the violations); `violations` with
+        a row for each: kind, a, b, c (in the order i, j, k), deviation.
 
     Raises
     ------
@@ -80,15 +86,17 @@ def transitivity(data: Any) -> Transitivity:
     for i in range(n - 2):  # one option at a time keeps the arrays small
         j, k = np.triu_indices(n - i - 1, 1)
         triples = np.column_stack([np.full(len(j), i), j + i + 1, k + i + 1])
-        triples = triples[np.isfinite(p[triples[:, 0], triples[:, 1]] + p[triples[:, 1], triples[:, 2]])]
+        triples = triples[
+            np.isfinite(p[triples[:, 0], triples[:, 1]] + p[triples[:, 1], triples[:, 2]])
+        ]
         triples = triples[np.isfinite(p[triples[:, 0], triples[:, 2]])]
         tests += len(triples)
         for kind, rows in enumerate(_violations(p, triples)):
             found[kind] += rows
     if not tests:
         raise DataError(
-            "There is no triple of options with all three pairs compared, so there is nothing to test; compare more"
-            " pairs."
+            "There is no triple of options with all three pairs compared, so there is nothing to"
+            " test; compare more pairs."
         )
     deviations = [np.array([row[3] for row in rows]) for rows in found]
     table = pd.DataFrame(
@@ -119,19 +127,23 @@ def transitivity(data: Any) -> Transitivity:
 
 
 def _violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
-    """For each kind the violating triples in the order of least violation, with their deviations."""
+    """For each kind the violating triples in the order of least violation, with their
+    deviations."""
     if not len(triples):
         return [[], [], []]
     orders = triples[:, _ORDERS]  # (triples, 6, 3)
     ij, jk, ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))
     asked = [np.full(ij.shape, 0.5), np.minimum(ij, jk), np.maximum(ij, jk)]
     kept = sum((ik >= least).astype(float) for least in asked)
-    merit = np.where((ij >= 0.5) & (jk >= 0.5), kept + ik / 2, -1.0)  # among equal ones, the one with the largest p_ik
+    # among equal ones, the one with the largest p_ik
+    merit = np.where((ij >= 0.5) & (jk >= 0.5), kept + ik / 2, -1.0)
     best = merit.argmax(axis=1)
     rows = np.arange(len(triples))
     chosen, reached = orders[rows, best], ik[rows, best]
     lists = []
     for least in asked:
         lack = least[rows, best] - reached
-        lists.append([(*chosen[row].tolist(), float(lack[row])) for row in np.flatnonzero(lack > 0.0)])
+        lists.append(
+            [(*chosen[row].tolist(), float(lack[row])) for row in np.flatnonzero(lack > 0.0)]
+        )
     return lists

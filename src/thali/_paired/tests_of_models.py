@@ -20,17 +20,25 @@ COLUMNS = [
     "p_value",
     "test",
 ]
-Row = tuple[int, int, float, float]  # parameters of a smaller and a larger model, and their log-likelihoods
+# parameters of a smaller and a larger model, and their log-likelihoods
+Row = tuple[int, int, float, float]
 
 
-def tests_table(rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]) -> "pandas.DataFrame":
-    """One row a likelihood-ratio test: by chi-square, or by the test of that name, which receives the statistic."""
+def tests_table(
+    rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]
+) -> "pandas.DataFrame":
+    """One row a likelihood-ratio test: by chi-square, or by the test of that name, which receives
+    the statistic."""
     import pandas as pd
 
     full = []
     for name, (few, many, low, high) in rows.items():
         deviance, df = max(2.0 * (high - low), 0.0), many - few
-        found = tests[name](deviance) if name in tests else FitTest(deviance, df, chi_square_tail(deviance, df))
+        found = (
+            tests[name](deviance)
+            if name in tests
+            else FitTest(deviance, df, chi_square_tail(deviance, df))
+        )
         full.append((few, many, low, high, deviance, df, found.p_value, found.kind))
     return pd.DataFrame(full, index=list(rows), columns=COLUMNS)
 

@@ -23,7 +23,8 @@ _ROUGH = 1e-8  # gain of a step below which only the value counts; the value may
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Thurstone(Printed):
-    """A fit of Case V: `scale`, its `covariance`, `log_likelihood`, `deviance` with `df` and `p_value`, `pearson`."""
+    """A fit of Case V: `scale`, its `covariance`, `log_likelihood`, `deviance` with `df` and
+    `p_value`, `pearson`."""
 
     scale: "pandas.Series"
     covariance: "pandas.DataFrame"
@@ -48,9 +49,10 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     Returns
     -------
     Thurstone
-        scale (the first option has 0; a unit is the standard deviation of a difference), covariance, log_likelihood
-        (binomial coefficients included), deviance against the saturated model, df, p_value (NaN where the test is
-        uninformative), pearson; `table` with scale and std_error of each option.
+        scale (the first option has 0; a unit is the standard deviation of a difference),
+        covariance, log_likelihood (binomial coefficients included), deviance against the saturated
+        model, df, p_value (NaN where the test is uninformative), pearson; `table` with scale and
+        std_error of each option.
 
     Raises
     ------
@@ -89,7 +91,11 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
             toward, away = np.exp(density - high), np.exp(density - low)
             slope = wins * toward - losses * away
             bend = wins * toward * (eta + toward) + losses * away * (away - eta)
-            return float(wins @ high + losses @ low), design.T @ slope, design.T @ (bend[:, None] * design)
+            return (
+                float(wins @ high + losses @ low),
+                design.T @ slope,
+                design.T @ (bend[:, None] * design),
+            )
 
         return Concave(at)
 

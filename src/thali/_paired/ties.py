@@ -53,8 +53,9 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Davidson(Printed):
-    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit; the
-    advantage `order` of the first of two with `order_std_error` and `order_p_value`, if it was asked for."""
+    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`,
+    and tests of fit; the advantage `order` of the first of two with `order_std_error` and
+    `order_p_value`, if it was asked for."""
 
     weights: "pandas.Series"
     tie: float
@@ -69,7 +70,12 @@ class Davidson(Printed):
 
 
 def davidson(
-    data: Any, ties: Any = None, samples: int | None = None, random_seed: Any = 0, *, order: bool = False
+    data: Any,
+    ties: Any = None,
+    samples: int | None = None,
+    random_seed: Any = 0,
+    *,
+    order: bool = False,
 ) -> Davidson:
     r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
 
@@ -77,14 +83,16 @@ def davidson(
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
-    With `order` the weight of the option that is shown first, or plays at home, is multiplied by gamma.
+    With `order` the weight of the option that is shown first, or plays at home, is multiplied by
+    gamma.
 
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
-        With `order` they say which option was first, or at home (`PairedComparisons.from_results`, `from_trials`); or a
-        data frame of such; or two data sets of the same options, the comparisons in which the option that stands
-        earlier among the labels was first, and those in which the later one was.
+        With `order` they say which option was first, or at home (`PairedComparisons.from_results`,
+        `from_trials`); or a data frame of such; or two data sets of the same options, the
+        comparisons in which the option that stands earlier among the labels was first, and those in
+        which the later one was.
     ties : array or data frame, shape (options, options), optional
         Number of ties of each pair, in one triangle or the same in both. None: those of the data.
     samples, random_seed
@@ -95,9 +103,10 @@ def davidson(
     Returns
     -------
     Davidson
-        weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients included), deviance against
-        the saturated model, df, p_value (NaN if uninformative); `table` with weight and std_error of each
-        option; with `order` also order (gamma), order_std_error and order_p_value (likelihood-ratio test of gamma = 1).
+        weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients
+        included), deviance against the saturated model, df, p_value (NaN if uninformative); `table`
+        with weight and std_error of each option; with `order` also order (gamma), order_std_error
+        and order_p_value (likelihood-ratio test of gamma = 1).
 
     Raises
     ------
@@ -106,9 +115,10 @@ def davidson(
 
     References
     ----------
-    Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired comparison experiments.
-    Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects, whose tie
-    parameter is nu over the square root of gamma, and whose theta is 1 / gamma.
+    Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired comparison
+    experiments. Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate
+    within-pair order effects, whose tie parameter is nu over the square root of gamma, and whose
+    theta is 1 / gamma.
 
     Examples
     --------
@@ -184,5 +194,7 @@ def _with_ties(data: Any, ties: Any) -> PairedComparisons:
     if ties is None:
         return data
     if data.n_ties:
-        raise DataError(f"The data already contain {plural(data.n_ties, 'tie')}; omit the argument `ties`.")
+        raise DataError(
+            f"The data already contain {plural(data.n_ties, 'tie')}; omit the argument `ties`."
+        )
     return PairedComparisons(data.counts, data.labels, ties, weights=True)

@@ -30,7 +30,8 @@ _LEVEL = 0.05  # of the test
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CircularTriads(Printed):
-    """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge, else Series."""
+    """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge,
+    else Series."""
 
     majority: bool
 
@@ -38,7 +39,10 @@ class CircularTriads(Printed):
         """The table of a few judges; of many what it says as a whole."""
         if len(self.table) <= _MAX_JUDGES:
             return super()._description()
-        note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has one row per judge."
+        note = (
+            f"{self.note} `.table`, which `thali test circular --out DIR` writes, has one row"
+            " per judge."
+        )
         return Description(self.title, text=_in_words(self.table), note=note)
 
     def _column(self, name: str) -> "float | pandas.Series":
@@ -66,24 +70,26 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
 
     .. math::
         T = \binom n3 - \sum_i \binom{s_i}2, \qquad \zeta = 1 - T / T_\text{max}, \qquad
-        T_\text{max} = \frac{n (n^2 - 1)}{24} \text{ (n odd)}, \quad \frac{n (n^2 - 4)}{24} \text{ (n even)}
+        T_\text{max} = \frac{n (n^2 - 1)}{24} \text{ (n odd)}, \quad
+        \frac{n (n^2 - 4)}{24} \text{ (n even)}
 
-    for n options chosen s_i times each. Where pairs were judged more than once, the choice of the majority stands for
-    the pair; an equal number of choices is a tie, and T is then its mean over both ways of breaking each tie.
+    for n options chosen s_i times each. Where pairs were judged more than once, the choice of the
+    majority stands for the pair; an equal number of choices is a tie, and T is then its mean over
+    both ways of breaking each tie.
 
     Parameters
     ----------
     data : PairedComparisons, square table of counts, or a list or mapping of them
         Of one judge each, every pair compared; three options or more.
     test : {None, "exact", "asymptotic"}
-        "exact": by counting all tournaments of this many options; "asymptotic": Kendall's chi-square, for 5 options or
-        more. None: exact up to 9 options.
+        "exact": by counting all tournaments of this many options; "asymptotic": Kendall's
+        chi-square, for 5 options or more. None: exact up to 9 options.
 
     Returns
     -------
     CircularTriads
-        `table` has one row a judge: circular (T), maximum, consistency (zeta), statistic and df (of the chi-square;
-        missing if the test is exact), p_value (of a T this small by chance).
+        `table` has one row a judge: circular (T), maximum, consistency (zeta), statistic and df (of
+        the chi-square; missing if the test is exact), p_value (of a T this small by chance).
 
     Raises
     ------
@@ -112,15 +118,25 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
         raise DataError(f"Circular triads require at least three options; got {n}.")
     exact = test == "exact" or (test is None and n <= _EXACT)
     if exact and n > _MAX_EXACT:
-        raise ArgumentError(f"The exact test is limited to {_MAX_EXACT} options; got {n}. Use test='asymptotic'.")
+        raise ArgumentError(
+            f"The exact test is limited to {_MAX_EXACT} options; got {n}. Use test='asymptotic'."
+        )
     if not exact and n < 5:
-        raise ArgumentError(f"The asymptotic test requires at least 5 options; got {n}. Use test='exact'.")
+        raise ArgumentError(
+            f"The asymptotic test requires at least 5 options; got {n}. Use test='exact'."
+        )
     rows = [_row(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
-    names = ["majority" if majority else "judge"] if len(judges) == 1 else names_of(data, len(judges), "judge")
+    names = (
+        ["majority" if majority else "judge"]
+        if len(judges) == 1
+        else names_of(data, len(judges), "judge")
+    )
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
-    note = f"{plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by chance"
+    note = (
+        f"{plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by chance"
+    )
     note += " (exact)." if exact else " (chi-square)."
     if majority:
         note += " Each pair judged more than once counts once, by majority choice."
@@ -129,21 +145,26 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
 
 def _in_words(table: "pandas.DataFrame") -> str:
     """What the triads of many judges say."""
-    circular, consistency, p_value = (table[name].to_numpy(float) for name in ("circular", "consistency", "p_value"))
+    circular, consistency, p_value = (
+        table[name].to_numpy(float) for name in ("circular", "consistency", "p_value")
+    )
     most = float(table["maximum"].to_numpy(float).max())
     certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
     least = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
-        f"{len(table):,} judges have {number(circular.mean())} circular triads on average (range {circular.min():g} to "
-        f"{circular.max():g}, maximum possible {most:g}); {flawless:,} have none.",
-        f"Mean coefficient of consistency: {consistency.mean():.3f} (median {np.median(consistency):.3f}, lowest "
-        f"{consistency.min():.3f} for {shorten(least)}).",
-        f"{certain:,} judges ({percent(certain / len(table))}) are more consistent than chance (p < {_LEVEL:g}).",
+        f"{len(table):,} judges have {number(circular.mean())} circular triads on average (range"
+        f" {circular.min():g} to {circular.max():g}, maximum possible {most:g}); {flawless:,} have"
+        " none.",
+        f"Mean coefficient of consistency: {consistency.mean():.3f} (median"
+        f" {np.median(consistency):.3f}, lowest {consistency.min():.3f} for {shorten(least)}).",
+        f"{certain:,} judges ({percent(certain / len(table))}) are more consistent than chance (p"
+        f" < {_LEVEL:g}).",
     ]
     if not certain:
         whose = ", for a judge without circular triads" if flawless else ""
         sentences[-1] = (
-            f"No judge is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
+            f"No judge is more consistent than chance (p < {_LEVEL:g}): the smallest p is"
+            f" {p_value.min():.3g}{whose}."
         )
     return "\n".join(sentences)
 
@@ -155,12 +176,15 @@ def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     lead = np.sign(judge.wins - judge.losses)
     dominance[judge.first, judge.second] = (1 + lead) / 2
     dominance[judge.second, judge.first] = (1 - lead) / 2
-    circular = float(np.trace(dominance @ dominance @ dominance)) / 3  # with ties the mean, pair by pair independent
+    # with ties the mean, pair by pair independent
+    circular = float(np.trace(dominance @ dominance @ dominance)) / 3
     most = n * (n**2 - (1 if n % 2 else 4)) / 24
     statistic, df = np.nan, np.nan
     if exact:
         counts = triad_counts(n)
-        p_value = float(sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2))
+        p_value = float(
+            sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2)
+        )
     else:
         from scipy.special import chdtrc
 
@@ -174,9 +198,8 @@ def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
 def triad_counts(n: int) -> dict[int, int]:
     """The number of tournaments of n options with each number of circular triads.
 
-    Options are added one by one. Only the multiset of scores matters: a new option loses to some of those with equal
-    scores.
-    """
+    Options are added one by one. Only the multiset of scores matters: a new option loses to some of
+    those with equal scores."""
     tournaments: Counter[tuple[int, ...]] = Counter({(0,): 1})
     for size in range(1, n):
         larger: Counter[tuple[int, ...]] = Counter()

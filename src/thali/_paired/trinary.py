@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TrinaryInequality(Printed):
-    """Tests of the trinary inequality: `n_tests`, `proportion` that confirm it; `triples` lists each."""
+    """Tests of the trinary inequality: `n_tests`, `proportion` that confirm it; `triples` lists
+    each."""
 
     n_tests: int
     proportion: float
@@ -41,8 +42,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     Returns
     -------
     TrinaryInequality
-        n_tests, proportion (of triples with R > 1); `table` with quantiles of R; `triples` with x, y, z, ratio. Triples
-        with R of the form 0/0 are left out.
+        n_tests, proportion (of triples with R > 1); `table` with quantiles of R; `triples` with x,
+        y, z, ratio. Triples with R of the form 0/0 are left out.
 
     Raises
     ------
@@ -78,15 +79,21 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
         raise DataError(
-            "There is nothing to test. The test requires two options that share an aspect which a third option lacks,"
-            " and one of which was chosen in more than half of their comparisons."
+            "There is nothing to test. The test requires two options that share an aspect which a"
+            " third option lacks, and one of which was chosen in more than half of their"
+            " comparisons."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])
     confirmed = float(np.mean(ratios > 1))
     quantiles = np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
     table = pd.DataFrame(
-        [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
+        [quantiles],
+        index=["R(x, y, z)"],
+        columns=["least", "quarter", "median", "three quarters", "most"],
     )
-    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)} of the tests."
+    note = (
+        f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)}"
+        " of the tests."
+    )
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)

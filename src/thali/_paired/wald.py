@@ -17,7 +17,8 @@ from thali.errors import ArgumentError
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WaldTest(Printed):
-    """Wald's test: `statistic`, `df`, `p_value`; `.table` has each contrast with its standard error."""
+    """Wald's test: `statistic`, `df`, `p_value`; `.table` has each contrast with its standard
+    error."""
 
     statistic: float
     df: int
@@ -29,19 +30,23 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
     .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)
 
-    has approximately a chi-square distribution whose degrees of freedom are the rank r of C. Where standard errors are
-    over respondents, :math:`W (\nu - r + 1) / (r \nu)` is compared with F on r and :math:`\nu - r + 1` degrees of
-    freedom, :math:`\nu` those of the covariance of these contrasts.
+    has approximately a chi-square distribution whose degrees of freedom are the rank r of C. Where
+    standard errors are over respondents, :math:`W (\nu - r + 1) / (r \nu)` is compared with F on r
+    and :math:`\nu - r + 1` degrees of freedom, :math:`\nu` those of the covariance of these
+    contrasts.
 
     Parameters
     ----------
     model : EliminationByAspects
         Fitted by maximum likelihood.
-    contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or list of mappings
-        A mapping such as ``{"JU": 1, "CY": -1}`` names the non-zero ones. Each contrast must sum to 0: only ratios of
-        weights are identified, and any other sum depends on the scale of the weights.
+    contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or
+    list of mappings
+        A mapping such as ``{"JU": 1, "CY": -1}`` names the non-zero ones. Each contrast must sum to
+        0: only ratios of weights are identified, and any other sum depends on the scale of the
+        weights.
     scale : {"utility", "weights"}
-        Whether C applies to the options (the sum of the weights of each one's aspects) or to the aspects.
+        Whether C applies to the options (the sum of the weights of each one's aspects) or to the
+        aspects.
 
     Returns
     -------
@@ -51,18 +56,21 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     Raises
     ------
     ArgumentError
-        If contrasts do not fit, do not sum to 0, involve weights without a standard error (on the boundary), or are
-        more than the respondents leave degrees of freedom for.
+        If contrasts do not fit, do not sum to 0, involve weights without a standard error (on the
+        boundary), or are more than the respondents leave degrees of freedom for.
 
     References
     ----------
-    Wald (1943), Tests of statistical hypotheses concerning several parameters. Pustejovsky & Tipton (2018),
-    Small-sample methods for cluster-robust variance estimation and hypothesis testing in fixed effects models.
+    Wald (1943), Tests of statistical hypotheses concerning several parameters. Pustejovsky & Tipton
+    (2018), Small-sample methods for cluster-robust variance estimation and hypothesis testing in
+    fixed effects models.
 
     Examples
     --------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+    ...     th.datasets.celebrities()
+    ... )
     >>> test = wald_test(model, [{"JU": 1, "CY": -1}, {"JU": 1, "AJF": -1}])
     >>> test.df, round(test.statistic, 2)
     (2, 86.14)
@@ -76,31 +84,46 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     value = found.raw_utility if scale == "utility" else found.weights
     covariance = found.raw_utility_covariance() if scale == "utility" else found.covariance
     used = (c != 0).any(axis=0)
-    if missing := [name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad]:
+    if missing := [
+        name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad
+    ]:
         raise ArgumentError(
-            f"{shorten(missing)} has no standard error, because its weight is zero or not identified; leave it out of"
-            " the contrasts."
+            f"{shorten(missing)} has no standard error, because its weight is zero or not"
+            " identified; leave it out of the contrasts."
         )
     weight_contrasts = c @ found.known.owners if scale == "utility" else c
     c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
     estimate, spread = c @ value, c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
-    if np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True) < df:
+    if (
+        np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True)
+        < df
+    ):
         raise ArgumentError(
-            "A contrast has no standard error, because all of its weights are zero; remove this contrast."
+            "A contrast has no standard error, because all of its weights are zero; remove this"
+            " contrast."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
     each_df, p_value = None, chi_square_tail(statistic, df)
     if found.is_over_people:
         each_df = np.array([found.degrees(row[None]) for row in weight_contrasts])
-        p_value = over_respondents(statistic, df, found.degrees(orthonormal_basis(weight_contrasts.T).T))
+        p_value = over_respondents(
+            statistic, df, found.degrees(orthonormal_basis(weight_contrasts.T).T)
+        )
     error = np.sqrt(np.diag(spread))
     z = estimate / error
-    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)})
+    table = pd.DataFrame(
+        {"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)}
+    )
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, {p_in_words(p_value)}"
     return WaldTest(
-        f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}", table, note, statistic, df, p_value
+        f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}",
+        table,
+        note,
+        statistic,
+        df,
+        p_value,
     )
 
 
@@ -111,8 +134,8 @@ def over_respondents(statistic: float, df: int, error_df: float) -> float:
     rest = error_df + 1.0 - df
     if rest < 1e-6:  # 0 but for rounding
         raise ArgumentError(
-            f"A joint test of {df} contrasts requires more than {df - 1} degrees of freedom, but these respondents"
-            f" provide {error_df:.3g}; test fewer contrasts."
+            f"A joint test of {df} contrasts requires more than {df - 1} degrees of freedom, but"
+            f" these respondents provide {error_df:.3g}; test fewer contrasts."
         )
     return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
 
@@ -129,21 +152,25 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
             for name, coefficient in contrast.items():
                 if str(name) not in names:
                     near = suggest(str(name), names) or f" They are {shorten(names)}."
-                    raise ArgumentError(f"A contrast contains {name!r}, which is not among the {what}.{near}")
+                    raise ArgumentError(
+                        f"A contrast contains {name!r}, which is not among the {what}.{near}"
+                    )
                 row[names.index(str(name))] = coefficient
         matrix = rows
     else:
         matrix = np.atleast_2d(np.asarray(contrasts, float))
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ArgumentError(
-            f"Contrasts must have one column for each of the {len(names)} {what}; got shape {matrix.shape}."
+            f"Contrasts must have one column for each of the {len(names)} {what}; got shape"
+            f" {matrix.shape}."
         )
     if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():
         raise ArgumentError("Every contrast must be finite and have a nonzero entry.")
     for number, row in enumerate(matrix):
         if abs(row.sum()) > 1e-9 * np.abs(row).sum():
             raise ArgumentError(
-                f"Contrast {number + 1} sums to {row.sum():g}, but must sum to 0, because weights are known only up to"
-                " a common factor. Compare options with each other, with 1 for one and -1 for the other."
+                f"Contrast {number + 1} sums to {row.sum():g}, but must sum to 0, because weights"
+                " are known only up to a common factor. Compare options with each other, with 1"
+                " for one and -1 for the other."
             )
     return matrix

@@ -1,4 +1,5 @@
-"""The density of a leaderboard's comparisons, and what draws of it say about judges and about time."""
+"""The density of a leaderboard's comparisons, and what draws of it say about judges and about
+time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
     from thali._worths.density import Density, Spreads
     from thali._worths.laplace import Marginal
 
-# What is asked for ----------------------------------------------------------------------------------------------------
+# What is asked for --------------------------------------------------------------------------------
 
 
 BY_CHAINS = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
-SPREADS = ("spread", "judge_sd", "drift", "bias_sd")  # the standard deviations of `Spreads`, in that order
-FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
+# the standard deviations of `Spreads`, in that order
+SPREADS = ("spread", "judge_sd", "drift", "bias_sd")
+# comparisons of a judge below which Laplace's approximation of the discrimination is said to be
+# rough
+FEW = 30
 
 
 def without_prior(name: str) -> ArgumentError:
@@ -43,8 +47,8 @@ def without_prior(name: str) -> ArgumentError:
 
 
 class WorthsRequest(NamedTuple):
-    """How worths are found, whether judges have a discrimination each, and worths change between periods, what is known
-    of either, and the probability of intervals."""
+    """How worths are found, whether judges have a discrimination each, and worths change between
+    periods, what is known of either, and the probability of intervals."""
 
     method: str | None = None
     random_seed: Any = 0
@@ -88,7 +92,12 @@ class WorthsRequest(NamedTuple):
         if self.method not in (None, "mcmc"):
             got = Setting("method", self.method)
             raise ArgumentError(
-                Setting("people", self.people), " requires ", Setting("method", "mcmc"), "; got ", got, "."
+                Setting("people", self.people),
+                " requires ",
+                Setting("method", "mcmc"),
+                "; got ",
+                got,
+                ".",
             )
         return self._replace(method="mcmc")
 
@@ -102,10 +111,17 @@ class WorthsRequest(NamedTuple):
             if value is None:
                 continue
             if not there:
-                raise ArgumentError(Argument(name), " has no effect without ", Argument(needs), "; give both.")
+                raise ArgumentError(
+                    Argument(name), " has no effect without ", Argument(needs), "; give both."
+                )
             positive(name, value, "a standard deviation")
         if self.judge_bias and not self.judges:
-            raise ArgumentError(Argument("judge_bias"), " has no effect without ", Argument("judges"), "; give both.")
+            raise ArgumentError(
+                Argument("judge_bias"),
+                " has no effect without ",
+                Argument("judges"),
+                "; give both.",
+            )
         what = "judges" if self.judges else "period"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
@@ -146,7 +162,8 @@ class WorthsRequest(NamedTuple):
                 if getattr(self, name) is not None:
                     raise DataError(
                         Argument(name),
-                        " requires comparisons with dates, which these data lack; name the column of dates with ",
+                        " requires comparisons with dates, which these data lack; name the column"
+                        " of dates with ",
                         Argument("date"),
                         InPython(" when reading them: from_trials(frame, date=...).", "."),
                     )
@@ -155,7 +172,9 @@ class WorthsRequest(NamedTuple):
             raise DataError(
                 f"These comparisons have dates ({data.dates.name!r}), which would be ignored; set ",
                 Setting("period", "week"),
-                InPython(", or drop the dates with data.without_dates().", ", or exclude that column."),
+                InPython(
+                    ", or drop the dates with data.without_dates().", ", or exclude that column."
+                ),
             )
         assert isinstance(data, PairedComparisons)
         if self.since is not None or self.until is not None:
@@ -167,7 +186,8 @@ class WorthsRequest(NamedTuple):
         assert self.period is not None
         if dates.unit == DAY and self.period not in PERIODS:
             raise DataError(
-                f"{dates.name!r} contains dates, so the period must be a day, week, month or year; got ",
+                f"{dates.name!r} contains dates, so the period must be a day, week, month or year;"
+                " got ",
                 Setting("period", self.period),
                 ".",
             )
@@ -180,7 +200,7 @@ class WorthsRequest(NamedTuple):
         return self.period
 
 
-# The density that comparisons leave -----------------------------------------------------------------------------------
+# The density that comparisons leave ---------------------------------------------------------------
 
 
 class Posed(NamedTuple):
@@ -195,7 +215,9 @@ class Posed(NamedTuple):
 
 def knows_judges(data: Judgements) -> bool:
     """Return whether it is known of each answer who gave it."""
-    return bool(data.respondents) and not (isinstance(data, Choices) and (data.respondent < 0).any())
+    return bool(data.respondents) and not (
+        isinstance(data, Choices) and (data.respondent < 0).any()
+    )
 
 
 def posed(data: Judgements, asked: WorthsRequest) -> Posed:
@@ -206,7 +228,8 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
 
     if asked.judges and not knows_judges(data):
         raise DataError(
-            f"These {data.word_for_answers} do not identify judges; name the column of judges with ",
+            f"These {data.word_for_answers} do not identify judges; name the column of judges with"
+            " ",
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
@@ -215,7 +238,9 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
         return Posed(data, asked, density, [""], ())
     judges = data.respondents if asked.judges else ()
     if isinstance(data, Choices):
-        density = ChoiceSetDensity(group_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges))
+        density = ChoiceSetDensity(
+            group_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges)
+        )
         return Posed(data, asked, density, [""], judges)
     rows, has_ties = finest(data), bool(data.n_ties)
     alike = np.zeros(len(rows.x), np.int64)
@@ -231,12 +256,16 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
     wins, losses, tied = counts
-    made = ComparisonRows(first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties)
-    density = Density(made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias)
+    made = ComparisonRows(
+        first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties
+    )
+    density = Density(
+        made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias
+    )
     return Posed(data, asked, density, names, judges)
 
 
-# Draws, and what they say ---------------------------------------------------------------------------------------------
+# Draws, and what they say -------------------------------------------------------------------------
 
 
 class JudgedWorths(NamedTuple):
@@ -275,7 +304,8 @@ def agreement_of(
     others: Sequence[str] = (),
     spreads: Sequence[str] = SPREADS,
 ) -> ConvergenceCheck:
-    """Whether the chains agree about all that is reported; `others` are the names of what a point holds at its end."""
+    """Whether the chains agree about all that is reported; `others` are the names of what a point
+    holds at its end."""
     density = marginal.density
     at = [f", {period}" if len(periods) > 1 else "" for period in periods]
     names = [f"log_worth[{options[k]}{at[t]}]" for t, k in np.argwhere(density.present).tolist()]
@@ -310,7 +340,10 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
         "log_score_chance": found.chance,
     }
     if density.n_bias:
-        own = points[density.bias].reshape(density.n_judges, len(covariates), -1) + points[density.beta]
+        own = (
+            points[density.bias].reshape(density.n_judges, len(covariates), -1)
+            + points[density.beta]
+        )
         ends = np.quantile(own, tails, axis=2)
         for k, name in enumerate(covariates):
             columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
@@ -325,16 +358,19 @@ def check_anchor(pose: Posed, scale: WorthScale) -> None:
     if place is not None and pose.density.entry[place] > 0:
         raise DataError(
             Argument("anchor_model"),
-            f" is {scale.anchor!r}, which first appears in period {pose.periods[pose.density.entry[place]]}, but the"
-            f" anchor must be present from the first period ({pose.periods[0]}); choose another anchor, or start later"
-            " with ",
+            f" is {scale.anchor!r}, which first appears in period"
+            f" {pose.periods[pose.density.entry[place]]}, but the anchor must be present from the"
+            f" first period ({pose.periods[0]}); choose another anchor, or start later with ",
             Argument("since"),
             ".",
         )
 
 
-def _in_time(pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale) -> "pandas.DataFrame":
-    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored; `modes` order them."""
+def _in_time(
+    pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
+) -> "pandas.DataFrame":
+    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored;
+    `modes` order them."""
     import pandas as pd
     from scipy.special import expit
 
@@ -351,7 +387,13 @@ def _in_time(pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthSca
         order = descending(modes[t, there])
         middle = means_along(order, rating.mean(axis=1))
         begin = worths[density.entry[there], there]
-        columns: dict[str, Any] = {"option": labels[there], "period": name, "rating": middle, "low": low, "high": high}
+        columns: dict[str, Any] = {
+            "option": labels[there],
+            "period": name,
+            "rating": middle,
+            "low": low,
+            "high": high,
+        }
         columns["rank"] = np.argsort(order) + 1
         columns |= {"rank_low": rank_low, "rank_high": rank_high}
         can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
@@ -363,42 +405,50 @@ def _in_time(pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthSca
     return pd.concat(found, ignore_index=True)
 
 
-def _note(pose: Posed, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None") -> str:
+def _note(
+    pose: Posed, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
+) -> str:
     """What the numbers mean."""
     asked, density = pose.asked, pose.density
     sentences = []
     if judges is not None:
         tau = _known(asked.judge_sd, spreads.judges, asked.ci)
         sentences.append(
-            "Worths and ratings are those that the typical judge of this panel sees (discrimination 1); the standard "
-            "deviation of log discriminations is "
-            f"{tau}."
+            "Worths and ratings are those that the typical judge of this panel sees"
+            f" (discrimination 1); the standard deviation of log discriminations is {tau}."
         )
         if density.n_bias:
             sentences.append(
-                "Covariate effects apply to a typical judge; they vary between judges by a standard "
-                f"deviation of {_known(None, spreads.bias, asked.ci)}."
+                "Covariate effects apply to a typical judge; they vary between judges by a"
+                f" standard deviation of {_known(None, spreads.bias, asked.ci)}."
             )
         few = [
-            str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
+            str(name)
+            for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True)
+            if count < FEW
         ]
         if few and asked.method == "laplace":
             has = "have" if len(few) > 1 else "has"
             sentences.append(
-                f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
-                f"than {FEW} {pose.data.word_for_answers}; the method mcmc avoids this approximation."
+                f"Discriminations are approximate, because {plural(len(few), 'judge')}"
+                f" ({shorten(few, 5)}) {has} fewer than {FEW} {pose.data.word_for_answers}; the"
+                " method mcmc avoids this approximation."
             )
     if asked.period is not None:
         drift = _known(asked.drift, spreads.drift, asked.ci)
         stands = scale.sentence
         if scale.anchor is None:
             there = density.throughout
-            among = "all options" if there.all() else f"the {plural(int(there.sum()), 'option')} present throughout"
+            among = (
+                "all options"
+                if there.all()
+                else f"the {plural(int(there.sum()), 'option')} present throughout"
+            )
             stands = f"the mean rating of {among} is {scale.rating:.0f}"
         sentences.append(
-            f"Ratings and ranks are for the last of {plural(len(pose.periods), 'period')} with comparisons "
-            f"({pose.periods[-1]}); in each period, {stands}. Log worths change by "
-            f"a standard deviation of {drift} per period."
+            f"Ratings and ranks are for the last of {plural(len(pose.periods), 'period')} with"
+            f" comparisons ({pose.periods[-1]}); in each period, {stands}. Log worths change by a"
+            f" standard deviation of {drift} per period."
         )
     return " ".join(sentences)
 

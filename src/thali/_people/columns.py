@@ -40,14 +40,19 @@ class MarketPeople(NamedTuple):
         """The people in terms of JSON."""
         return {
             "number": self.number,
-            "columns": [{"name": c.name, "values": c.values, "codes": packed(c.codes)} for c in self.columns],
+            "columns": [
+                {"name": c.name, "values": c.values, "codes": packed(c.codes)} for c in self.columns
+            ],
             "weights": [{"name": name, "values": packed(values)} for name, values in self.weights],
             "kinds": self.kinds,
         }
 
 
-def people_of(table: "pandas.DataFrame | None", number: int, kinds: tuple[str, ...] = ()) -> MarketPeople | None:
-    """What the columns of a table say of so many people; None where they do not tell one from another."""
+def people_of(
+    table: "pandas.DataFrame | None", number: int, kinds: tuple[str, ...] = ()
+) -> MarketPeople | None:
+    """What the columns of a table say of so many people; None where they do not tell one from
+    another."""
     columns, weights, others = [], [], []
     named = {} if table is None else {str(name): cells for name, cells in table.items()}
     for name in differing_columns(table):
@@ -74,7 +79,9 @@ def _column(name: str, cells: "pandas.Series") -> PeopleColumn | None:
     numbers, values = pd.factorize(cells, sort=bool(has_order))
     labels = [*(value if isinstance(value, str) else as_label(value) for value in values), MISSING]
     return PeopleColumn(
-        name, tuple(labels[: None if (numbers < 0).any() else -1]), (numbers % len(labels)).astype(np.uint8)
+        name,
+        tuple(labels[: None if (numbers < 0).any() else -1]),
+        (numbers % len(labels)).astype(np.uint8),
     )
 
 
@@ -89,14 +96,16 @@ def _weight(cells: "pandas.Series") -> np.ndarray | None:
     return found if np.isfinite(found).all() and (found >= 0.0).all() else None
 
 
-# Covariates of people, on which what they want may depend ------------------------------------------------------------
+# Covariates of people, on which what they want may depend -----------------------------------------
 
 
 class RespondentCovariates(NamedTuple):
-    """Numbers that describe people: standardised, so that the prior does not depend on their units."""
+    """Numbers that describe people: standardised, so that the prior does not depend on their
+    units."""
 
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
-    matrix: np.ndarray  # (respondents, q): 1, and the covariates less their means, divided by their sds
+    # (respondents, q): 1, and the covariates less their means, divided by their sds
+    matrix: np.ndarray
     sd: np.ndarray  # (q - 1,)
     mean: np.ndarray  # (q - 1,)
     first: tuple[str, ...]  # (q - 1,) the label of the column that has no covariate; "" of numbers
@@ -111,7 +120,8 @@ class RespondentCovariates(NamedTuple):
         return found
 
     def label(self, name: str) -> tuple[str, str, str] | None:
-        """The column, the label and the first label of the covariate of a label; None of a number."""
+        """The column, the label and the first label of the covariate of a label; None of a
+        number."""
         place = self.names.index(name)
         column = self.columns[place]
         return None if name == column else (column, _label_in(name, column), self.first[place])
@@ -122,7 +132,8 @@ class RespondentCovariates(NamedTuple):
         return list(dict.fromkeys(self.columns))
 
     def stored(self, dimension: str) -> dict[str, Any]:
-        """Return the covariates as variables of a dataset with the coordinate `known`; people are along a dimension."""
+        """Return the covariates as variables of a dataset with the coordinate `known`; people are
+        along a dimension."""
         return {
             "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),
             "known_mean": ("known", self.mean),
@@ -132,7 +143,8 @@ class RespondentCovariates(NamedTuple):
         }
 
     def of_person(self, given: Any) -> np.ndarray:
-        """Return the covariates of a new person (q - 1,) from numbers and labels by the names of columns.
+        """Return the covariates of a new person (q - 1,) from numbers and labels by the names of
+        columns.
 
         Raises
         ------
@@ -142,16 +154,25 @@ class RespondentCovariates(NamedTuple):
         import pandas as pd
 
         wanted, name = self.sources, Argument("respondent")
-        values = {str(column): value for column, value in given.items()} if isinstance(given, Mapping) else {}
+        values = (
+            {str(column): value for column, value in given.items()}
+            if isinstance(given, Mapping)
+            else {}
+        )
         if missing := [column for column in wanted if column not in values]:
-            raise ArgumentError(name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}.")
+            raise ArgumentError(
+                name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}."
+            )
         if strange := [column for column in values if column not in wanted]:
             known = f"the model depends only on {shorten(wanted)}.{suggest(strange[0], wanted)}"
             raise ArgumentError(name, f" contains {strange[0]!r}, but {known}")
         person = pd.DataFrame({column: [values[column]] for column in wanted}, dtype=object)
         for column in self.strange(person):
             label, labels = str(values[column]), self.labels()[column]
-            only = f" has {label!r} for {column!r}, but the fitted respondents have only {shorten(labels)}."
+            only = (
+                f" has {label!r} for {column!r}, but the fitted respondents have only"
+                f" {shorten(labels)}."
+            )
             raise ArgumentError(name, only + suggest(label, labels))
         return self.of(person)[0, 1:]
 
@@ -162,35 +183,47 @@ class RespondentCovariates(NamedTuple):
         missing = [name for name in self.sources if table is None or name not in table.columns]
         if table is None or missing:
             raise DataError(
-                f"The model depends on the respondent column {missing[0]!r}, which the data do not contain; add the"
-                " column."
+                f"The model depends on the respondent column {missing[0]!r}, which the data do not"
+                " contain; add the column."
             )
         return pd.DataFrame(self.of(table)[:, 1:], index=table.index)
 
     def strange(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
-        """Of each column of labels in which rows of other people hold what no respondent does: which (rows,)."""
+        """Of each column of labels in which rows of other people hold what no respondent does:
+        which (rows,)."""
         known = self.labels().items()
-        found = {column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool) for column, labels in known}
+        found = {
+            column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
+            for column, labels in known
+        }
         return {column: rows for column, rows in found.items() if rows.any()}
 
     def of(self, table: "pandas.DataFrame") -> np.ndarray:
-        """Those of other people (rows, q), in the same units; NaN in a row that holds a label which no respondent does,
-        with a warning."""
+        """Those of other people (rows, q), in the same units; NaN in a row that holds a label which
+        no respondent does, with a warning."""
         found = np.ones((len(table), 1 + len(self.names)))
         for name in dict.fromkeys(self.columns):
             if gaps := int(table.loc[:, name].isna().sum()):
-                raise DataError(f"Column {name!r} of new respondents is missing in {plural(gaps, 'row')}; fill it in.")
+                raise DataError(
+                    f"Column {name!r} of new respondents is missing in {plural(gaps, 'row')}; fill"
+                    " it in."
+                )
         for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             given = table.loc[:, column]
-            values = _numbers(name, given) if name == column else given.astype(str) == _label_in(name, column)
+            values = (
+                _numbers(name, given)
+                if name == column
+                else given.astype(str) == _label_in(name, column)
+            )
             found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
         for column, rows in self.strange(table).items():
             label = str(table.loc[:, column].iloc[int(rows.argmax())])
             labels = shorten(sorted(self.labels()[column]))
             warn(
                 DataWarning(
-                    f"Column {column!r} of the new respondents contains {label!r}, but the fitted respondents have"
-                    f" only {labels}; the value is treated as unknown for these respondents."
+                    f"Column {column!r} of the new respondents contains {label!r}, but the fitted"
+                    f" respondents have only {labels}; the value is treated as unknown for these"
+                    " respondents."
                 )
             )
             found[rows, 1:] = np.nan
@@ -206,20 +239,29 @@ def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
     """Read what `RespondentCovariates.stored` made; None if there are none."""
     if "known" not in fixed.coords:
         return None
-    names, first, columns = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first", "known_column"))
+    names, first, columns = (
+        tuple(map(str, fixed[name].values)) for name in ("known", "known_first", "known_column")
+    )
     matrix = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
-    return RespondentCovariates(names, matrix, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
+    return RespondentCovariates(
+        names, matrix, fixed["known_sd"].values, fixed["known_mean"].values, first, columns
+    )
 
 
 def no_covariates() -> ArgumentError:
-    """Return the error for a description of a new person where the model has no respondent columns."""
+    """Return the error for a description of a new person where the model has no respondent
+    columns."""
     name = Argument("respondent")
-    return ArgumentError(name, " requires a model that depends on respondent columns; remove ", name, ".")
+    return ArgumentError(
+        name, " requires a model that depends on respondent columns; remove ", name, "."
+    )
 
 
-def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by") -> RespondentCovariates:
-    """The columns of a table of so many people that an argument names: numbers as they are, of labels a column for each
-    but the first."""
+def covariates_of(
+    by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by"
+) -> RespondentCovariates:
+    """The columns of a table of so many people that an argument names: numbers as they are, of
+    labels a column for each but the first."""
     names, values, first, columns = [], [], [], []
     for name in names_of(by, argument):
         if table is None:
@@ -246,11 +288,13 @@ def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argume
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
         raise DataError(
             Argument(argument),
-            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear, so their effects"
-            " cannot be separated; remove one covariate.",
+            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear,"
+            " so their effects cannot be separated; remove one covariate.",
         )
     standard = np.column_stack([np.ones(people), standard])
-    return RespondentCovariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))
+    return RespondentCovariates(
+        tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns)
+    )
 
 
 def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
@@ -261,8 +305,8 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     if not np.isfinite(found).all():
         bad = column.iloc[int(np.argmin(np.isfinite(found)))]
         raise DataError(
-            f"Column {name!r} was numeric in the fitted data, but contains {str(bad)!r} for the new respondents; use"
-            " numbers."
+            f"Column {name!r} was numeric in the fitted data, but contains {str(bad)!r} for the"
+            " new respondents; use numbers."
         )
     return found
 
@@ -274,28 +318,35 @@ def names_of(columns: Any, argument: str = "by") -> tuple[str, ...]:
     if isinstance(columns, str):
         return (columns,)
     if not isinstance(columns, Iterable):
-        raise ArgumentError(Argument(argument), f" must be a list of columns of `data.people`; got {columns!r}.")
+        raise ArgumentError(
+            Argument(argument), f" must be a list of columns of `data.people`; got {columns!r}."
+        )
     return tuple(dict.fromkeys(str(name) for name in columns))
 
 
-def _columns(name: str, column: "pandas.Series", argument: str = "by") -> list[tuple[str, np.ndarray]]:
+def _columns(
+    name: str, column: "pandas.Series", argument: str = "by"
+) -> list[tuple[str, np.ndarray]]:
     """The covariates of a column of people, with their names."""
     gaps = int(column.isna().sum())
     if gaps:
         raise DataError(
             Argument(argument),
-            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in, or remove the"
-            " covariate or the respondents without it.",
+            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in,"
+            " or remove the covariate or the respondents without it.",
         )
     if column.nunique() < 2:
         raise DataError(
             Argument(argument),
-            f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing; remove the column.",
+            f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing;"
+            " remove the column.",
         )
     if _is_number(column):
         return [(name, column.to_numpy(float))]
     labels = sorted({str(label) for label in column})
-    return [(f"{name}[{label}]", (column.astype(str) == label).to_numpy(float)) for label in labels[1:]]
+    return [
+        (f"{name}[{label}]", (column.astype(str) == label).to_numpy(float)) for label in labels[1:]
+    ]
 
 
 def _is_number(column: "pandas.Series") -> bool:

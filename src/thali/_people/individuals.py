@@ -1,4 +1,5 @@
-"""What each person prefers, with its error: a row a person and option, from draws of people by options."""
+"""What each person prefers, with its error: a row a person and option, from draws of people by
+options."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +14,17 @@ if TYPE_CHECKING:
 
 
 def individuals_table(
-    drawn: Callable[[slice], np.ndarray], draws: int, people: Sequence[str], options: Sequence[str], of: str, ci: float
+    drawn: Callable[[slice], np.ndarray],
+    draws: int,
+    people: Sequence[str],
+    options: Sequence[str],
+    of: str,
+    ci: float,
 ) -> "pandas.DataFrame":
     """Mean and interval over draws of each person and option, which are called `of`.
 
-    `drawn` gives the draws of some of the people, shape (draws, people, options), NaN where there is nothing to count.
-    """
+    `drawn` gives the draws of some of the people, shape (draws, people, options), NaN where there
+    is nothing to count."""
     import pandas as pd
 
     from thali._tables import Table

@@ -1,4 +1,5 @@
-"""The values of `people=` that say how people differ: individuals, latent classes, or groups of data."""
+"""The values of `people=` that say how people differ: individuals, latent classes, or groups of
+data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -22,34 +23,44 @@ class _Value:
 
     def _given(self) -> dict[str, Any]:
         own: Any = self
-        return {each.name: value for each in fields(own) if (value := getattr(self, each.name)) != each.default}
+        return {
+            each.name: value
+            for each in fields(own)
+            if (value := getattr(self, each.name)) != each.default
+        }
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given().items())})"
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self._given().items())
+        return f"{type(self).__name__}({arguments})"
 
     @property
     def typed(self) -> str:
         """The value as it is typed, without columns, which have another option."""
         word = self.usage.partition(":")[0]
-        return ":".join([word, *(str(value) for name, value in self._given().items() if name != "by")])
+        return ":".join(
+            [word, *(str(value) for name, value in self._given().items() if name != "by")]
+        )
 
 
 @dataclass(frozen=True, repr=False)
 class Individuals(_Value):
     r"""Each respondent has individual weights, which vary about common ones.
 
-    .. math:: w_{nk} \sim \mathrm{Gamma}(\kappa, \kappa / m_{nk}), \qquad m_{nk} = v_k \exp(x_n' b_k)
+    .. math::
 
-    The weight of feature k of respondent n is w, and the common weight is v. A larger kappa means that respondents
-    differ less; it is learned, kappa ~ Gamma(2, 0.1). In `BradleyTerryLuce` respondents have log worths instead, which
-    are Normal about those of the population. The covariates x are in standard deviations about their means,
-    and b ~ Normal(0, 0.5²). Results describe the population. `individuals()` describes each respondent.
+        w_{nk} \sim \mathrm{Gamma}(\kappa, \kappa / m_{nk}), \qquad m_{nk} = v_k \exp(x_n' b_k)
+
+    The weight of feature k of respondent n is w, and the common weight is v. A larger kappa means
+    that respondents differ less; it is learned, kappa ~ Gamma(2, 0.1). In `BradleyTerryLuce`
+    respondents have log worths instead, which are Normal about those of the population. The
+    covariates x are in standard deviations about their means, and b ~ Normal(0, 0.5²). Results
+    describe the population. `individuals()` describes each respondent.
 
     Parameters
     ----------
     by : list of str
-        Columns of the table of respondents on which weights depend, numbers or labels. The first label has no
-        coefficient, each other label has one.
+        Columns of the table of respondents on which weights depend, numbers or labels. The first
+        label has no coefficient, each other label has one.
 
     Raises
     ------
@@ -77,7 +88,8 @@ class Individuals(_Value):
 
 @dataclass(frozen=True, repr=False)
 class LatentClasses(_Value):
-    r"""Each respondent is in one of several latent classes; classes share features and differ in weights.
+    r"""Each respondent is in one of several latent classes; classes share features and differ in
+    weights.
 
     .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
 
@@ -88,8 +100,8 @@ class LatentClasses(_Value):
     classes : int from 1 to 20
         The largest number of classes. Classes may stay empty.
     weights : {"free", "similar"}
-        "free": each class has independent weights. "similar": weights of the classes vary about common ones, as of
-        `Groups`.
+        "free": each class has independent weights. "similar": weights of the classes vary about
+        common ones, as of `Groups`.
 
     Raises
     ------
@@ -114,24 +126,31 @@ class LatentClasses(_Value):
 
     def __post_init__(self) -> None:
         if whole("classes", self.classes, 1) > MAX_CLASSES:
-            raise ArgumentError(Argument("classes"), f" must be at most {MAX_CLASSES}; got {self.classes}.")
+            raise ArgumentError(
+                Argument("classes"), f" must be at most {MAX_CLASSES}; got {self.classes}."
+            )
         one_of("weights", self.weights, (FREE, SIMILAR))
 
 
 @dataclass(frozen=True, repr=False)
 class Groups(_Value):
-    r"""Groups of respondents, one for each entry of the mapping that `fit` takes; groups share features.
+    r"""Groups of respondents, one for each entry of the mapping that `fit` takes; groups share
+    features.
 
-    .. math:: w_{gk} \sim \mathrm{Gamma}(\kappa, \kappa / v_k), \qquad \kappa \sim \mathrm{Gamma}(2, 0.1)
+    .. math::
 
-    is the weight of feature k in group g if weights are "similar". The common weight v has the prior of weights.
+        w_{gk} \sim \mathrm{Gamma}(\kappa, \kappa / v_k), \qquad \kappa \sim \mathrm{Gamma}(2, 0.1)
+
+    is the weight of feature k in group g if weights are "similar". The common weight v has the
+    prior of weights.
 
     Parameters
     ----------
     weights : {"free", "similar", "common"}
-        "free": each group has independent weights. "similar": weights vary about common ones, as little as the data
-        say; also for many groups with few answers each. "common": all groups have the same weights, as if all
-        respondents were one. Similarities cannot have common weights.
+        "free": each group has independent weights. "similar": weights vary about common ones, as
+        little as the data say; also for many groups with few answers each. "common": all groups
+        have the same weights, as if all respondents were one. Similarities cannot have common
+        weights.
 
     Raises
     ------
@@ -148,7 +167,9 @@ class Groups(_Value):
     >>> women = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"])
     >>> men = th.PairedComparisons([[0, 2], [6, 0]], labels=["tea", "milk"])
     >>> model = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
-    >>> model = model.fit({"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> model = model.fit(
+    ...     {"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False
+    ... )
     >>> model.groups_
     ('women', 'men')
     """
@@ -166,7 +187,10 @@ def parse_people(typed: str) -> Any:
 
     Examples
     --------
-    >>> [parse_people(typed) for typed in ("adjusted", "individuals", "classes:4", "groups:similar")]
+    >>> [
+    ...     parse_people(typed)
+    ...     for typed in ("adjusted", "individuals", "classes:4", "groups:similar")
+    ... ]
     ['adjusted', Individuals(), LatentClasses(classes=4), Groups(weights='similar')]
     """
     parts: list[Any] = typed.split(":")
@@ -181,19 +205,32 @@ def parse_people(typed: str) -> Any:
     return typed
 
 
-# What models refuse, in one sentence each, whichever model it is ------------------------------------------------------
+# What models refuse, in one sentence each, whichever model it is ----------------------------------
 
 WORDS = (INDEPENDENT, ADJUSTED)
 
 
-def check_people(people: Any, known: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None) -> None:
-    """Raise for what `people` cannot be, where `known` are the classes that a model knows, and for data of others."""
-    if not (people is None or isinstance(people, known) or (isinstance(people, str) and people in WORDS)):
-        words = [*map(repr, (None, *WORDS)), *(f"thali.people.{each.__name__}(...)" for each in known)]
+def check_people(
+    people: Any, known: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None
+) -> None:
+    """Raise for what `people` cannot be, where `known` are the classes that a model knows, and for
+    data of others."""
+    if not (
+        people is None or isinstance(people, known) or (isinstance(people, str) and people in WORDS)
+    ):
+        words = [
+            *map(repr, (None, *WORDS)),
+            *(f"thali.people.{each.__name__}(...)" for each in known),
+        ]
         typed = ", ".join([*WORDS, *(each.usage for each in known)])
         got = Value("people", people) if isinstance(people, _Value) else repr(people)
         raise ArgumentError(
-            Argument("people"), " must be one of ", InPython(", ".join(words), typed), "; got ", got, "."
+            Argument("people"),
+            " must be one of ",
+            InPython(", ".join(words), typed),
+            "; got ",
+            got,
+            ".",
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
         raise DataError(
@@ -220,8 +257,8 @@ def unknown_respondents(people: Any) -> DataError:
     """The error for data that do not contain who answered, where `people` needs that."""
     return DataError(
         Setting("people", people),
-        " requires the respondent of each answer, which these data do not contain; read the data again and name the"
-        " column of respondents",
+        " requires the respondent of each answer, which these data do not contain; read the data"
+        " again and name the column of respondents",
         InPython("", Message(" with ", Argument("respondent"))),
         ".",
     )
@@ -231,5 +268,10 @@ def refuse_without_chains(people: Any, known: tuple[str, ...]) -> None:
     """Raise for a value that the method without chains does not know."""
     if people is not None and people not in known:
         raise ArgumentError(
-            Setting("people", people), " requires ", Setting("method", "mcmc"), "; got ", Value("method", "map"), "."
+            Setting("people", people),
+            " requires ",
+            Setting("method", "mcmc"),
+            "; got ",
+            Value("method", "map"),
+            ".",
         )

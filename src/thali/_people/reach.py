@@ -1,7 +1,8 @@
-"""Sets of options that reach most people (TURF: total unduplicated reach and frequency), with errors over draws.
+"""Sets of options that reach most people (TURF: total unduplicated reach and frequency), with
+errors over draws.
 
-An option either reaches a person or not, draw by draw; a set reaches a person of whom it holds an option that does.
-"""
+An option either reaches a person or not, draw by draw; a set reaches a person of whom it holds an
+option that does."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 MAX_SETS = 1_000_000  # of which all are tried
 MAX_TRUTHS = 2**28  # draws x people x options that are held
 _MAX_ROWS = 2**16  # draws x people by which sets are searched
-_FINALISTS = 100  # sets that are compared by all draws; ten times as many as are listed, if that is more
+# sets that are compared by all draws; ten times as many as are listed, if that is more
+_FINALISTS = 100
 
 
 class ReachSearch(NamedTuple):
@@ -42,18 +44,21 @@ def draws_held(draws: int, people: int, options: int) -> np.ndarray:
 def reach_table(
     reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
-    """The sets of so many options that reach most people; `reaches`: truths (draws, people, options).
+    """The sets of so many options that reach most people; `reaches`: truths (draws, people,
+    options).
 
-    Intervals are for the population that the people are a sample of: in every draw they have the weights of a Bayesian
-    bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), with half a person whom every set reaches and half a one whom none
-    does, so that of known tastes k of n people are Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
-    """
+    Intervals are for the population that the people are a sample of: in every draw they have the
+    weights of a Bayesian bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), with half a person whom
+    every set reaches and half a one whom none does, so that of known tastes k of n people are
+    Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior."""
     from thali._tables import Table
 
     size, top, tails = whole("size", size, 1), whole("top", top, 1), tails_of(ci)
     draws, people, number = reaches.shape
     if size >= number:
-        raise ArgumentError(Argument("size"), f" must be less than {number}, the number of options; got {size}.")
+        raise ArgumentError(
+            Argument("size"), f" must be less than {number}, the number of options; got {size}."
+        )
     search = searched(reaches, size, max(_FINALISTS, 10 * top))
     rng = streams(random_seed, 1)[0]
     weights, halves = rng.standard_gamma(1.0, (draws, people)), rng.standard_gamma(0.5, (draws, 2))
@@ -70,17 +75,23 @@ def reach_table(
     table["best"] = (is_best / is_best.sum(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
     table.attrs |= {"interval": ci, "sets": comb(len(options), size), "exact": search.is_exact}
-    table.attrs |= {"bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound, "people": people}
+    table.attrs |= {
+        "bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound,
+        "people": people,
+    }
     return table
 
 
 def searched(reaches: np.ndarray, size: int, most: int) -> ReachSearch:
-    """The sets that reach most people, so many of them: of all sets, by some of the draws, or by a greedy search."""
+    """The sets that reach most people, so many of them: of all sets, by some of the draws, or by a
+    greedy search."""
     draws, people, number = reaches.shape
     some = evenly_spaced(draws, max(2, _MAX_ROWS // people))
     if comb(number, size) <= MAX_SETS:
         bits = packed(reaches[some] if len(some) < draws else reaches)
-        sets = np.fromiter(chain.from_iterable(combinations(range(number), size)), np.int32).reshape(-1, size)
+        sets = np.fromiter(
+            chain.from_iterable(combinations(range(number), size)), np.int32
+        ).reshape(-1, size)
         counts = np.concatenate(list(_counts_of_all(bits, size)))
         return ReachSearch(sets[_largest(counts, most)], True, 1.0)
     bits = packed(reaches)
@@ -100,11 +111,14 @@ def packed(reaches: np.ndarray) -> np.ndarray:
 
 
 def _counts_of_all(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """How often each set reaches, in the order of `combinations`; those of the same first options at once."""
+    """How often each set reaches, in the order of `combinations`; those of the same first options
+    at once."""
     for first in combinations(range(len(bits)), size - 1):
         others = bits[first[-1] + 1 :] if first else bits
         if len(others):
-            together = np.bitwise_or.reduce(bits[list(first)], axis=0) if first else np.zeros_like(bits[0])
+            together = (
+                np.bitwise_or.reduce(bits[list(first)], axis=0) if first else np.zeros_like(bits[0])
+            )
             yield np.bitwise_count(others | together).sum(axis=1, dtype=np.int64)
 
 
@@ -119,11 +133,16 @@ def _largest(counts: np.ndarray, most: int) -> np.ndarray:
 
 
 def greedy(bits: np.ndarray, size: int) -> tuple[list[int], float]:
-    r"""A set made by adding one option after another, each that adds most, and a bound on every set of its size.
+    r"""A set made by adding one option after another, each that adds most, and a bound on every set
+    of its size.
 
-    Reach has diminishing returns, so that no set S of K options reaches more than, whatever was chosen so far (C),
+    Reach has diminishing returns, so that no set S of K options reaches more than, whatever was
+    chosen so far (C),
 
-    .. math:: f(S) \le f(C) + \sum_{k \text{ of the } K \text{ largest gains}} \big( f(C \cup \{k\}) - f(C) \big)
+    .. math::
+
+        f(S) \le f(C) + \sum_{k \text{ of the } K \text{ largest gains}} \big( f(C \cup \{k\}) -
+        f(C) \big)
 
     and than :math:`f(C_K) / (1 - (1 - 1/K)^K)` (Nemhauser, Wolsey & Fisher 1978).
     """

@@ -1,4 +1,5 @@
-"""Segments of people by draws of what each prefers: k-means, how stable they are, and their names."""
+"""Segments of people by draws of what each prefers: k-means, how stable they are, and their
+names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ _MAX_NUMBERS = 2e7  # draws x people x levels
 
 
 class Preferences(NamedTuple):
-    """Preferences of N people in D draws for F levels of attributes, or options; .5: indifferent."""
+    """Preferences of N people in D draws for F levels of attributes, or options; .5:
+    indifferent."""
 
     levels: tuple[tuple[str, ...], ...]  # (attribute, level), or (option,)
     values: np.ndarray  # (D, N, F) between 0 and 1
@@ -53,23 +55,27 @@ class HasSegments:
     _preferences: Any  # () -> Preferences
 
     def segments(self, k: Any = None, random_seed: Any = 0, ci: float = INTERVAL) -> "Segments":
-        r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and stability.
+        r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and
+        stability.
 
-        People are grouped by k-means of the mean log odds of their preferences; in every draw of the posterior each
-        belongs to the nearest centre. Preferences are
+        People are grouped by k-means of the mean log odds of their preferences; in every draw of
+        the posterior each belongs to the nearest centre. Preferences are
 
-        .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
+        .. math::
 
-        how often a person chooses a product with level l rather than one with another level of the attribute, all else
-        being equal; all attributes count alike, whatever their number of levels. Of choices among options they are how
-        often a person chooses one option rather than another one, for all others alike. Segments of people who differ
-        by degrees can be stable without being separate groups: read `explained` beside `stability`.
+            v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
+
+        how often a person chooses a product with level l rather than one with another level of the
+        attribute, all else being equal; all attributes count alike, whatever their number of
+        levels. Of choices among options they are how often a person chooses one option rather than
+        another one, for all others alike. Segments of people who differ by degrees can be stable
+        without being separate groups: read `explained` beside `stability`.
 
         Parameters
         ----------
         k : int, or several, optional
-            How many segments; of several the most stable number is chosen, the largest of those within .05 of it. None:
-            from 2 to 6, or one where nobody differs.
+            How many segments; of several the most stable number is chosen, the largest of those
+            within .05 of it. None: from 2 to 6, or one where nobody differs.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the starts of k-means.
         ci : float in (0, 1)
@@ -78,17 +84,19 @@ class HasSegments:
         Returns
         -------
         Segments
-            `.sizes`, `.profiles`, `.assignment`, `.probabilities`, `.stability`, `.by_number`; `print` shows them.
+            `.sizes`, `.profiles`, `.assignment`, `.probabilities`, `.stability`, `.by_number`;
+            `print` shows them.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `k` is no whole number of 2 or more, `ci` is not between 0 and 1, or the model does not know what each
-            person prefers.
+            If `k` is no whole number of 2 or more, `ci` is not between 0 and 1, or the model does
+            not know what each person prefers.
         DataError
-            If there are more segments than respondents, or the file of the model could not hold the data.
+            If there are more segments than respondents, or the file of the model could not hold the
+            data.
 
         References
         ----------
@@ -104,22 +112,26 @@ class Segments(Described):
     Attributes
     ----------
     sizes : pandas.DataFrame
-        One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `respondents`,
-        `share` of these respondents (mean over draws) and its interval `share_low` to `share_high`.
+        One row a segment, the largest first: `name` (the levels that it prefers most beyond
+        everybody), `respondents`, `share` of these respondents (mean over draws) and its interval
+        `share_low` to `share_high`.
     profiles : pandas.DataFrame
-        One row a segment and level of an attribute, or option: `preferred`, how often the level is preferred to another
-        one of its attribute, all else being equal, or the option to another one (.5: indifferent), its interval
-        over draws `preferred_low` to `preferred_high`, and `all_respondents`, the same of all respondents.
+        One row a segment and level of an attribute, or option: `preferred`, how often the level is
+        preferred to another one of its attribute, all else being equal, or the option to another
+        one (.5: indifferent), its interval over draws `preferred_low` to `preferred_high`, and
+        `all_respondents`, the same of all respondents.
     assignment : pandas.DataFrame
-        One row a respondent: `segment`, and `probability`, the share of draws in which she belongs to it.
+        One row a respondent: `segment`, and `probability`, the share of draws in which she belongs
+        to it.
     probabilities : pandas.DataFrame
         Respondents by segments.
     stability : float
-        Adjusted Rand index between the segments of a draw and the assignment, mean over draws: 1 if all draws agree,
-        0 if they agree as chance does.
+        Adjusted Rand index between the segments of a draw and the assignment, mean over draws: 1 if
+        all draws agree, 0 if they agree as chance does.
     by_number : pandas.DataFrame
-        One row a number of segments that was tried: `stability`, `explained` (the part of the variance between people
-        that lies between segments) and `smallest` (share of the smallest segment).
+        One row a number of segments that was tried: `stability`, `explained` (the part of the
+        variance between people that lies between segments) and `smallest` (share of the smallest
+        segment).
     """
 
     sizes: "pandas.DataFrame"
@@ -138,15 +150,19 @@ class Segments(Described):
         Returns
         -------
         pandas.DataFrame
-            One row a level, or option; columns `attribute` and `level`, or `option`, `all_respondents`, and "segment
-            1", "segment 2", ...
+            One row a level, or option; columns `attribute` and `level`, or `option`,
+            `all_respondents`, and "segment 1", "segment 2", ...
         """
         from thali._tables import Table
 
         parts = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
         first = parts[1].reset_index(drop=True)[[*names, "all_respondents"]]
-        return Table(first.assign(**{f"segment {k}": part["preferred"].to_numpy() for k, part in parts.items()}))
+        return Table(
+            first.assign(
+                **{f"segment {k}": part["preferred"].to_numpy() for k, part in parts.items()}
+            )
+        )
 
     def _description(self) -> Description:
         shares = [
@@ -154,8 +170,8 @@ class Segments(Described):
             for number, row in self.sizes.to_dict("index").items()
         ]
         note = (
-            f"Stability {self.stability:.2f} (adjusted Rand index between draws and the assignment; 1: all draws"
-            " agree)."
+            f"Stability {self.stability:.2f} (adjusted Rand index between draws and the"
+            " assignment; 1: all draws agree)."
         )
         return Description(
             f"{plural(len(self), 'segment')} of {plural(len(self.assignment), 'respondent')}",
@@ -170,10 +186,14 @@ class Segments(Described):
     __repr__ = __str__
 
 
-def segments_of(preferences: Preferences, number: Any, random_seed: Any, ci: float = INTERVAL) -> Segments:
-    r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in every draw.
+def segments_of(
+    preferences: Preferences, number: Any, random_seed: Any, ci: float = INTERVAL
+) -> Segments:
+    r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in
+    every draw.
 
-    What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far people differ.
+    What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far
+    people differ.
 
     .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
@@ -181,7 +201,8 @@ def segments_of(preferences: Preferences, number: Any, random_seed: Any, ci: flo
     numbers = numbers_of_segments(number, people)
     within = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
     points = np.log(within / (1.0 - within)) * np.sqrt(_weights(preferences))
-    seeds = streams(random_seed, max(numbers) + 1)  # segments of one number do not depend on the others
+    # segments of one number do not depend on the others
+    seeds = streams(random_seed, max(numbers) + 1)
     tried = {k: _partitions(points, k, seeds[k]) for k in numbers}
     found = {k: labels for k, labels in tried.items() if len(np.unique(_assigned(labels, k))) == k}
     if not found and number is None:
@@ -189,7 +210,8 @@ def segments_of(preferences: Preferences, number: Any, random_seed: Any, ci: flo
     if not found:
         kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
         raise DataError(
-            f"Respondents form only {plural(kinds, 'segment')}, so {numbers[0]} are not possible; reduce ",
+            f"Respondents form only {plural(kinds, 'segment')}, so {numbers[0]} are not possible;"
+            " reduce ",
             Argument("k"),
             ".",
         )
@@ -214,7 +236,8 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
 
 
 def _weights(preferences: Preferences) -> np.ndarray:
-    """Weights of levels by which all attributes count alike: a strict order lies 1 from indifference."""
+    """Weights of levels by which all attributes count alike: a strict order lies 1 from
+    indifference."""
     attributes = [attribute for *attribute, _ in preferences.levels]
     sizes = [attributes.count(attribute) for attribute in attributes]
     return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
@@ -242,7 +265,10 @@ def _row(points: np.ndarray, labels: np.ndarray, number: int) -> dict[str, float
     """Notes on a number of segments."""
     mean = points.mean(axis=0)
     assigned = _assigned(labels, number)
-    within = sum(((mean[assigned == k] - mean[assigned == k].mean(axis=0)) ** 2).sum() for k in np.unique(assigned))
+    within = sum(
+        ((mean[assigned == k] - mean[assigned == k].mean(axis=0)) ** 2).sum()
+        for k in np.unique(assigned)
+    )
     total = ((mean - mean.mean(axis=0)) ** 2).sum()
     smallest = np.bincount(assigned, minlength=number).min() / len(assigned)
     return {
@@ -276,7 +302,13 @@ def _answer(
             "name": names_of(preferences.levels, means, everybody),
             "respondents": np.bincount(assigned, minlength=number),
             "share": shares.mean(axis=0),
-            **dict(zip(("share_low", "share_high"), np.quantile(shares, tails_of(ci), axis=0), strict=True)),
+            **dict(
+                zip(
+                    ("share_low", "share_high"),
+                    np.quantile(shares, tails_of(ci), axis=0),
+                    strict=True,
+                )
+            ),
         },
         index,
     )
@@ -286,7 +318,9 @@ def _answer(
         "segment": np.repeat(index, len(preferences.levels)),
         **{
             name: list(labels) * number
-            for name, labels in zip(preferences.names, zip(*preferences.levels, strict=True), strict=True)
+            for name, labels in zip(
+                preferences.names, zip(*preferences.levels, strict=True), strict=True
+            )
         },
         "preferred": means.ravel(),
         "preferred_low": low.ravel(),
@@ -308,13 +342,14 @@ def _answer(
 
 
 def _profiles(values: np.ndarray, labels: np.ndarray, number: int) -> np.ndarray:
-    """Mean preferences of the people in each segment, shape (draws, K, F); NaN in a draw in which it has nobody."""
+    """Mean preferences of the people in each segment, shape (draws, K, F); NaN in a draw in which
+    it has nobody."""
     members = np.stack([labels == k for k in range(number)], axis=1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return members @ values / members.sum(axis=2, keepdims=True)
 
 
-# K-means (Lloyd 1982), with starts that are spread out (Arthur & Vassilvitskii 2007) ----------------------------------
+# K-means (Lloyd 1982), with starts that are spread out (Arthur & Vassilvitskii 2007) --------------
 
 
 _STARTS = 20
@@ -328,7 +363,8 @@ def centres_of(points: np.ndarray, number: int, rng: np.random.Generator) -> np.
 
 
 def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Centres moved to the means of their points until no point changes; one without points stays."""
+    """Centres moved to the means of their points until no point changes; one without points
+    stays."""
     nearest = None
     for _ in range(_MAX_PASSES):
         before, nearest = nearest, distances(points, centres).argmin(axis=1)
@@ -342,11 +378,14 @@ def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 def distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Squared distances, shape (points, centres)."""
-    return np.maximum((points**2).sum(axis=1)[:, None] - 2.0 * points @ centres.T + (centres**2).sum(axis=1), 0.0)
+    return np.maximum(
+        (points**2).sum(axis=1)[:, None] - 2.0 * points @ centres.T + (centres**2).sum(axis=1), 0.0
+    )
 
 
 def _spread(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
-    """Points drawn one after the other, each in proportion to the squared distance from those before."""
+    """Points drawn one after the other, each in proportion to the squared distance from those
+    before."""
     centres = points[[rng.integers(len(points))]]
     for _ in range(number - 1):
         away = distances(points, centres).min(axis=1)
@@ -356,19 +395,25 @@ def _spread(points: np.ndarray, number: int, rng: np.random.Generator) -> np.nda
     return centres
 
 
-# How far two partitions of the same people agree ----------------------------------------------------------------------
+# How far two partitions of the same people agree --------------------------------------------------
 
 
 def adjusted_rand(one: np.ndarray, other: np.ndarray) -> float:
-    r"""The adjusted Rand index: 1 for the same partition, 0 on average for independent ones of the same sizes.
+    r"""The adjusted Rand index: 1 for the same partition, 0 on average for independent ones of the
+    same sizes.
 
-    .. math:: (R - E[R]) \Big/ \big(\tfrac12 (A + B) - E[R]\big), \quad R = \sum_{ij} \binom{n_{ij}}{2}, \;
+    .. math::
+
+        (R - E[R]) \Big/ \big(\tfrac12 (A + B) - E[R]\big), \quad
+        R = \sum_{ij} \binom{n_{ij}}{2}, \;
         A = \sum_i \binom{n_i}{2}, \; B = \sum_j \binom{n_j}{2}, \; E[R] = A B \Big/ \binom{n}{2}
     """
     rows, columns = (np.unique(labels, return_inverse=True)[1] for labels in (one, other))
     table = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(table, (rows, columns), 1.0)
-    together, first, second = (_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0)))
+    together, first, second = (
+        _pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
+    )
     expected = first * second / max(_pairs(np.array(float(len(rows)))), 1.0)
     most = 0.5 * (first + second)
     return float((together - expected) / (most - expected)) if most > expected else 1.0
@@ -378,7 +423,7 @@ def _pairs(counts: np.ndarray) -> np.ndarray:
     return counts * (counts - 1.0) / 2.0
 
 
-# Names for segments, by what distinguishes them from everybody --------------------------------------------------------
+# Names for segments, by what distinguishes them from everybody ------------------------------------
 
 
 _WORTH_NAMING = 0.05  # of a preference, by which a segment differs from everybody
@@ -389,9 +434,11 @@ _WORDS: dict[tuple[str, ...], str] = {
 _MIN_NAMED, _MAX_NAMED = 2, 3  # attributes in a name
 
 
-def names_of(levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody: np.ndarray) -> list[str]:
-    """Names by the two attributes, or options, three where names are alike, in which profiles (K, F) differ most from
-    everybody."""
+def names_of(
+    levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody: np.ndarray
+) -> list[str]:
+    """Names by the two attributes, or options, three where names are alike, in which profiles (K,
+    F) differ most from everybody."""
     phrases = [_phrases(levels, own, everybody) for own in profiles]
     for number in (_MIN_NAMED, _MAX_NAMED):
         names = [", ".join(own[:number]) or "close to average" for own in phrases]
@@ -400,16 +447,33 @@ def names_of(levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody:
     return names
 
 
-def _phrases(levels: Sequence[tuple[str, ...]], own: np.ndarray, everybody: np.ndarray) -> list[str]:
-    """A phrase for each attribute, or option, the most distinctive first: the level liked more than others like it."""
+def _phrases(
+    levels: Sequence[tuple[str, ...]], own: np.ndarray, everybody: np.ndarray
+) -> list[str]:
+    """A phrase for each attribute, or option, the most distinctive first: the level liked more than
+    others like it."""
     liked, indifferent = [], []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
-        places = np.array([place for place, (*name, _) in enumerate(levels) if tuple(name) == attribute])
+        places = np.array(
+            [place for place, (*name, _) in enumerate(levels) if tuple(name) == attribute]
+        )
         beyond = own[places] - everybody[places]
         wanted = np.where(own[places] >= 0.5 + _WORTH_NAMING, beyond, 0.0)
         best = np.argsort(-wanted, kind="stable")[: 1 if attribute else None]
-        named = [(float(wanted[each]), levels[int(places[each])]) for each in best if wanted[each] >= _WORTH_NAMING]
+        named = [
+            (float(wanted[each]), levels[int(places[each])])
+            for each in best
+            if wanted[each] >= _WORTH_NAMING
+        ]
         liked += [(beyond, _WORDS.get(level, " ".join(level))) for beyond, level in named]
-        if not named and (less := float(np.ptp(everybody[places]) - np.ptp(own[places]))) >= 2 * _WORTH_NAMING:
+        if (
+            not named
+            and (less := float(np.ptp(everybody[places]) - np.ptp(own[places])))
+            >= 2 * _WORTH_NAMING
+        ):
             indifferent.append((less / 2, f"{' '.join(attribute) or 'the option'} matters less"))
-    return [phrase for part in (liked, indifferent) for _, phrase in sorted(part, key=lambda each: -each[0])]
+    return [
+        phrase
+        for part in (liked, indifferent)
+        for _, phrase in sorted(part, key=lambda each: -each[0])
+    ]

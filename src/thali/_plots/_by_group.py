@@ -21,7 +21,8 @@ def height_of(rows: int, groups: int) -> float:
 
 
 def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) -> None:
-    """Draw the mean, low and high (3, rows) of each group, the first row at the top; one group needs no legend."""
+    """Draw the mean, low and high (3, rows) of each group, the first row at the top; one group
+    needs no legend."""
     rows = np.arange(len(labels))
     for g, (name, (mean, low, high)) in enumerate(found.items()):
         at = rows + 0.6 * ((g + 0.5) / len(found) - 0.5)
@@ -34,4 +35,12 @@ def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) 
     if len(found) < 2:
         return
     columns = min(len(found), _ACROSS)
-    legend_of(ax, "lower left", (0.0, 1.0), ncols=columns, columnspacing=1.2, handletextpad=0.2, fontsize=None)
+    legend_of(
+        ax,
+        "lower left",
+        (0.0, 1.0),
+        ncols=columns,
+        columnspacing=1.2,
+        handletextpad=0.2,
+        fontsize=None,
+    )

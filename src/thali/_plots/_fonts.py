@@ -1,4 +1,5 @@
-"""Fonts for labels in any script: installed ones that have the characters, or a sentence that says what to install."""
+"""Fonts for labels in any script: installed ones that have the characters, or a sentence that says
+what to install."""
 
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -21,7 +22,8 @@ _BOX = "□"  # in place of a character that no font has
 _BOXES = "Last Resort"  # a font that matplotlib brings, with a box for every character
 _UNSEEN = ("Cc", "Cf", "Mn")  # categories of characters that have no place of their own on the line
 _MAX_NAMED = 5
-_warned: set[str] = set()  # characters that were warned of: the pictures of one report lack about the same
+# characters that were warned of: the pictures of one report lack about the same
+_warned: set[str] = set()
 _P = ParamSpec("_P")
 _Drawn = TypeVar("_Drawn")
 
@@ -29,7 +31,8 @@ _Drawn = TypeVar("_Drawn")
 def picture(
     *columns: str, made_by: str = "", attrs: tuple[str, ...] = (), has: str = "columns"
 ) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
-    """Make a function draw only what has these columns and attrs (or that attribute), and find fonts for all of it."""
+    """Make a function draw only what has these columns and attrs (or that attribute), and find
+    fonts for all of it."""
 
     def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
         @wraps(draw)
@@ -37,16 +40,18 @@ def picture(
             given: Any = (*arguments, *named.values())[0]
             if made_by and not hasattr(given, has):
                 raise ArgumentError(
-                    f"plots.{draw.__name__} draws what {made_by} returns; got {type(given).__name__}. A fitted model"
-                    f" draws the picture with `plot({draw.__name__!r})`."
+                    f"plots.{draw.__name__} draws what {made_by} returns; got"
+                    f" {type(given).__name__}. A fitted model draws the picture with"
+                    f" `plot({draw.__name__!r})`."
                 )
             needed = {repr(name): name in given.columns for name in columns}
             needed |= {f"attrs[{name!r}]": name in given.attrs for name in attrs}
             missing = [name for name, is_there in needed.items() if not is_there]
             if missing:
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires {listed([*needed])}, as in the table that {made_by} returns;"
-                    f" {listed(missing)} {'is' if len(missing) == 1 else 'are'} missing."
+                    f"plots.{draw.__name__} requires {listed([*needed])}, as in the table that"
+                    f" {made_by} returns; {listed(missing)} {'is' if len(missing) == 1 else 'are'}"
+                    " missing."
                 )
             axes = draw(*arguments, **named)
             find_fonts(np.ravel(axes))  # type: ignore[call-overload]
@@ -58,7 +63,8 @@ def picture(
 
 
 def find_fonts(axes: "Iterable[Axes]") -> None:
-    """Give the texts in these axes fonts for the characters that theirs lack; warn of those that no font has."""
+    """Give the texts in these axes fonts for the characters that theirs lack; warn of those that no
+    font has."""
     from matplotlib.text import Text
 
     axes = list(axes)
@@ -73,7 +79,8 @@ def find_fonts(axes: "Iterable[Axes]") -> None:
         return
     for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
         labels = [text.get_text() for text in axis.get_ticklabels()]
-        if any(nowhere & set(label) for label in labels):  # an axis writes its labels again whenever it is drawn
+        # an axis writes its labels again whenever it is drawn
+        if any(nowhere & set(label) for label in labels):
             axis.set_ticklabels([_with_boxes(label, nowhere) for label in labels])
     for text, letters in lacking.items():
         if letters & nowhere:
@@ -85,8 +92,8 @@ def find_fonts(axes: "Iterable[Axes]") -> None:
         wanted = " and ".join(dict.fromkeys(map(_font_of, seen)))
         warn(
             DataWarning(
-                f"No installed font has some characters of the labels ({named}), so pictures show boxes instead;"
-                f" install {wanted}, or another font with these characters."
+                f"No installed font has some characters of the labels ({named}), so pictures show"
+                f" boxes instead; install {wanted}, or another font with these characters."
             )
         )
 
@@ -122,24 +129,34 @@ def _characters(path: str) -> frozenset[str]:
 
 
 def _fallbacks(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """The names of installed fonts that have these characters between them, and the characters that none has."""
+    """The names of installed fonts that have these characters between them, and the characters that
+    none has."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
     names, letters = _among(fontManager.ttflist, letters)
-    if any(map(_is_seen, letters)):  # matplotlib keeps a list of fonts, which lacks those that were installed since
+    # matplotlib keeps a list of fonts, which lacks those that were installed since
+    if any(map(_is_seen, letters)):
         known = {entry.fname for entry in fontManager.ttflist}
         for path in sorted(set(findSystemFonts()) - known):
-            with suppress(Exception):  # of fonts that matplotlib cannot draw, such as those of pictures
+            # of fonts that matplotlib cannot draw, such as those of pictures
+            with suppress(Exception):
                 fontManager.addfont(path)
-        added, letters = _among([entry for entry in fontManager.ttflist if entry.fname not in known], letters)
+        added, letters = _among(
+            [entry for entry in fontManager.ttflist if entry.fname not in known], letters
+        )
         names += added
     return names, letters
 
 
-def _among(fonts: "Iterable[FontEntry]", letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """The names of those of the fonts that have the characters, plain ones first, and the characters that none has."""
+def _among(
+    fonts: "Iterable[FontEntry]", letters: frozenset[str]
+) -> tuple[list[str], frozenset[str]]:
+    """The names of those of the fonts that have the characters, plain ones first, and the
+    characters that none has."""
     names: list[str] = []
-    for font in sorted((font for font in fonts if not font.name.startswith(_BOXES)), key=_fanciness):
+    for font in sorted(
+        (font for font in fonts if not font.name.startswith(_BOXES)), key=_fanciness
+    ):
         if not letters:
             break
         if found := letters & _characters(font.fname):

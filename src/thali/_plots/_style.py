@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # Okabe & Ito (2008), Color universal design; without its yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# One hue from white to dark, the same to everybody's eye: darker is more, and next to nothing is next to white.
+# One hue from white to dark, the same to everybody's eye: darker is more, and next to nothing is
+# next to white.
 SHADES = "Blues"
 GRID = "0.88"  # lines between the cells of a matrix
 _PALEST = 0.2  # shade of the least weight of an owner, which differs from white
@@ -27,7 +28,9 @@ def new_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "l
     """Axes of a new figure of this size in inches, with room for what is drawn outside them."""
     from matplotlib import pyplot
 
-    _, axes = pyplot.subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)
+    _, axes = pyplot.subplots(
+        rows, columns, figsize=(width, height), layout="constrained", squeeze=False
+    )
     return list(axes.flat)
 
 
@@ -37,16 +40,19 @@ def axes_of(ax: "Axes | None", width: float, height: float) -> "Axes":
 
 
 def shades_of_owners() -> "Colormap":
-    """The shades of cells whose option has a feature; a cell without it is white, the least weight is not."""
+    """The shades of cells whose option has a feature; a cell without it is white, the least weight
+    is not."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(bad="white")
+    return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(
+        bad="white"
+    )
 
 
 def head_columns(ax: "Axes", mesh: Any, label: str) -> None:
-    """Write above a matrix what its columns are, without a frame; `mesh`: the cells that a bar of shades is beside,
-    None for none."""
+    """Write above a matrix what its columns are, without a frame; `mesh`: the cells that a bar of
+    shades is beside, None for none."""
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
@@ -73,7 +79,12 @@ def hide_spines(ax: "Axes", *more: str) -> None:
 
 def whole_ticks(most: int) -> list[int]:
     """The whole numbers from 1 to `most`, evenly spaced; all of them up to 12."""
-    step = next(step for power in (1, 10, 100, 1000, 10_000) for step in (power, 5 * power) if most <= 12 * step)
+    step = next(
+        step
+        for power in (1, 10, 100, 1000, 10_000)
+        for step in (power, 5 * power)
+        if most <= 12 * step
+    )
     return [1, *range(step, most + 1, step)] if step > 1 else list(range(1, most + 1))
 
 
@@ -88,7 +99,8 @@ def level_of(table: "pandas.DataFrame") -> str:
 
 
 def short(labels: list[str]) -> list[str]:
-    """Labels on one line, cut to 32 characters where two do not become the same, else cut and numbered."""
+    """Labels on one line, cut to 32 characters where two do not become the same, else cut and
+    numbered."""
     lines = list(map(one_line, labels))
     half = MAX_LABEL_LENGTH // 2
     for cut in (
@@ -111,7 +123,9 @@ def shortened(labels: list[str]) -> dict[str, str]:
 def short_set(members: str) -> str:
     """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
     line = one_line(members)
-    return line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
+    return (
+        line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
+    )
 
 
 def label_width(labels: list[str]) -> float:
@@ -126,13 +140,21 @@ def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "
     """Mark up to five points, each with an open marker that a legend names."""
     marks = []
     for number, name in enumerate(names):
-        look = {"color": COLOURS[number], "markerfacecolor": "none", "markeredgewidth": 1.8, "linestyle": "none"}
-        marks += ax.plot(x[number], y[number], _MARKERS[number], markersize=8, label=name, zorder=4, **look)
+        look = {
+            "color": COLOURS[number],
+            "markerfacecolor": "none",
+            "markeredgewidth": 1.8,
+            "linestyle": "none",
+        }
+        marks += ax.plot(
+            x[number], y[number], _MARKERS[number], markersize=8, label=name, zorder=4, **look
+        )
     return marks
 
 
 def legend_of(ax: "Axes", corner: Any, at: tuple[float, float], **look: Any) -> "Legend":
-    """A legend without a frame, outside the axes at this corner, whose names are written as they are."""
+    """A legend without a frame, outside the axes at this corner, whose names are written as they
+    are."""
     made = ax.legend(loc=corner, bbox_to_anchor=at, **({"frameon": False, "fontsize": 8} | look))
     for text in made.get_texts():
         text.set_parse_math(False)
@@ -156,13 +178,18 @@ _ROW, _HEAD = 0.21, 0.27  # inches of a row, and of the name above a group of ro
 
 
 def grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of rows, and of the names above each group of them ("": none), in inches from the top."""
-    has_name = np.array([bool(group) and groups[:place][-1:] != [group] for place, group in enumerate(groups)])
+    """Positions of rows, and of the names above each group of them ("": none), in inches from the
+    top."""
+    has_name = np.array(
+        [bool(group) and groups[:place][-1:] != [group] for place, group in enumerate(groups)]
+    )
     at = 0.05 + _HEAD * np.cumsum(has_name) + _ROW * (np.arange(len(groups)) + 0.5)
     return at, at[has_name] - (_ROW + _HEAD) / 2
 
 
-def name_grouped_rows(ax: "Axes", at: np.ndarray, labels: list[str], heads: np.ndarray, names: list[str]) -> None:
+def name_grouped_rows(
+    ax: "Axes", at: np.ndarray, labels: list[str], heads: np.ndarray, names: list[str]
+) -> None:
     """Write the labels of rows, and in bold the names above groups of them."""
     name_rows(ax, [*at, *heads], [*labels, *names], fontsize=9)
     for text in ax.get_yticklabels()[len(at) :]:

@@ -16,10 +16,11 @@ _HIGH = 0.34  # of the highest bar, in rows
 
 @picture(made_by="attention()", has="shares")
 def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the part of the people who attend to each attribute with its interval, and what is known of each person.
+    """Draw the part of the people who attend to each attribute with its interval, and what is known
+    of each person.
 
-    The grey bars above a line count the respondents by the probability that they attend: with two heaps, at 0 and 1, it
-    is known who ignores the attribute; with one in between, only how many do.
+    The grey bars above a line count the respondents by the probability that they attend: with two
+    heaps, at 0 and 1, it is known who ignores the attribute; with one in between, only how many do.
 
     Parameters
     ----------
@@ -40,7 +41,16 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     heights = _HIGH * 2 * counts / max(1, counts.max())
     for place, own in zip(at.tolist(), heights, strict=True):
         label = "respondents, by individual probability" if place == 0 else None
-        ax.bar(edges[:-1], -own, np.diff(edges), place - 0.08, align="edge", color="0.78", zorder=1, label=label)
+        ax.bar(
+            edges[:-1],
+            -own,
+            np.diff(edges),
+            place - 0.08,
+            align="edge",
+            color="0.78",
+            zorder=1,
+            label=label,
+        )
     label = f"population share, {level_of(shares)} interval"
     draw_intervals(ax, at, shares["attends"], shares["low"], shares["high"], label)
     ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")

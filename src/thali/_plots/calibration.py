@@ -19,13 +19,19 @@ _MAX_IN_ROW = 4  # axes in a row
 _TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
-@picture("class", "rows", "predicted", "observed", "low", "high", "missed", made_by="calibration(X, y)")
-def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 12) -> "list[Axes]":
-    """Draw the frequency of each class against its predicted probability, in intervals of that probability.
+@picture(
+    "class", "rows", "predicted", "observed", "low", "high", "missed", made_by="calibration(X, y)"
+)
+def calibration(
+    table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 12
+) -> "list[Axes]":
+    """Draw the frequency of each class against its predicted probability, in intervals of that
+    probability.
 
-    A point is a bin: larger where it has more rows, a diamond where it lies outside of its bar. The bar holds 89 % of
-    replicates, labels drawn at every draw of the posterior, or from the predicted probabilities where there are no
-    draws. Where predictions are calibrated, points lie near the dashed line.
+    A point is a bin: larger where it has more rows, a diamond where it lies outside of its bar. The
+    bar holds 89 % of replicates, labels drawn at every draw of the posterior, or from the predicted
+    probabilities where there are no draws. Where predictions are calibrated, points lie near the
+    dashed line.
 
     Parameters
     ----------
@@ -76,7 +82,9 @@ def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, m
             unused.set_visible(False)
         axes = axes[: len(shown)]
     elif len(axes) != len(shown):
-        raise ArgumentError(f"`ax` must have one axis per class shown ({len(shown)}); got {len(axes)}.")
+        raise ArgumentError(
+            f"`ax` must have one axis per class shown ({len(shown)}); got {len(axes)}."
+        )
     most = float(np.sqrt(table["rows"].max()))
     for number, (panel, label, name) in enumerate(zip(axes, shown, names, strict=True)):
         _draw(panel, table.loc[table["class"] == label], most)
@@ -99,13 +107,27 @@ def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, m
 def _draw(ax: "Axes", table: "pandas.DataFrame", most: float) -> None:
     """The bins of one class; `most` is the square root of the rows of the largest one."""
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
-    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{level_of(table)} predictive interval", "zorder": 1}
+    bar = {
+        "color": "0.82",
+        "linewidth": 4.0,
+        "label": f"{level_of(table)} predictive interval",
+        "zorder": 1,
+    }
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / most
     missed = table["missed"].to_numpy()
-    for chosen, label, marker, colour in ((~missed, "inside", "o", COLOURS[0]), (missed, "outside", "D", COLOURS[1])):
+    for chosen, label, marker, colour in (
+        (~missed, "inside", "o", COLOURS[0]),
+        (missed, "outside", "D", COLOURS[1]),
+    ):
         if chosen.any():
-            look = {"marker": marker, "color": colour, "edgecolor": "white", "linewidth": 0.5, "zorder": 3}
+            look = {
+                "marker": marker,
+                "color": colour,
+                "edgecolor": "white",
+                "linewidth": 0.5,
+                "zorder": 3,
+            }
             places = table["predicted"][chosen], table["observed"][chosen]
             ax.scatter(*places, s=size[chosen], label=f"observed, {label}", **look)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @picture("observed", "predicted", "low", "high", "missed", made_by="check()", attrs=(ROWS,))
 def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 40) -> "Axes":
-    """Draw each observed proportion or similarity over the interval of its replicates, the worst predicted pair first.
+    """Draw each observed proportion or similarity over the interval of its replicates, the worst
+    predicted pair first.
 
-    A row is a pair. The bar holds the interval of the replicates, the stroke is the posterior mean (of the probability
-    that the first option is chosen, or that the pair is called the most similar, or of the similarity), the point is
-    what was observed.
+    A row is a pair. The bar holds the interval of the replicates, the stroke is the posterior mean
+    (of the probability that the first option is chosen, or that the pair is called the most
+    similar, or of the similarity), the point is what was observed.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
 
     References
     ----------
-    Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+    Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
+    discrepancies.
 
     Examples
     --------
@@ -71,9 +73,14 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
     # If all replicates are equal, only the edge of the bar is visible.
     handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
-    handles += ax.plot(table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2)
+    handles += ax.plot(
+        table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2
+    )
     missed = table["missed"].to_numpy()
-    for chosen, label, marker, colour in ((~missed, "inside", "o", COLOURS[0]), (missed, "outside", "D", COLOURS[1])):
+    for chosen, label, marker, colour in (
+        (~missed, "inside", "o", COLOURS[0]),
+        (missed, "outside", "D", COLOURS[1]),
+    ):
         if chosen.any():
             mark = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
             handles += ax.plot(table["observed"].to_numpy()[chosen], rows[chosen], marker, **mark)
@@ -81,7 +88,11 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     name_rows(ax, rows, names, fontsize=9)
-    of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
+    of_all = (
+        ""
+        if len(table) == len(everything)
+        else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
+    )
     ax.set_xlabel(f"{of.quantity}{of_all}")
     legend_of(ax, "lower left", (0, 1), handles=handles, ncols=2)
     return ax

@@ -1,4 +1,5 @@
-"""The classes of products that people care about: the share of owners and the importance of each."""
+"""The classes of products that people care about: the share of owners and the importance of
+each."""
 
 import textwrap
 from typing import TYPE_CHECKING
@@ -22,12 +23,23 @@ _MAX_LINES = 3
 _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 
 
-@picture("product_class", "liked", "share", "share_se", "importance", "importance_se", made_by="classes()")
-def classes(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 15) -> "list[Axes]":
-    """Draw the most important classes of products: the share of people who own each, and its importance.
+@picture(
+    "product_class",
+    "liked",
+    "share",
+    "share_se",
+    "importance",
+    "importance_se",
+    made_by="classes()",
+)
+def classes(
+    table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 15
+) -> "list[Axes]":
+    """Draw the most important classes of products: the share of people who own each, and its
+    importance.
 
-    Lines are a standard error over groups to either side. The label below gives the share of the total importance that
-    the drawn classes have.
+    Lines are a standard error over groups to either side. The label below gives the share of the
+    total importance that the drawn classes have.
 
     Parameters
     ----------
@@ -64,10 +76,15 @@ def classes(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_c
     colours = [_LIKED if each > 0.8 else _DISLIKED if each < 0.2 else _EITHER for each in liked]
     panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
     for panel, column, label in panels:
-        values, errors = table[column].to_numpy(float), np.nan_to_num(table[f"{column}_se"].to_numpy(float))
+        values, errors = (
+            table[column].to_numpy(float),
+            np.nan_to_num(table[f"{column}_se"].to_numpy(float)),
+        )
         low = np.minimum(errors, values)  # a share is not below 0
         panel.barh(at, values, height=1.2, color=colours, zorder=2)
-        panel.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3)
+        panel.errorbar(
+            values, at, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3
+        )
         panel.set(ylim=(at[-1] + height[-1] / 2, 0), xlabel=label)
         panel.set_xlim(left=0)
         panel.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)

@@ -36,7 +36,11 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     --------
     >>> import thali as th
     >>> model = th.EliminationByAspects(alpha=1.0).fit(
-    ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False
+    ...     th.datasets.paris_rome(expected=True),
+    ...     draws=500,
+    ...     tune=500,
+    ...     random_seed=1,
+    ...     progressbar=False,
     ... )
     >>> n_features(model.findings()["n_features"].table).get_xlabel()
     'number of aspects'
@@ -49,6 +53,9 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.locator_params(axis="x", integer=True)
     low, high = table.attrs["low_high"]
     interval = interval_name(interval_of(table))
-    ax.set_title(f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}", fontsize=10)
+    ax.set_title(
+        f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}",
+        fontsize=10,
+    )
     hide_spines(ax)
     return ax

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @picture("members", "probability", made_by="features()", attrs=("groups",))
 def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int = 12) -> "Axes":
-    """Draw the weight of each feature in each group of people, one line a feature, the most probable at the top.
+    """Draw the weight of each feature in each group of people, one line a feature, the most
+    probable at the top.
 
-    Dot and line are the posterior mean and the interval of the weight, given that the feature is there; of choices it
-    is a share of the group's total. In parentheses: the probability of the feature. Features of one
-    option, and of all of them, are left out.
+    Dot and line are the posterior mean and the interval of the weight, given that the feature is
+    there; of choices it is a share of the group's total. In parentheses: the probability of the
+    feature. Features of one option, and of all of them, are left out.
 
     Parameters
     ----------
@@ -44,8 +45,14 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     Examples
     --------
     >>> import thali as th
-    >>> data = {"women": [[0, 30, 28], [10, 0, 21], [12, 19, 0]], "men": [[0, 29, 9], [11, 0, 8], [31, 32, 0]]}
-    >>> data = {name: th.PairedComparisons(counts, ["tea", "coffee", "milk"]) for name, counts in data.items()}
+    >>> data = {
+    ...     "women": [[0, 30, 28], [10, 0, 21], [12, 19, 0]],
+    ...     "men": [[0, 29, 9], [11, 0, 8], [31, 32, 0]],
+    ... }
+    >>> data = {
+    ...     name: th.PairedComparisons(counts, ["tea", "coffee", "milk"])
+    ...     for name, counts in data.items()
+    ... }
     >>> model = th.EliminationByAspects(people=th.people.Groups())
     >>> model = model.fit(data, draws=200, tune=200, thin=1, random_seed=1, progressbar=False)
     >>> [text.get_text() for text in group_weights(model.features()).get_legend().get_texts()]
@@ -53,7 +60,10 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     """
     names, n = table.attrs["groups"], table.attrs["options"]
     if len(names) > MAX_GROUPS:
-        raise ArgumentError(f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select fewer.")
+        raise ArgumentError(
+            f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select"
+            " fewer."
+        )
     size = table["members"].map(len)
     table = table.loc[(size > 1) & (size < n)].head(most)
     labels = [
@@ -62,7 +72,9 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     ]
     ax = axes_of(ax, 3.6 + label_width(labels), 1.2 + height_of(len(table), len(names)))
     ends = ("weight", "weight_low", "weight_high")
-    draw_groups(ax, labels, {name: np.array([table[f"{what}[{name}]"] for what in ends]) for name in names})
+    draw_groups(
+        ax, labels, {name: np.array([table[f"{what}[{name}]"] for what in ends]) for name in names}
+    )
     ax.set_xlim(left=0.0)
     what = "share of the group's weight" if table.attrs["shares"] else "weight"
     ax.set_xlabel(f"{what} (mean and {level_of(table)} interval)")

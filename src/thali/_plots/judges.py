@@ -29,8 +29,9 @@ MAX_JUDGES = 60  # that are drawn
 def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the discrimination of each judge with its interval, the sharpest first.
 
-    Discrimination 0 is guessing, 1 that of the typical judge. In grey: judges whom the answers of all others predict no
-    better than chance does. Of more than 60 judges the 30 sharpest and the 30 least sharp are drawn.
+    Discrimination 0 is guessing, 1 that of the typical judge. In grey: judges whom the answers of
+    all others predict no better than chance does. Of more than 60 judges the 30 sharpest and the 30
+    least sharp are drawn.
 
     Parameters
     ----------
@@ -60,7 +61,9 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     shown = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
     labels = [
         f"{name} ({number:,g})"
-        for name, number in zip(short(shown.index.tolist()), shown["comparisons"].tolist(), strict=True)
+        for name, number in zip(
+            short(shown.index.tolist()), shown["comparisons"].tolist(), strict=True
+        )
     ]
     rows = np.arange(len(shown))
     ax = axes_of(ax, 4.6 + label_width(labels), 1.2 + max(0.8, 0.24 * len(shown)))
@@ -71,7 +74,11 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.scatter(shown["discrimination"], rows, s=22, c=colours, zorder=3)
     low, high = min(0.8, float(np.min(shown["low"]))), max(1.25, float(np.max(shown["high"])))
     ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(shown) - 0.4, -0.6))
-    marks = [mark for mark in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low / 1.1 <= mark <= high * 1.1]
+    marks = [
+        mark
+        for mark in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+        if low / 1.1 <= mark <= high * 1.1
+    ]
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -16,17 +16,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_OPTIONS = 60
-_WIDTH, _PANELS = 4.6, (4, 3, 2)  # inches besides names, so that a phone shows them; widths of ratings, ranks, groups
+# inches besides names, so that a phone shows them; widths of ratings, ranks, groups
+_WIDTH, _PANELS = 4.6, (4, 3, 2)
 
 
 @picture(
-    "rating", "rating_low", "rating_high", "rank", "rank_low", "rank_high", made_by="leaderboard(...)", attrs=("tiers",)
+    "rating",
+    "rating_low",
+    "rating_high",
+    "rank",
+    "rank_low",
+    "rank_high",
+    made_by="leaderboard(...)",
+    attrs=("tiers",),
 )
 def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
-    """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and groups of several.
+    """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and
+    groups of several.
 
-    Dots are means (left) and ranks (middle), lines their intervals. Options on one line of the right panel, at its
-    dots, cannot be told apart.
+    Dots are means (left) and ranks (middle), lines their intervals. Options on one line of the
+    right panel, at its dots, cannot be told apart.
 
     Parameters
     ----------
@@ -66,8 +75,12 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         panel.grid(axis="x", color="0.9", linewidth=0.8)
         panel.set_axisbelow(True)
     place = positions(table.index)
-    drawn = [[place[member] for member in members if member in place] for members in table.attrs["tiers"]]
-    for number, (lane, members) in enumerate(_lanes([members for members in drawn if len(members) > 1])):
+    drawn = [
+        [place[member] for member in members if member in place] for members in table.attrs["tiers"]
+    ]
+    for number, (lane, members) in enumerate(
+        _lanes([members for members in drawn if len(members) > 1])
+    ):
         colour = COLOURS[number % len(COLOURS)]
         right.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
         right.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)

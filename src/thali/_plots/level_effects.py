@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_PAIRS = 3  # up to this many pairs of an attribute all are drawn; else every level against the worst one
+# up to this many pairs of an attribute all are drawn; else every level against the worst one
+_MAX_PAIRS = 3
 
 
 @picture("attribute", "level", "over", "effect", "low", "high", made_by="level_effects()")
 def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the probability that one level of an attribute is preferred to another, all else being equal.
+    """Draw the probability that one level of an attribute is preferred to another, all else being
+    equal.
 
-    A point is the mean over people, its thick line the interval over draws; where people differ, the thin line holds
-    most of them. The dashed line is indifference. For an attribute with four levels or more each is compared with the
-    worst one, or with the first if there is no direction.
+    A point is the mean over people, its thick line the interval over draws; where people differ,
+    the thin line holds most of them. The dashed line is indifference. For an attribute with four
+    levels or more each is compared with the worst one, or with the first if there is no direction.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """All pairs of an attribute with few levels, else those with the level that is never the better one."""
+    """All pairs of an attribute with few levels, else those with the level that is never the better
+    one."""
     kept = []
     for _, rows in table.groupby("attribute", sort=False):
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
@@ -90,9 +93,13 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
 def _labels(table: "pandas.DataFrame") -> list[str]:
     """The labels of the rows."""
     shown = {}
-    for _, rows in table.groupby("attribute", sort=False):  # two levels of one attribute must not look the same
+    # two levels of one attribute must not look the same
+    for _, rows in table.groupby("attribute", sort=False):
         levels = list(dict.fromkeys([*rows["level"], *rows["over"]]))
-        shown |= {(rows["attribute"].iloc[0], level): name for level, name in zip(levels, short(levels), strict=True)}
+        shown |= {
+            (rows["attribute"].iloc[0], level): name
+            for level, name in zip(levels, short(levels), strict=True)
+        }
     return [
         f"{shown[attribute, level]} over {shown[attribute, other]}"
         for attribute, level, other in table[["attribute", "level", "over"]].itertuples(index=False)

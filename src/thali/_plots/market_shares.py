@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @picture("share", "share_low", "share_high", made_by="market_shares()")
 def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the share of every product with its interval; with a change, the share after it below, and the difference.
+    """Draw the share of every product with its interval; with a change, the share after it below,
+    and the difference.
 
     Parameters
     ----------
@@ -37,13 +38,21 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"share": [0.6, 0.4], "share_low": [0.5, 0.3], "share_high": [0.7, 0.5]}, index=["A", "B"])
+    >>> table = pd.DataFrame(
+    ...     {"share": [0.6, 0.4], "share_low": [0.5, 0.3], "share_high": [0.7, 0.5]},
+    ...     index=["A", "B"],
+    ... )
     >>> ax = market_shares(table)
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['A', 'B']
     """
     changed = "after" in table
-    names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
+    names = short(
+        [
+            ": ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+            for label in table.index
+        ]
+    )
     height = 0.36 if changed else 0.62
     size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
     ax = axes_of(ax, *size)
@@ -69,12 +78,15 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> None:
-    """The difference of every share in percentage points, with its interval, to the right of the bars."""
+    """The difference of every share in percentage points, with its interval, to the right of the
+    bars."""
     across = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, row in zip(at, table.to_dict("records"), strict=True):
         middle, low, high = (_points(row[name]) for name in ("change", "change_low", "change_high"))
-        ax.text(1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5)
+        ax.text(
+            1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5
+        )
 
 
 def _points(share: float) -> str:

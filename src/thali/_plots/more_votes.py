@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_WAYS = {"as_so_far": "votes on pairs in the current mix", "among_these": "votes on pairs of the leaders only"}
+_WAYS = {
+    "as_so_far": "votes on pairs in the current mix",
+    "among_these": "votes on pairs of the leaders only",
+}
 
 
 @picture("among_these", made_by="more_votes()")
@@ -37,7 +40,14 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     table = table.loc[table.index > 0]  # on a logarithmic axis
     for number, (way, label) in enumerate(_WAYS.items()):
         if way in table:
-            ax.plot(table.index, table[way], color=COLOURS[number], marker="o", markersize=3.5, label=label)
+            ax.plot(
+                table.index,
+                table[way],
+                color=COLOURS[number],
+                marker="o",
+                markersize=3.5,
+                label=label,
+            )
     ax.axhline(0.5, color="0.7", linewidth=0.8, linestyle="--", zorder=0)
     ax.set(xscale="log", ylim=(-0.02, 1.02), xlabel="further votes")
     ax.set_ylabel("probability that the leaders are separated")

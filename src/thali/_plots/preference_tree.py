@@ -31,14 +31,16 @@ class _Branches:
 def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw a model fitted by maximum likelihood as a preference tree.
 
-    Each aspect is a branch whose length is its weight; an option is at the end of its unique branch, at the sum of the
-    weights of all its aspects. The choice between two options depends on their branches up to the common node. Without
-    an aspect that options share there are no branches but those of the options, the longest first.
+    Each aspect is a branch whose length is its weight; an option is at the end of its unique
+    branch, at the sum of the weights of all its aspects. The choice between two options depends on
+    their branches up to the common node. Without an aspect that options share there are no branches
+    but those of the options, the longest first.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Branches: name, parent (a row, -1 of the root), length; leaves first, the root last, ``attrs["leaves"]``.
+        Branches: name, parent (a row, -1 of the root), length; leaves first, the root last,
+        ``attrs["leaves"]``.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -53,7 +55,14 @@ def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axe
     Examples
     --------
     >>> import thali as th
-    >>> groups = {"LBJ": "politician", "HW": "politician", "JU": "athlete", "CY": "athlete", "SL": "star", "ET": "star"}
+    >>> groups = {
+    ...     "LBJ": "politician",
+    ...     "HW": "politician",
+    ...     "JU": "athlete",
+    ...     "CY": "athlete",
+    ...     "SL": "star",
+    ...     "ET": "star",
+    ... }
     >>> model = th.EliminationByAspects(
     ...     {who: [group] for who, group in groups.items()}, method="maximum-likelihood"
     ... )

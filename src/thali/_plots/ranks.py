@@ -22,9 +22,9 @@ MIN_DRAWN = 0.005  # less probable ranks stay white
 def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of each rank of each option, the best option at the top.
 
-    Darker cells are more probable; white is below .005. Dot and line are the posterior mean of the rank and its
-    interval. The rank is that of the utility, the weight of all aspects of an option: of two options, the one with the
-    higher utility is chosen more often.
+    Darker cells are more probable; white is below .005. Dot and line are the posterior mean of the
+    rank and its interval. The rank is that of the utility, the weight of all aspects of an option:
+    of two options, the one with the higher utility is chosen more often.
 
     Parameters
     ----------
@@ -41,16 +41,22 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique")
-    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> model = model.fit(
+    ...     th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False
+    ... )
     >>> ranks(model.ranks(every_rank=True)).get_xlabel()
     'rank (mean and 89 % interval)'
     """
     labels = short(table.index.tolist())
     n = len(labels)
     if f"p_{n}" not in table:
-        raise ArgumentError("plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`.")
+        raise ArgumentError(
+            "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
+        )
     cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-    ax = axes_of(ax, 1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)
+    ax = axes_of(
+        ax, 1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n
+    )
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
     drawn = np.ma.masked_less(probability, MIN_DRAWN)
     image = ax.imshow(

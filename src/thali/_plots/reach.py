@@ -31,7 +31,9 @@ def reach(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"members": [("tea", "milk")], "reach": [0.8], "low": [0.7], "high": [0.9]})
+    >>> table = pd.DataFrame(
+    ...     {"members": [("tea", "milk")], "reach": [0.8], "low": [0.7], "high": [0.9]}
+    ... )
     >>> [text.get_text() for text in reach(table).get_yticklabels()]
     ['tea, milk']
     """

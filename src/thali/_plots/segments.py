@@ -31,9 +31,10 @@ _WIDTH, _NAME = 1.75, 24  # inches of a segment, letters in a line of its name
 def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw what the people of each segment prefer, beside everybody.
 
-    A column is a segment, with its size and what distinguishes it. A point is how often its people prefer the level to
-    another one of the attribute, all else being equal, or the option to another one; the short grey line is everybody,
-    and the dashed one indifference. The line through a point is the interval over draws.
+    A column is a segment, with its size and what distinguishes it. A point is how often its people
+    prefer the level to another one of the attribute, all else being equal, or the option to another
+    one; the short grey line is everybody, and the dashed one indifference. The line through a point
+    is the interval over draws.
 
     Parameters
     ----------
@@ -62,15 +63,41 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         ax = new_axes(wide + _WIDTH * len(found), 1.0 + 0.16 * lines + tall, 1, len(found))
     drawn = list(ax)
     wanted = list(zip(attributes, levels, strict=True))
-    for number, (panel, (segment, row)) in enumerate(zip(drawn, found.sizes.to_dict("index").items(), strict=True)):
-        own = profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[wanted]
+    for number, (panel, (segment, row)) in enumerate(
+        zip(drawn, found.sizes.to_dict("index").items(), strict=True)
+    ):
+        own = (
+            profiles.loc[profiles["segment"] == segment]
+            .set_index(["attribute", "level"])
+            .loc[wanted]
+        )
         colour = COLOURS[number % len(COLOURS)]
         panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
         panel.hlines(
-            places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1
+            places,
+            own["all_respondents"],
+            own["preferred"],
+            color=colour,
+            alpha=0.35,
+            linewidth=4.0,
+            zorder=1,
         )
-        panel.vlines(own["all_respondents"], places - 0.08, places + 0.08, color="0.35", linewidth=1.6, zorder=2)
-        panel.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)
+        panel.vlines(
+            own["all_respondents"],
+            places - 0.08,
+            places + 0.08,
+            color="0.35",
+            linewidth=1.6,
+            zorder=2,
+        )
+        panel.hlines(
+            places,
+            own["preferred_low"],
+            own["preferred_high"],
+            color=colour,
+            linewidth=1.4,
+            zorder=3,
+        )
         panel.plot(
             own["preferred"],
             places,
@@ -84,8 +111,18 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         divide_rows(panel, heads)
         interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
         title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
-        panel.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
-        panel.text(0.0, 1.0, wrapped[number], transform=panel.transAxes, fontsize=8, va="bottom", parse_math=False)
+        panel.set_title(
+            title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines
+        )
+        panel.text(
+            0.0,
+            1.0,
+            wrapped[number],
+            transform=panel.transAxes,
+            fontsize=8,
+            va="bottom",
+            parse_math=False,
+        )
         panel.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         panel.tick_params(axis="y", length=0)
@@ -94,17 +131,21 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     first = drawn[0]
     name_grouped_rows(first, places, labels, heads, names)
     figure = first.figure
-    what, interval = "option" if is_of_options else "level", interval_name(interval_of(found.profiles))
+    what, interval = (
+        "option" if is_of_options else "level",
+        interval_name(interval_of(found.profiles)),
+    )
     figure.supxlabel(
-        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval}; percentages:"
-        " shares of respondents)",
+        f"probability that the {what} is preferred to another\n(grey: all respondents; line:"
+        f" {interval}; percentages: shares of respondents)",
         fontsize=9,
     )
     return drawn
 
 
 def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
-    """The levels that are drawn: all, or those of the attributes, or the options, in which segments differ most."""
+    """The levels that are drawn: all, or those of the attributes, or the options, in which segments
+    differ most."""
     far = (profiles["preferred"] - profiles["all_respondents"]).abs()
     if not profiles["attribute"].iloc[0]:
         differences: Any = far.groupby(profiles["level"], sort=False).max()
@@ -113,7 +154,9 @@ def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
         return [""] * len(options), options
     levels: dict[str, list[str]] = {}
     differs: dict[str, float] = {}
-    for attribute, level, own in zip(profiles["attribute"], profiles["level"], far.tolist(), strict=True):
+    for attribute, level, own in zip(
+        profiles["attribute"], profiles["level"], far.tolist(), strict=True
+    ):
         of_attribute = levels.setdefault(attribute, [])
         of_attribute += [level] * (level not in of_attribute)
         differs[attribute] = max(differs.get(attribute, 0.0), own)
@@ -121,7 +164,12 @@ def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
     for attribute in sorted(differs, key=lambda name: -differs[name]):
         if not kept or sum(len(levels[name]) for name in (*kept, attribute)) <= _MAX_LEVELS:
             kept.add(attribute)
-    shown = [(attribute, level) for attribute, own in levels.items() if attribute in kept for level in own]
+    shown = [
+        (attribute, level)
+        for attribute, own in levels.items()
+        if attribute in kept
+        for level in own
+    ]
     return [attribute for attribute, _ in shown], [level for _, level in shown]
 
 
@@ -129,7 +177,9 @@ def _short_levels(attributes: list[str], levels: list[str]) -> list[str]:
     """Labels of levels, cut so that two of one attribute differ."""
     found: list[str] = []
     for attribute in dict.fromkeys(attributes):
-        found += short([level for name, level in zip(attributes, levels, strict=True) if name == attribute])
+        found += short(
+            [level for name, level in zip(attributes, levels, strict=True) if name == attribute]
+        )
     return found
 
 

@@ -28,11 +28,13 @@ _MAX_LINES = 8  # quantities that are drawn
 
 @picture(made_by="quantities()", has="items")
 def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
-    """Draw the quantities on which the chains disagree most over the draws, each chain in its colour.
+    """Draw the quantities on which the chains disagree most over the draws, each chain in its
+    colour.
 
-    The log-likelihood comes first, then up to seven others, those with the largest R-hat. Chains that have converged
-    overlap and look alike. Quantities that never change are left out, except the log-likelihood. Chains of similarities
-    may agree in all of these and still be in different families of features, so look at `features` as well.
+    The log-likelihood comes first, then up to seven others, those with the largest R-hat. Chains
+    that have converged overlap and look alike. Quantities that never change are left out, except
+    the log-likelihood. Chains of similarities may agree in all of these and still be in different
+    families of features, so look at `features` as well.
 
     Parameters
     ----------
@@ -65,7 +67,9 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     others = sorted((name for name in moving if name != _FIRST), key=lambda name: -r_hat[name])
     names = [name for name in (_FIRST, *others) if name in quantities][:_MAX_LINES]
     if not names:
-        raise ArgumentError("plots.trace requires a quantity that changes between draws; none of these does.")
+        raise ArgumentError(
+            "plots.trace requires a quantity that changes between draws; none of these does."
+        )
     axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names)) if ax is None else list(ax)
     titles = short([_NAMES.get(name, name) for name in names])
     for panel, name, title in zip(axes, names, titles, strict=True):

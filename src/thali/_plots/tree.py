@@ -26,8 +26,8 @@ _PLACES = ((_GAP, "bottom"), (-_GAP, "top"))  # where a name is tried: above its
 def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     """Draw a tree, the root at the left, the leaves at the right, with edges of their lengths.
 
-    Names of inner nodes are at the edges that lead to them, if there is room. If there are too many leaves for readable
-    labels, only some are labelled.
+    Names of inner nodes are at the edges that lead to them, if there is room. If there are too many
+    leaves for readable labels, only some are labelled.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ class Branches(Protocol):
 
 
 def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, np.ndarray]":
-    """Draw branches with every node at its depth; returned are the axes and the heights of the nodes."""
+    """Draw branches with every node at its depth; returned are the axes and the heights of the
+    nodes."""
     from matplotlib.collections import LineCollection
 
     below = children(tree.parents.tolist())
@@ -89,10 +90,16 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
     labels = short([tree.names[leaf] for leaf in leaves])
     own = ax is None
     ax = axes_of(ax, 4.2 + label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
-    edges = [[(x[parent], y[node]), (x[node], y[node])] for node, parent in enumerate(tree.parents[:-1])]
-    forks = [[(x[node], y[at[0]]), (x[node], y[at[-1]])] for node, at in enumerate(below) if len(at) > 1]
+    edges = [
+        [(x[parent], y[node]), (x[node], y[node])] for node, parent in enumerate(tree.parents[:-1])
+    ]
+    forks = [
+        [(x[node], y[at[0]]), (x[node], y[at[-1]])] for node, at in enumerate(below) if len(at) > 1
+    ]
     lines = np.array([*edges, *forks])
-    ax.add_collection(LineCollection(list(lines), colors="0.25", linewidths=1.2 if n <= 100 else 0.7))
+    ax.add_collection(
+        LineCollection(list(lines), colors="0.25", linewidths=1.2 if n <= 100 else 0.7)
+    )
     deepest = float(x.max())
     ax.set(xlim=(-0.01 * deepest, 1.005 * deepest), ylim=(n - 0.4, -0.6))
 
@@ -107,14 +114,21 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
     if texts := _names(ax, tree, x, y):
         find_fonts([ax])
         if own:
-            ax.figure.canvas.figure.draw_without_rendering()  # only now the length of an edge on paper is known
+            # only now the length of an edge on paper is known
+            ax.figure.canvas.figure.draw_without_rendering()
         _place(ax, texts, lines)
     return ax, y
 
 
 def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[int, Annotation]":
     """The names of inner nodes, at the middle of the edges that lead to them."""
-    look = {"textcoords": "offset points", "ha": "center", "fontsize": _NAME, "color": "0.25", "parse_math": False}
+    look = {
+        "textcoords": "offset points",
+        "ha": "center",
+        "fontsize": _NAME,
+        "color": "0.25",
+        "parse_math": False,
+    }
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := one_line(tree.names[node]):
@@ -127,7 +141,8 @@ def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[in
 def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
     """Move names to where they touch nothing; one without room along its edge is removed."""
     gap = _GAP * ax.figure.dpi / 72
-    drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)  # the first are edges, in order of nodes
+    # the first are edges, in order of nodes
+    drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
     taken = [np.array([line.min(axis=0), line.max(axis=0)]) for line in drawn]
     for node, text in texts.items():
         length = drawn[node][1, 0] - drawn[node][0, 0]
@@ -137,7 +152,8 @@ def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> Non
 
 
 def _is_placed(ax: "Axes", text: "Annotation", taken: list[np.ndarray]) -> bool:
-    """Whether a name found a place where it touches none of the boxes `taken`, to which it is added."""
+    """Whether a name found a place where it touches none of the boxes `taken`, to which it is
+    added."""
     gap = _GAP * ax.figure.dpi / 72
     low, high = np.array(taken).transpose(1, 0, 2)
     for up, vertical in _PLACES:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @picture("utility", "low", "high", made_by="findings()['utility_scale']")
 def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: bool = True) -> "Axes":
-    """Draw the utility of each option, for which Bradley and Terry's models say worth, on a logarithmic axis.
+    """Draw the utility of each option, for which Bradley and Terry's models say worth, on a
+    logarithmic axis.
 
-    The intervals are those of quasi-variances, which need no option as a reference: two options whose intervals do not
-    overlap differ. (Where no quasi-variances exist, they are intervals of each option by itself.) A triangle at the
-    left end stands for an option of utility 0.
+    The intervals are those of quasi-variances, which need no option as a reference: two options
+    whose intervals do not overlap differ. (Where no quasi-variances exist, they are intervals of
+    each option by itself.) A triangle at the left end stands for an option of utility 0.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     sort : bool
-        Whether options are sorted by utility, the highest first; else they are in the order of the data.
+        Whether options are sorted by utility, the highest first; else they are in the order of the
+        data.
 
     Returns
     -------
@@ -43,7 +45,9 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     Examples
     --------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+    ...     th.datasets.celebrities()
+    ... )
     >>> utility_scale(model.findings()["utility_scale"].table).get_yticklabels()[0].get_text()
     'LBJ'
     """
@@ -57,10 +61,22 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     rows = np.arange(n)
     some = utility > 0.0
     low, high = lows[some], highs[some]
-    bars = {"fmt": "o", "markersize": 5, "color": COLOURS[0], "ecolor": "0.4", "elinewidth": 1.2, "capsize": 2.5}
+    bars = {
+        "fmt": "o",
+        "markersize": 5,
+        "color": COLOURS[0],
+        "ecolor": "0.4",
+        "elinewidth": 1.2,
+        "capsize": 2.5,
+    }
     ax.errorbar(utility[some], rows[some], xerr=[utility[some] - low, high - utility[some]], **bars)
     _scale_logarithmically(ax, float(low.min()), float(high.max()))
-    none = {"marker": "<", "color": COLOURS[0], "linestyle": "none", "transform": ax.get_yaxis_transform()}
+    none = {
+        "marker": "<",
+        "color": COLOURS[0],
+        "linestyle": "none",
+        "transform": ax.get_yaxis_transform(),
+    }
     ax.plot(np.full(n - some.sum(), 0.01), rows[~some], **none)
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(6.0 / room))
@@ -79,7 +95,11 @@ def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
     room = max(high / low, 1.1) ** 0.05
     ax.set_xlim(low / room, high * room)
     ratio = high / low
-    ticks = MaxNLocator(5) if ratio < 8 else LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,), numticks=12)
+    ticks = (
+        MaxNLocator(5)
+        if ratio < 8
+        else LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,), numticks=12)
+    )
     ax.xaxis.set_major_locator(ticks)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @picture("attribute", "level", "over", "wtp", "wtp_low", "wtp_high", made_by="willingness_to_pay()")
 def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the amount that the median person would pay for each level, its interval, and how far people differ.
+    """Draw the amount that the median person would pay for each level, its interval, and how far
+    people differ.
 
     A line that leaves the picture ends in an arrow.
 
@@ -37,7 +38,14 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     Examples
     --------
     >>> import pandas as pd
-    >>> row = {"attribute": "zoom", "level": "yes", "over": "no", "wtp": 12.0, "wtp_low": 8.0, "wtp_high": 16.0}
+    >>> row = {
+    ...     "attribute": "zoom",
+    ...     "level": "yes",
+    ...     "over": "no",
+    ...     "wtp": 12.0,
+    ...     "wtp_low": 8.0,
+    ...     "wtp_high": 16.0,
+    ... }
     >>> [text.get_text() for text in willingness_to_pay(pd.DataFrame([row])).get_yticklabels()]
     ['zoom: yes over no']
     """
@@ -45,16 +53,32 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     ax = axes_of(ax, 4.2 + label_width(names), 1.1 + 0.3 * len(names))
     at, level = np.arange(len(names), dtype=float), level_of(table)
     ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
-    people = table[["respondents_low", "respondents_high"]].to_numpy(float) if "respondents_low" in table else ends
+    people = (
+        table[["respondents_low", "respondents_high"]].to_numpy(float)
+        if "respondents_low" in table
+        else ends
+    )
     low, high = _range(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
         apart = people.clip(low, high)
-        ax.hlines(at, apart[:, 0], apart[:, 1], color="0.55", linewidth=1.0, zorder=1, label=f"{level} of respondents")
+        ax.hlines(
+            at,
+            apart[:, 0],
+            apart[:, 1],
+            color="0.55",
+            linewidth=1.0,
+            zorder=1,
+            label=f"{level} of respondents",
+        )
         _mark_ends(ax, at, people, low, high)
     else:
         _mark_ends(ax, at, ends, low, high)
-    label = f"median respondent, {level} interval" if "respondents_low" in table else f"{level} interval"
+    label = (
+        f"median respondent, {level} interval"
+        if "respondents_low" in table
+        else f"{level} interval"
+    )
     shown = ends.clip(low, high)
     draw_intervals(ax, at, table["wtp"].clip(low, high), shown[:, 0], shown[:, 1], label)
     price = table.attrs.get("price")
@@ -72,7 +96,8 @@ def _name(row: dict[Any, Any]) -> str:
 
 
 def _range(intervals: np.ndarray, people: np.ndarray) -> tuple[float, float]:
-    """What the picture shows: all intervals that are finite, and people up to three times as far."""
+    """What the picture shows: all intervals that are finite, and people up to three times as
+    far."""
     finite = intervals[np.isfinite(intervals)]
     most = float(np.abs(finite).max(initial=0.0)) or 1.0
     others = people[np.isfinite(people)]
@@ -85,4 +110,12 @@ def _range(intervals: np.ndarray, people: np.ndarray) -> tuple[float, float]:
 def _mark_ends(ax: "Axes", at: np.ndarray, people: np.ndarray, low: float, high: float) -> None:
     """Arrows where a line goes on beyond the picture."""
     for ends, edge, marker in ((people[:, 0] < low, low, "<"), (people[:, 1] > high, high, ">")):
-        ax.plot(np.full(int(ends.sum()), edge), at[ends], marker, color="0.55", markersize=5, clip_on=False, zorder=1)
+        ax.plot(
+            np.full(int(ends.sum()), edge),
+            at[ends],
+            marker,
+            color="0.55",
+            markersize=5,
+            clip_on=False,
+            zorder=1,
+        )

@@ -18,18 +18,28 @@ _STYLES = ("-", "--", ":", "-.")
 _MOST_TICKS = 12  # names of periods
 
 
-@picture("option", "period", "rating", "low", "high", "rank", made_by="worths_in_time()", attrs=("better", "worse"))
+@picture(
+    "option",
+    "period",
+    "rating",
+    "low",
+    "high",
+    "rank",
+    made_by="worths_in_time()",
+    attrs=("better", "worse"),
+)
 def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the rating of each option in each period, with bands of their intervals and names at the ends of lines.
+    """Draw the rating of each option in each period, with bands of their intervals and names at the
+    ends of lines.
 
-    Seven options have colours, bands and names: those that have surely become better or worse since they entered, and
-    the first of the last period; the others are grey.
+    Seven options have colours, bands and names: those that have surely become better or worse since
+    they entered, and the first of the last period; the others are grey.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `worths_in_time()` of a leaderboard returned; ``attrs["better"]`` and ``attrs["worse"]`` are
-        the options that surely changed.
+        What `worths_in_time()` of a leaderboard returned; ``attrs["better"]`` and
+        ``attrs["worse"]`` are the options that surely changed.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -40,10 +50,16 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = [("tea", "milk", "tea", 1), ("tea", "milk", "tea", 1), ("tea", "milk", "milk", 2)] * 9
+    >>> rows = [
+    ...     ("tea", "milk", "tea", 1),
+    ...     ("tea", "milk", "tea", 1),
+    ...     ("tea", "milk", "milk", 2),
+    ... ] * 9
     >>> rows += [("milk", "tea", "tea", 3), ("milk", "tea", "milk", 3)] * 9
     >>> games = pd.DataFrame(rows, columns=["left", "right", "winner", "season"])
-    >>> worths_in_time(th.leaderboard(games, period="season", progressbar=False).worths_in_time()).get_ylabel()
+    >>> worths_in_time(
+    ...     th.leaderboard(games, period="season", progressbar=False).worths_in_time()
+    ... ).get_ylabel()
     'rating (89 % interval)'
     """
     periods = list(dict.fromkeys(table["period"]))
@@ -51,19 +67,29 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     last = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
     order = list(dict.fromkeys([*last["option"], *table["option"]]))
     moved = {*table.attrs["better"], *table.attrs["worse"]}
-    named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)
+    named = sorted(
+        sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index
+    )
     labels = short(named)
     others = [option for option in order if option not in named]
     ax = axes_of(ax, min(9.0, 3.5 + 0.5 * len(periods)) + label_width(labels), 4.2)
     own = {str(option): rows for option, rows in table.groupby("option", sort=False)}
     for option in others:
         rows = own[option]
-        ax.plot([at[name] for name in rows["period"]], rows["rating"], color="0.8", linewidth=0.9, zorder=1)
+        ax.plot(
+            [at[name] for name in rows["period"]],
+            rows["rating"],
+            color="0.8",
+            linewidth=0.9,
+            zorder=1,
+        )
     marker = "o" if len(periods) <= _MOST_TICKS else ""
     for place, option in enumerate(named):
         rows, colour = own[option], COLOURS[place]
         x = np.array([at[name] for name in rows["period"]])
-        ax.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.13, linewidth=0, zorder=2)
+        ax.fill_between(
+            x, rows["low"], rows["high"], color=colour, alpha=0.13, linewidth=0, zorder=2
+        )
         style = {"linestyle": _STYLES[place % len(_STYLES)], "marker": marker, "markersize": 3.5}
         ax.plot(x, rows["rating"], color=colour, linewidth=1.7, zorder=3, **style)
     low, high = ax.get_ylim()

@@ -27,14 +27,16 @@ _STUCK = Message(
 class Advice(NamedTuple):
     """What a model says about chains that disagree, in parts of sentences and remedies."""
 
-    draws: str | None = "draws"  # the argument that lengthens a run; None: there is none, and `stuck` is advised
+    # the argument that lengthens a run; None: there is none, and `stuck` is advised
+    draws: str | None = "draws"
     now: int | None = None  # its value; None: the draws of the summary
     tunes: bool = True  # whether `tune` is to be raised likewise
     besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
     stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
     longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
     note: tuple[Any, ...] = ()  # what stands after every sentence
-    ess: int | None = None  # effective draws that are wanted of all chains together; None: 100 of each
+    # effective draws that are wanted of all chains together; None: 100 of each
+    ess: int | None = None
 
 
 NO_ADVICE = Advice()
@@ -42,22 +44,24 @@ NO_ADVICE = Advice()
 
 @dataclass(frozen=True)
 class ConvergenceCheck(Described):
-    """Whether the chains of a fit agree and are long enough: its truth value; it shows itself as a sentence.
+    """Whether the chains of a fit agree and are long enough: its truth value; it shows itself as a
+    sentence.
 
     Attributes
     ----------
     agrees : bool
     facts : dict
-        chains, draws; where they are defined r_hat (the largest), r_hat_of (its row), ess (the smallest), ess_kind
-        ("ess_bulk" or "ess_tail"), ess_of (its row), wanted_ess, disagree (whether R-hat is too large), longer (how
-        many times as many draws should do, if the chains merely are short) and apart (whether that is so many that a
-        longer run would hardly help).
+        chains, draws; where they are defined r_hat (the largest), r_hat_of (its row), ess (the
+        smallest), ess_kind ("ess_bulk" or "ess_tail"), ess_of (its row), wanted_ess, disagree
+        (whether R-hat is too large), longer (how many times as many draws should do, if the chains
+        merely are short) and apart (whether that is so many that a longer run would hardly help).
     remedies : tuple of Setting
         Arguments of another fit that are advised.
     message : Message
         The sentence, in parts that every place spells in its own words.
     people : Message or None
-        What intervals lack for statements about people, because answers of the same people count as independent.
+        What intervals lack for statements about people, because answers of the same people count as
+        independent.
     good : bool
         Whether the chains agree and intervals lack nothing.
     """
@@ -78,7 +82,9 @@ class ConvergenceCheck(Described):
 
     def render(self, words: Words) -> str:
         """The sentence in those words."""
-        return " ".join(each.render(words) for each in (self.message, self.people) if each is not None)
+        return " ".join(
+            each.render(words) for each in (self.message, self.people) if each is not None
+        )
 
     def __bool__(self) -> bool:
         return self.agrees
@@ -93,13 +99,16 @@ class ConvergenceCheck(Described):
 def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> ConvergenceCheck:
     """The convergence check of a summary.
 
-    The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at least 100
-    a chain, for every quantity that changes at all (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021, section 4).
+    The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at
+    least 100 a chain, for every quantity that changes at all (Vehtari, Gelman, Simpson, Carpenter &
+    Bürkner 2021, section 4).
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"sd": 1.0, "r_hat": 1.1, "ess_bulk": 90.0, "ess_tail": 300.0}, index=["alpha"])
+    >>> frame = pd.DataFrame(
+    ...     {"sd": 1.0, "r_hat": 1.1, "ess_bulk": 90.0, "ess_tail": 300.0}, index=["alpha"]
+    ... )
     >>> frame.attrs.update(chains=4, draws=1000)
     >>> convergence = check_convergence(frame)
     >>> bool(convergence), str(convergence).split(":")[0]
@@ -109,10 +118,15 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
-            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by summary()."
+            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by"
+            " summary()."
         )
     found = _judged(summary, advice)
-    return replace(found, message=Message(*found.message.parts, *advice.note)) if advice.note else found
+    return (
+        replace(found, message=Message(*found.message.parts, *advice.note))
+        if advice.note
+        else found
+    )
 
 
 def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
@@ -126,7 +140,9 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
         return ConvergenceCheck(False, facts, Message(few, Setting(advice.draws, 1000), "."))
     rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
     if not rows:
-        return ConvergenceCheck(True, facts, Message(f"{of_chains} agree trivially: no quantity varies."))
+        return ConvergenceCheck(
+            True, facts, Message(f"{of_chains} agree trivially: no quantity varies.")
+        )
     wanted = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
     # NaN though the quantity changes means a chain that stands still: as bad as can be.
     smallest, kind, smallest_of = min(
@@ -145,32 +161,44 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     faults = []
     if disagree:
         faults.append(
-            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (target: at most {HIGHEST_R_HAT})"
+            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (target: at most"
+            f" {HIGHEST_R_HAT})"
         )
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
-        faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (target: at least {wanted:,})")
+        faults.append(
+            f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (target: at least {wanted:,})"
+        )
     is_stuck = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
     facts |= {"disagree": disagree, "longer": longer, "apart": disagree and is_stuck}
     fault, mend = " and ".join(faults), _mend(draws, longer, disagree, is_stuck, advice)
     if chains == 1:
-        alone = ("with one chain there is no R-hat, so agreement between chains cannot be checked; use ",)
+        alone = (
+            "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
+        )
         alone += (Setting("chains", 4),)
         if short:
             parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
         else:
-            long = f"{of_chains} is long enough ({kind} of {short_name(smallest_of)} is {smallest:,.0f}), but "
+            long = (
+                f"{of_chains} is long enough ({kind} of {short_name(smallest_of)} is"
+                f" {smallest:,.0f}), but "
+            )
             parts = (long, *alone, ".")
         return ConvergenceCheck(False, facts, Message(*parts))
     if disagree:
-        return ConvergenceCheck(False, facts, Message(f"{of_chains} do not agree yet: {fault}; ", *mend, "."))
+        return ConvergenceCheck(
+            False, facts, Message(f"{of_chains} do not agree yet: {fault}; ", *mend, ".")
+        )
     if short:
-        return ConvergenceCheck(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
+        return ConvergenceCheck(
+            False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, ".")
+        )
     agree = (
-        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; target: at most "
-        f"{HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of {short_name(smallest_of)};"
-        f" target: at least {wanted:,})."
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; target: at"
+        f" most {HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of"
+        f" {short_name(smallest_of)}; target: at least {wanted:,})."
     )
     return ConvergenceCheck(True, facts, Message(agree))
 
@@ -197,7 +225,9 @@ def short_name(row: str) -> str:
     return row if len(row) <= _LONGEST_NAME else f"{row[: _LONGEST_NAME - 1]}…"
 
 
-def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice) -> tuple[Any, ...]:
+def _mend(
+    draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice
+) -> tuple[Any, ...]:
     """What to do if `longer` times as many draws would do, or none would."""
     now = draws if advice.now is None else advice.now
     if advice.draws is None:
@@ -212,7 +242,11 @@ def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
     assert advice.draws is not None
     more = Setting(advice.draws, _two_digits(now * times))
-    return (more, f" (now {now})", *((" and a proportionally larger ", Argument("tune")) if advice.tunes else ()))
+    return (
+        more,
+        f" (now {now})",
+        *((" and a proportionally larger ", Argument("tune")) if advice.tunes else ()),
+    )
 
 
 def _two_digits(number: float) -> int:

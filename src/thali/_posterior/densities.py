@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 MAX_POINTWISE = 20_000_000  # numbers of a group that has one for each observation and draw
 
 _LP = (
-    "log_likelihood plus the log prior density of the state (the sum of the group log_prior). Where the number of "
-    "features varies, states with different numbers of columns have densities of different dimension, which cannot be "
-    "compared"
+    "log_likelihood plus the log prior density of the state (the sum of the group log_prior)."
+    " Where the number of features varies, states with different numbers of columns have densities"
+    " of different dimension, which cannot be compared"
 )
 _OF = "log prior density of the draw (natural logarithm) for "
 
@@ -29,15 +29,19 @@ def refuse_large(observations: int, draws: int) -> None:
     """Refuse to draw more data than memory should hold."""
     if not is_pointwise(observations, draws):
         raise DataError(
-            f"posterior_predictive would contain {observations * draws:,} numbers ({observations:,} observations and"
-            f" {draws:,} draws); the limit is {MAX_POINTWISE:,}. Fit with fewer draws."
+            f"posterior_predictive would contain {observations * draws:,} numbers"
+            f" ({observations:,} observations and {draws:,} draws); the limit is"
+            f" {MAX_POINTWISE:,}. Fit with fewer draws."
         )
 
 
 def add_log_prior(
-    groups: "dict[str, xarray.Dataset]", log_prior: Mapping[str, np.ndarray], notes: Mapping[str, str]
+    groups: "dict[str, xarray.Dataset]",
+    log_prior: Mapping[str, np.ndarray],
+    notes: Mapping[str, str],
 ) -> None:
-    """Add the group log_prior, arrays (chain, draw) by variable, and `lp` to the group sample_stats.
+    """Add the group log_prior, arrays (chain, draw) by variable, and `lp` to the group
+    sample_stats.
 
     ArviZ scales the whole group, or the variables that it is asked for, by a power.
     """

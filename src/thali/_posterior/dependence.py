@@ -1,4 +1,5 @@
-"""What a fit made of people who answered more than once: their answers are independent, adjusted for, or modelled."""
+"""What a fit made of people who answered more than once: their answers are independent, adjusted
+for, or modelled."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +12,8 @@ from thali._late import carried_out_by
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
 INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"
-SCORES, POWER = "scores", "power"  # what adjusts: the covariance of people's scores, or a power of the likelihood
+# what adjusts: the covariance of people's scores, or a power of the likelihood
+SCORES, POWER = "scores", "power"
 NEGLIGIBLE = 1.1  # a design effect below it is not worth a word
 DOMINANT = 0.55  # share of the information from which on one respondent determines the result
 _PREFIX = "people_"
@@ -19,7 +21,8 @@ _PREFIX = "people_"
 
 @dataclass(frozen=True)
 class Dependence:
-    r"""What was made of the answers of the same people, and how much less they say than independent ones.
+    r"""What was made of the answers of the same people, and how much less they say than independent
+    ones.
 
     The design effect is the mean factor by which the variance of an estimate grows,
 
@@ -45,7 +48,8 @@ class Dependence:
 
     @property
     def narrow(self) -> float:
-        """How many times too narrow intervals are for statements about people; 1 if they are not."""
+        """How many times too narrow intervals are for statements about people; 1 if they are
+        not."""
         is_narrow = self.model == INDEPENDENT and self.most > 1.0 and self.effect >= NEGLIGIBLE
         return math.sqrt(self.effect) if is_narrow else 1.0
 
@@ -62,16 +66,22 @@ class Dependence:
             return None
         individuals = Remedy("people", carried_out_by("Individuals")())
         return Message(
-            f"Intervals are about {self.narrow:.2g} times too narrow to generalise to new respondents, because"
-            f" {self.size} are treated as independent",
-            *(() if self.grouped else (Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals),)),
+            f"Intervals are about {self.narrow:.2g} times too narrow to generalise to new"
+            f" respondents, because {self.size} are treated as independent",
+            *(
+                ()
+                if self.grouped
+                else (Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals),)
+            ),
             ".",
         )
 
     @property
     def is_good(self) -> bool | None:
-        """Whether intervals hold for new samples of people; None where there is nothing to say of several people."""
-        if self.model == ADJUSTED and self.most >= 2.0 and math.isnan(self.effect):  # by which nothing is adjusted
+        """Whether intervals hold for new samples of people; None where there is nothing to say of
+        several people."""
+        # by which nothing is adjusted
+        if self.model == ADJUSTED and self.most >= 2.0 and math.isnan(self.effect):
             return None
         return False if self.narrow > 1.0 else True if self.model != INDEPENDENT else None
 
@@ -79,32 +89,42 @@ class Dependence:
     def sentence(self) -> Message | None:
         """What was made of people; None where that is not worth a word."""
         if self.model == INDIVIDUALS:
-            once = "" if self.most > 1.0 else " One answer per respondent contains little information on heterogeneity."
+            once = (
+                ""
+                if self.most > 1.0
+                else " One answer per respondent contains little information on heterogeneity."
+            )
             return Message(
-                f"{self.size}; each respondent has individual values, which vary around those of the population.{once}"
+                f"{self.size}; each respondent has individual values, which vary around those of"
+                f" the population.{once}"
             )
         if self.by == SCORES:
             return Message(
-                f"Intervals allow for repeated answers: {self.size}; the covariance of the draws is cluster-robust"
-                f" ({format_degrees(self.df)}).{format_dominance(self.share)}"
+                f"Intervals allow for repeated answers: {self.size}; the covariance of the draws"
+                f" is cluster-robust ({format_degrees(self.df)}).{format_dominance(self.share)}"
             )
         if self.by == POWER and self.effect < NEGLIGIBLE:
             return Message(
-                f"Intervals allow for repeated answers: {self.size}, which are as informative as independent answers."
+                f"Intervals allow for repeated answers: {self.size}, which are as informative as"
+                " independent answers."
             )
         if self.by == POWER:
             return Message(
-                f"Intervals allow for repeated answers: {self.size}, so the likelihood is raised to the power"
-                f" {self.power:.2g}. This is correct only on average: if respondents differ far more on one quantity"
-                " than on all others, the interval of that quantity is too narrow."
+                f"Intervals allow for repeated answers: {self.size}, so the likelihood is raised"
+                f" to the power {self.power:.2g}. This is correct only on average: if respondents"
+                " differ far more on one quantity than on all others, the interval of that"
+                " quantity is too narrow."
             )
         if self.number == 1:
             return Message(
-                f"All {self.answers:,.15g} answers come from one respondent, so intervals apply to this respondent "
-                "only."
+                f"All {self.answers:,.15g} answers come from one respondent, so intervals apply to"
+                " this respondent only."
             )
         if self.most <= 1.0:
-            return Message(f"Each of the {self.number:,} respondents answered once, so no adjustment is needed.")
+            return Message(
+                f"Each of the {self.number:,} respondents answered once, so no adjustment is"
+                " needed."
+            )
         return self.warning
 
     @property
@@ -117,7 +137,9 @@ def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
     """Return what the attributes of a posterior contain; None if nobody knew who answered."""
     if f"{_PREFIX}model" not in attributes:
         return None
-    model, by, number, *others = (attributes[f"{_PREFIX}{each.name}"] for each in fields(Dependence))
+    model, by, number, *others = (
+        attributes[f"{_PREFIX}{each.name}"] for each in fields(Dependence)
+    )
     return Dependence(str(model), str(by), int(number), *map(float, others))
 
 
@@ -128,10 +150,14 @@ def format_degrees(df: float) -> str:
 
 
 def format_dominance(share: float) -> str:
-    """Return a sentence where one respondent determines the result, from the largest share of the information."""
+    """Return a sentence where one respondent determines the result, from the largest share of the
+    information."""
     if share < DOMINANT:
         return ""
-    return f" One respondent contributes {percent(share)} of the information and largely determines the result."
+    return (
+        f" One respondent contributes {percent(share)} of the information and largely determines"
+        " the result."
+    )
 
 
 def effect_in_words(effect: float) -> str:

@@ -30,14 +30,20 @@ WITHIN = 4.0  # standard errors, beside the bias, by which the integral may diff
 class Thermodynamic:
     r"""The log evidence as the integral of the mean log-likelihood over inverse temperatures.
 
-    With E, V and K the mean, the variance and the third cumulant of the log-likelihood at an inverse temperature, of
-    which each is the derivative of the one before, the gaps :math:`\Delta_t` of the path give
+    With E, V and K the mean, the variance and the third cumulant of the log-likelihood at an
+    inverse temperature, of which each is the derivative of the one before, the gaps
+    :math:`\Delta_t` of the path give
 
-    .. math:: \sum_t \Bigl( \Delta_t \frac{E_t + E_{t+1}}{2} - \Delta_t^2 \frac{V_t - V_{t+1}}{12} \Bigr),
+    .. math::
+
+        \sum_t \Bigl( \Delta_t \frac{E_t + E_{t+1}}{2} - \Delta_t^2 \frac{V_t - V_{t+1}}{12} \Bigr),
 
     the trapezoids and their second-order term, and, to the next order, a bias that is at most about
 
-    .. math:: \sum_t \Bigl| \Delta_t^3 \frac{K_t + K_{t+1}}{120} - \Delta_t^2 \frac{V_t - V_{t+1}}{60} \Bigr|.
+    .. math::
+
+        \sum_t \Bigl| \Delta_t^3 \frac{K_t
+        + K_{t+1}}{120} - \Delta_t^2 \frac{V_t - V_{t+1}}{60} \Bigr|.
 
     Attributes
     ----------
@@ -53,9 +59,8 @@ class Thermodynamic:
 
     References
     ----------
-    Gelman & Meng (1998), Simulating normalizing constants; the rules are those of Hermite interpolation with one
-    derivative and with two.
-    """
+    Gelman & Meng (1998), Simulating normalizing constants; the rules are those of Hermite
+    interpolation with one derivative and with two."""
 
     value: float
     standard_error: float
@@ -70,14 +75,15 @@ class Thermodynamic:
 
     def __str__(self) -> str:
         return (
-            f"{self.value:.2f} (standard error {self.standard_error:.3f}, bias up to {self.bias:.3f}), "
-            f"{'in agreement' if self.agrees else 'not in agreement'}"
+            f"{self.value:.2f} (standard error {self.standard_error:.3f}, bias up to"
+            f" {self.bias:.3f}), {'in agreement' if self.agrees else 'not in agreement'}"
         )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LogEvidence(Described):
-    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it with its check.
+    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it
+    with its check.
 
     .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
 
@@ -95,22 +101,28 @@ class LogEvidence(Described):
     estimates : ndarray (chains,)
         The estimate of each independent chain.
     path : pandas.DataFrame
-        A row a temperature, from the posterior (inverse temperature 1) to the prior (0): inverse_temperature,
-        log_likelihood (mean under that power of the likelihood), log_likelihood_sd, log_evidence (log of the integral
-        of prior x likelihood to that power) and swap_rate with the next row. Empty where the value was not found along
-        temperatures.
+        A row a temperature, from the posterior (inverse temperature 1) to the prior (0):
+        inverse_temperature, log_likelihood (mean under that power of the likelihood),
+        log_likelihood_sd, log_evidence (log of the integral of prior x likelihood to that power)
+        and swap_rate with the next row. Empty where the value was not found along temperatures.
     sensitivity : pandas.DataFrame or None
-        With ``sensitivity=True`` a row a change of the prior: log_evidence, std_error and difference.
+        With ``sensitivity=True`` a row a change of the prior: log_evidence, std_error and
+        difference.
     thermodynamic : Thermodynamic or None
-        The value by thermodynamic integration, for a check: `.value`, `.standard_error`, `.bias`, `.difference` from
-        the value above, and whether it `.agrees`. Missing where a draw from the prior has a likelihood of 0, of a
-        single chain, and where the value was not found along temperatures.
+        The value by thermodynamic integration, for a check: `.value`, `.standard_error`, `.bias`,
+        `.difference` from the value above, and whether it `.agrees`. Missing where a draw from the
+        prior has a likelihood of 0, of a single chain, and where the value was not found along
+        temperatures.
 
     Examples
     --------
     >>> import numpy as np, thali as th
     >>> model = th.EliminationByAspects("unique").fit(
-    ...     th.PairedComparisons(np.array([[0, 3], [1, 0]])), draws=50, tune=50, random_seed=1, progressbar=False
+    ...     th.PairedComparisons(np.array([[0, 3], [1, 0]])),
+    ...     draws=50,
+    ...     tune=50,
+    ...     random_seed=1,
+    ...     progressbar=False,
     ... )
     >>> found = model.log_evidence(draws=100, tune=50, random_seed=1, progressbar=False)
     >>> bool(abs(found.value - np.log(4 / 20)) < 0.2)  # 4 x Beta(4, 2), and a lapse of .01
@@ -150,7 +162,11 @@ class LogEvidence(Described):
         from scipy.special import stdtrit
 
         wanted = between("probability", probability, "that of the interval")
-        half = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * wanted)) if self.standard_error else 0.0
+        half = (
+            self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * wanted))
+            if self.standard_error
+            else 0.0
+        )
         return self.value - half, self.value + half
 
     def _description(self) -> Description:
@@ -210,23 +226,32 @@ def along_temperatures(
 
 
 def standard_error_of(influence: np.ndarray) -> tuple[float, float]:
-    """The standard error and its degrees of freedom, from the influence of blocks of draws (chains, blocks).
+    """The standard error and its degrees of freedom, from the influence of blocks of draws (chains,
+    blocks).
 
-    Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger one of that between
-    chains and that within them, since a dozen may happen to lie close together.
+    Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger
+    one of that between chains and that within them, since a dozen may happen to lie close together.
     """
     chains, blocks = influence.shape
     if chains < CHAINS:
-        return math.sqrt(float((influence**2).sum()) / (1.0 - 1.0 / influence.size)), influence.size - 1.0
+        return math.sqrt(
+            float((influence**2).sum()) / (1.0 - 1.0 / influence.size)
+        ), influence.size - 1.0
     of_chain = influence.sum(axis=1)
     between = math.sqrt(float(of_chain @ of_chain) / (1.0 - 1.0 / chains))
-    return max((between, chains - 1.0), (math.sqrt(influence.size * _within(influence)), chains * (blocks - 1.0)))
+    return max(
+        (between, chains - 1.0),
+        (math.sqrt(influence.size * _within(influence)), chains * (blocks - 1.0)),
+    )
 
 
 def chain_deviation(influence: np.ndarray) -> float:
-    """By how many of its own errors a chain differs at most, from the influence of blocks of draws (chains, blocks)."""
+    """By how many of its own errors a chain differs at most, from the influence of blocks of draws
+    (chains, blocks)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.abs(influence.sum(axis=1)).max() / np.sqrt(influence.shape[1] * _within(influence)))
+        return float(
+            np.abs(influence.sum(axis=1)).max() / np.sqrt(influence.shape[1] * _within(influence))
+        )
 
 
 def _within(influence: np.ndarray) -> Any:
@@ -240,34 +265,44 @@ def _drift(influence: np.ndarray) -> float:
     chains, blocks = influence.shape
     early, late = blocks // 5, blocks // 2
     difference = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
-    variance = difference.var(ddof=1) if chains >= CHAINS else _within(influence) * (1.0 / early + 1.0 / late)
+    variance = (
+        difference.var(ddof=1)
+        if chains >= CHAINS
+        else _within(influence) * (1.0 / early + 1.0 / late)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
 
 def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
-    """Whether the chains agree, within their own errors, do not drift, and swap between temperatures."""
-    of_chains = f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']} temperatures"
+    """Whether the chains agree, within their own errors, do not drift, and swap between
+    temperatures."""
+    of_chains = (
+        f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']}"
+        " temperatures"
+    )
     more = Remedy("draws", 4 * facts["draws"])
     if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
             f"The log evidence is not usable: adjacent temperatures of {of_chains} swap in"
-            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)}); repeat with ",
+            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)});"
+            " repeat with ",
             more,
             ", which also improves the choice of temperatures.",
         )
     elif not facts["apart"] <= MAX_DEVIATION:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} standard errors"
-            f" (target: at most {MAX_DEVIATION:g}), so they explored different features; repeat with ",
+            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f}"
+            f" standard errors (target: at most {MAX_DEVIATION:g}), so they explored different"
+            " features; repeat with ",
             more,
             ".",
         )
     elif not facts["drift"] <= DRIFT:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} still depend on their starting points: the first fifth "
-            f"of the draws differs from the second half by {facts['drift']:.1f} standard errors (target: at most "
-            f"{DRIFT:g}); repeat with ",
+            f"The log evidence is not usable: the {of_chains} still depend on their starting"
+            " points: the first fifth of the draws differs from the second half by"
+            f" {facts['drift']:.1f} standard errors (target: at most {DRIFT:g}); repeat with ",
             more,
             " and increase ",
             Argument("tune"),
@@ -275,21 +310,23 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
         )
     else:
         sentence = (
-            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} standard errors (target: at most "
-            f"{MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap in at least"
-            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)}).",
+            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} standard errors"
+            f" (target: at most {MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap"
+            f" in at least {percent(facts['swap_rate'])} of attempts (target: at least"
+            f" {percent(MIN_SWAPS)}).",
         )
         return ConvergenceCheck(True, facts, Message(*sentence))
     return ConvergenceCheck(False, facts, Message(*sentence))
 
 
-# Thermodynamic integration along temperatures: a check of the log evidence by other means -----------------------------
+# Thermodynamic integration along temperatures: a check of the log evidence by other means ---------
 
 
 def integrated(
     beta: np.ndarray, energies: np.ndarray, log_constant: float, value: float, estimates: np.ndarray
 ) -> Thermodynamic | None:
-    """The integral, and how it differs from a value; None of one chain, and where the prior draws a likelihood of 0."""
+    """The integral, and how it differs from a value; None of one chain, and where the prior draws a
+    likelihood of 0."""
     gaps, chains = -np.diff(beta), len(energies)
     if chains < 2 or not np.isfinite(energies).all():
         return None
@@ -297,19 +334,23 @@ def integrated(
     integral = float(integral_of(gaps, cumulants)[0]) + log_constant
     of_chain = integral_of(gaps, cumulants_of(energies)) + log_constant
     bias = float(np.abs(next_order_of(gaps, cumulants)).sum())
-    error, difference_error = (float(each.std(ddof=1) / math.sqrt(chains)) for each in (of_chain, of_chain - estimates))
+    error, difference_error = (
+        float(each.std(ddof=1) / math.sqrt(chains)) for each in (of_chain, of_chain - estimates)
+    )
     return Thermodynamic(integral, error, bias, integral - value, difference_error)
 
 
 def cumulants_of(energies: np.ndarray) -> np.ndarray:
-    """Mean, variance and third cumulant (3, chains, temperatures) of log-likelihoods (chains, draws, temperatures)."""
+    """Mean, variance and third cumulant (3, chains, temperatures) of log-likelihoods (chains,
+    draws, temperatures)."""
     mean = energies.mean(axis=1)
     centred = energies - mean[:, None]
     return np.stack([mean, (centred**2).mean(axis=1), (centred**3).mean(axis=1)])
 
 
 def integral_of(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
-    """The trapezoids and their second-order term, of cumulants (3, chains, temperatures): (chains,)."""
+    """The trapezoids and their second-order term, of cumulants (3, chains, temperatures):
+    (chains,)."""
     mean, variance, _ = cumulants
     trapezoids = gaps * (mean[:, 1:] + mean[:, :-1]) / 2.0
     return (trapezoids + gaps**2 * np.diff(variance, axis=1) / 12.0).sum(axis=1)
@@ -318,4 +359,7 @@ def integral_of(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
 def next_order_of(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
     """What the third cumulant adds to that in each gap, of cumulants (3, chains, temperatures)."""
     _, variance, third = cumulants
-    return gaps**3 * (third[:, 1:] + third[:, :-1]) / 120.0 + gaps**2 * np.diff(variance, axis=1) / 60.0
+    return (
+        gaps**3 * (third[:, 1:] + third[:, :-1]) / 120.0
+        + gaps**2 * np.diff(variance, axis=1) / 60.0
+    )

@@ -1,4 +1,5 @@
-"""Intervals: equal-tailed, with the probability that is ArviZ's own default unless another one is asked for."""
+"""Intervals: equal-tailed, with the probability that is ArviZ's own default unless another one is
+asked for."""
 
 from thali._arguments import between
 
@@ -6,7 +7,8 @@ INTERVAL = 0.89
 
 
 def tails_of(ci: float) -> tuple[float, float]:
-    """Return the ends of an interval of that probability as quantiles; what is no probability is refused."""
+    """Return the ends of an interval of that probability as quantiles; what is no probability is
+    refused."""
     ci = between("ci", ci, "the probability of an interval")
     return (1 - ci) / 2, (1 + ci) / 2
 

@@ -17,22 +17,23 @@ if TYPE_CHECKING:
     import xarray
 
 
-# What a file must hold before xarray may read it: plain arrays in groups, all of them in the file itself --------------
+# What a file must hold before xarray may read it: plain arrays in groups, all of them in the file
+# itself
 
 
 _MAX_PACKED = 1_100  # bytes of an array to a byte of the file; zlib cannot pack more
 _SMALL = 1 << 20  # bytes that any file may ask for
 _AT_ONCE = 1 << 26  # bytes of text that are looked at together
 _MAX_TEXTS = 64  # of an attribute, which is read as a whole
-_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # an array without numbers, which nobody reads
+# an array without numbers, which nobody reads
+_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def check_contents(path: Path) -> None:
     """Refuse an HDF5 file that is no posterior, before anything is read of its arrays.
 
-    HDF5 can link to other files, and can state arrays of any size that take no room in the file; whoever opens a file
-    of somebody else should get neither.
-    """
+    HDF5 can link to other files, and can state arrays of any size that take no room in the file;
+    whoever opens a file of somebody else should get neither."""
     import h5py
 
     size = path.stat().st_size
@@ -48,7 +49,9 @@ def check_contents(path: Path) -> None:
                 asked += _bytes_of(member, path, f"{name}/{inner}")
                 texts += _text_of(member, path, f"{name}/{inner}", size)
                 if texts > size:
-                    raise _refusal(path, f"its text values up to '{name}/{inner}' are longer than the file")
+                    raise _refusal(
+                        path, f"its text values up to '{name}/{inner}' are longer than the file"
+                    )
     if asked > max(_SMALL, _MAX_PACKED * size):
         raise _refusal(path, f"it requests {asked:,} bytes, more than the file can contain")
 
@@ -77,7 +80,9 @@ def _bytes_of(member: object, path: Path, name: str) -> int:
     asked = member.size * member.dtype.itemsize
     is_written = member.id.get_storage_size() >= asked
     if member.chunks:  # each is unpacked as a whole
-        chunks = math.prod(-(-n // of_chunk) for n, of_chunk in zip(member.shape, member.chunks, strict=True))
+        chunks = math.prod(
+            -(-n // of_chunk) for n, of_chunk in zip(member.shape, member.chunks, strict=True)
+        )
         asked = chunks * math.prod(member.chunks) * member.dtype.itemsize
         is_written = member.id.get_num_chunks() >= chunks
     if not is_written and _NO_VARIABLE not in bytes(member.attrs.get("NAME", b"")):
@@ -86,14 +91,18 @@ def _bytes_of(member: object, path: Path, name: str) -> int:
 
 
 def _text_of(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: int) -> int:
-    """The characters of the texts of a member and of its attributes; a file of that size holds each once."""
+    """The characters of the texts of a member and of its attributes; a file of that size holds each
+    once."""
     import h5py
 
     found = 0
     for attribute in map(str, member.attrs):
         stored = member.attrs.get_id(attribute)
         if stored.dtype.kind == "O" and math.prod(stored.shape) > _MAX_TEXTS:
-            raise _refusal(path, f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts")
+            raise _refusal(
+                path,
+                f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts",
+            )
         if h5py.check_string_dtype(stored.dtype) is not None:
             texts: Any = member.attrs[attribute]
             found += sum(map(len, np.atleast_1d(texts)))
@@ -112,17 +121,22 @@ def _refusal(path: Path, why: str) -> DataError:
 
 # Raised when a stored tree changes so that an older thali could not read it.
 SCHEMA = 7
-_BULKY = {"features", "owners", "feature_size", "weights", "covariance"}  # variables that are compressed
-BITS = "bits_in_files"  # attribute of a variable of which files hold single precision, with so many bits of a mantissa
+# variables that are compressed
+_BULKY = {"features", "owners", "feature_size", "weights", "covariance"}
+# attribute of a variable of which files hold single precision, with so many bits of a mantissa
+BITS = "bits_in_files"
 _MANTISSA = 23  # bits of one in single precision
 
 
 def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]) -> "xarray.DataTree":
-    """The groups as one tree, with 1 and 0 (int8) for what is true and false: ArviZ computes with all that it finds."""
+    """The groups as one tree, with 1 and 0 (int8) for what is true and false: ArviZ computes with
+    all that it finds."""
     import xarray as xr
 
     def as_numbers(group: "xarray.Dataset") -> "xarray.Dataset":
-        return group.assign({name: each.astype(np.int8) for name, each in group.items() if each.dtype == bool})
+        return group.assign(
+            {name: each.astype(np.int8) for name, each in group.items() if each.dtype == bool}
+        )
 
     tree = xr.DataTree.from_dict({name: as_numbers(group) for name, group in groups.items()})
     tree.attrs = dict(attrs)
@@ -135,7 +149,8 @@ def described_draws(
     shape: tuple[int, ...],
     descriptions: Mapping[str, str],
 ) -> "xarray.Dataset":
-    """Variables (chain, draw, ...) of as many chains and draws as a group of a tree, each with its description."""
+    """Variables (chain, draw, ...) of as many chains and draws as a group of a tree, each with its
+    description."""
     import xarray as xr
 
     numbered = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
@@ -164,12 +179,14 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
 
 
 def to_netcdf(tree: "xarray.DataTree") -> memoryview:
-    """What `save` writes: a netCDF file, and after its end, where its readers do not look, a seal."""
+    """What `save` writes: a netCDF file, and after its end, where its readers do not look, a
+    seal."""
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
     compress = {"zlib": True, "complevel": 1, "shuffle": True}
-    # HDF5 gets to see memory only: on a full disk it leaves a file behind that it can neither finish nor drop.
+    # HDF5 gets to see memory only: on a full disk it leaves a file behind that it can neither
+    # finish nor drop.
     buffer = io.BytesIO()
     with h5netcdf.File(buffer, "w") as file:
         file.attrs.update(tree.attrs)
@@ -177,7 +194,11 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
             dataset = node.to_dataset()
             rounded = [each for each, variable in dataset.items() if BITS in variable.attrs]
             dataset = dataset.assign({each: _rounded(dataset[each]) for each in rounded})
-            bulky = {each: compress for each in {*rounded, *_BULKY} & set(dataset)} if name == "posterior" else {}
+            bulky = (
+                {each: compress for each in {*rounded, *_BULKY} & set(dataset)}
+                if name == "posterior"
+                else {}
+            )
             dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
     buffer.seek(0, os.SEEK_END)
     with buffer.getbuffer() as content:
@@ -187,10 +208,12 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
 
 
 def _rounded(variable: "xarray.DataArray") -> "xarray.DataArray":
-    """The nearest numbers of a few bits, whose other bytes are zeros, which compress (bit rounding: Klöwer 2021)."""
+    """The nearest numbers of a few bits, whose other bytes are zeros, which compress (bit rounding:
+    Klöwer 2021)."""
     drop = _MANTISSA - int(variable.attrs[BITS])
     bits = variable.values.astype(np.float32).view(np.uint32)
-    half = np.uint32((1 << (drop - 1)) - 1) + ((bits >> np.uint32(drop)) & np.uint32(1))  # ties to even
+    # ties to even
+    half = np.uint32((1 << (drop - 1)) - 1) + ((bits >> np.uint32(drop)) & np.uint32(1))
     kept = (bits + half) & np.uint32(0xFFFFFFFF >> drop << drop)
     return variable.copy(data=kept.view(np.float32))
 
@@ -208,8 +231,9 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     ----------
     path : str or path
     verify : bool
-        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
-        can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
+        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A
+        file that is damaged can keep the HDF5 library busy for ever, so pass False only for one
+        that another program rewrote.
 
     Returns
     -------
@@ -232,14 +256,19 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     _check_file(path, verify)
     try:
         check_contents(path)
-        # One group at a time: the trees of older xarray versions cannot be loaded and closed as a whole.
+        # One group at a time: the trees of older xarray versions cannot be loaded and closed as a
+        # whole.
         with xr.open_datatree(path, engine="h5netcdf") as stored:
             attrs = dict(stored.attrs)
-            groups = {name: _as_drawn(node.to_dataset().load()) for name, node in stored.children.items()}
+            groups = {
+                name: _as_drawn(node.to_dataset().load()) for name, node in stored.children.items()
+            }
     except DataError:
         raise
     except Exception as error:  # of foreign parsers, which promise no kind of error
-        raise DataError(f"'{path}' is not a posterior written by thali: it cannot be read as netCDF") from error
+        raise DataError(
+            f"'{path}' is not a posterior written by thali: it cannot be read as netCDF"
+        ) from error
     schema = attrs.get("thali_schema")
     known = isinstance(schema, int | np.integer)
     if not known or attrs.get("creation_library") != "thali" or not groups:
@@ -248,7 +277,9 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
         raise DataError(f"'{path}' was written by an earlier version of thali; fit the model again")
     if schema > SCHEMA:
         version = attrs.get("creation_library_version")
-        raise DataError(f"'{path}' was written by thali {version}, a newer version; update thali to read it")
+        raise DataError(
+            f"'{path}' was written by thali {version}, a newer version; update thali to read it"
+        )
     return tree_of(groups, attrs)
 
 
@@ -266,13 +297,14 @@ def _check_file(path: Path, verify: bool) -> None:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
     if not intact:
         raise DataError(
-            f"'{path}' was not written by thali, or was changed or damaged afterwards (its hash is missing or wrong);"
-            " to read it anyway, use th.load(path, verify=False)."
+            f"'{path}' was not written by thali, or was changed or damaged afterwards (its hash is"
+            " missing or wrong); to read it anyway, use th.load(path, verify=False)."
         )
 
 
 def origin() -> dict[Any, Any]:
-    """Attributes that say when, by which version of thali, and with code for which processor a tree was made."""
+    """Attributes that say when, by which version of thali, and with code for which processor a tree
+    was made."""
     from datetime import UTC, datetime
 
     from thali import __version__
@@ -290,10 +322,11 @@ def origin() -> dict[Any, Any]:
     }
 
 
-# The draws of a posterior followed by later ones of the same chains ---------------------------------------------------
+# The draws of a posterior followed by later ones of the same chains -------------------------------
 
 
-_PADDING = {"owners": -1}  # what fills up the shorter ones of ragged draws; 0 for all other variables
+# what fills up the shorter ones of ragged draws; 0 for all other variables
+_PADDING = {"owners": -1}
 
 
 def appended(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.DataTree":
@@ -313,7 +346,10 @@ def appended(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.Da
 def first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
     """The first so many draws of a tree; None if that is none."""
     groups = {name: node.to_dataset() for name, node in tree.children.items()}
-    cut = {name: each.isel(draw=slice(0, count)) if "draw" in each.dims else each for name, each in groups.items()}
+    cut = {
+        name: each.isel(draw=slice(0, count)) if "draw" in each.dims else each
+        for name, each in groups.items()
+    }
     return tree_of(cut, tree.attrs) if count else None
 
 
@@ -321,15 +357,25 @@ def _joined(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
     ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
     sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
     variables = {
-        name: (variable.dims, np.concatenate([_padded(each[name], sizes) for each in (old, new)], axis), variable.attrs)
+        name: (
+            variable.dims,
+            np.concatenate([_padded(each[name], sizes) for each in (old, new)], axis),
+            variable.attrs,
+        )
         for name, variable in new.data_vars.items()
         for axis in [variable.dims.index("draw") if "draw" in variable.dims else None]
         if axis is not None
     }
-    fixed = {name: variable for name, variable in new.data_vars.items() if "draw" not in variable.dims}
+    fixed = {
+        name: variable for name, variable in new.data_vars.items() if "draw" not in variable.dims
+    }
     draws = old.sizes["draw"] + new.sizes["draw"]
-    coordinates = {name: value for name, value in new.coords.items() if name != "draw"} | {"draw": np.arange(draws)}
-    joined: Any = {name: variables[name] if name in variables else fixed[name] for name in new.data_vars}
+    coordinates = {name: value for name, value in new.coords.items() if name != "draw"} | {
+        "draw": np.arange(draws)
+    }
+    joined: Any = {
+        name: variables[name] if name in variables else fixed[name] for name in new.data_vars
+    }
     return type(new)(joined, coordinates, new.attrs)
 
 
@@ -337,10 +383,14 @@ def _padded(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndar
     """The values, with as many entries along each ragged dimension."""
     widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
     fill = _PADDING.get(str(variable.name), 0)
-    return np.pad(variable.values, widths, constant_values=fill) if any(w for _, w in widths) else variable.values
+    return (
+        np.pad(variable.values, widths, constant_values=fill)
+        if any(w for _, w in widths)
+        else variable.values
+    )
 
 
-# The posterior for ArviZ before 1.0, which does not compute with trees ------------------------------------------------
+# The posterior for ArviZ before 1.0, which does not compute with trees ----------------------------
 
 
 _GROUPS = (
@@ -357,17 +407,23 @@ _GROUPS = (
 
 
 def to_inference_data(tree: "xarray.DataTree") -> Any:
-    """An `arviz.InferenceData` of the groups that ArviZ knows, without empty arrays, which it cannot draw."""
+    """An `arviz.InferenceData` of the groups that ArviZ knows, without empty arrays, which it
+    cannot draw."""
     try:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
-        raise ArgumentError("to_inference_data requires ArviZ before 1.0; run pip install 'arviz<1'.") from error
+        raise ArgumentError(
+            "to_inference_data requires ArviZ before 1.0; run pip install 'arviz<1'."
+        ) from error
     made: Any = getattr(arviz, "InferenceData", None)
     if made is None:
         raise ArgumentError(
-            f"ArviZ {arviz.__version__} has no InferenceData; pass posterior_ to its functions instead."
+            f"ArviZ {arviz.__version__} has no InferenceData; pass posterior_ to its functions"
+            " instead."
         )
-    groups = {name: _without_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children}
+    groups = {
+        name: _without_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children
+    }
     return made(attrs=dict(tree.attrs), **groups)
 
 

@@ -1,8 +1,8 @@
 """Means, intervals and diagnostics of quantities that were drawn.
 
-The diagnostics are those of arviz-stats, to twelve digits, for all quantities at once. They stand here because every
-fit needs them for its convergence check, and loading arviz-stats took a third of a short fit.
-"""
+The diagnostics are those of arviz-stats, to twelve digits, for all quantities at once. They stand
+here because every fit needs them for its convergence check, and loading arviz-stats took a third of
+a short fit."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,9 @@ _BLOCK = 2**19  # numbers that are looked at together
 def bulk_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""Bulk effective sample size, and R-hat, of rank-normalised draws of split chains.
 
-    R-hat is the larger one of the draws and of their distances from the median ("folded"). With B the variance of the
-    means of the n draws of the half chains, times n, and W the mean of their variances:
+    R-hat is the larger one of the draws and of their distances from the median ("folded"). With B
+    the variance of the means of the n draws of the half chains, times n, and W the mean of their
+    variances:
 
     .. math:: \hat R = \sqrt{\frac{B / W + n - 1}{n}}
     """
@@ -35,13 +36,16 @@ def bulk_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tail_ess(draws: np.ndarray, probability: float) -> np.ndarray:
-    """The smaller effective sample size of the two quantiles `probability` and 1 - `probability`, by quantity.
+    """The smaller effective sample size of the two quantiles `probability` and 1 - `probability`,
+    by quantity.
 
-    Draws (quantity, chain, draw); NaN for fewer than 4 draws and for quantities that are NaN somewhere.
-    """
+    Draws (quantity, chain, draw); NaN for fewer than 4 draws and for quantities that are NaN
+    somewhere."""
 
     def of_block(block: np.ndarray) -> np.ndarray:
-        ends = np.quantile(block.reshape(len(block), -1), sorted((probability, 1 - probability)), axis=1)
+        ends = np.quantile(
+            block.reshape(len(block), -1), sorted((probability, 1 - probability)), axis=1
+        )
         low, high = (_ess(_halves((block <= end[:, None, None]).astype(float))) for end in ends)
         return np.minimum(low, high)
 
@@ -62,14 +66,18 @@ def mean_mcse(draws: np.ndarray) -> np.ndarray:
     return _of_defined(of_block, draws)[0]
 
 
-def _of_defined(function: Callable[[np.ndarray], Any], draws: np.ndarray, rows: int = 1) -> np.ndarray:
-    """Rows of numbers, one a quantity, computed for some quantities at a time; NaN where they are not defined."""
+def _of_defined(
+    function: Callable[[np.ndarray], Any], draws: np.ndarray, rows: int = 1
+) -> np.ndarray:
+    """Rows of numbers, one a quantity, computed for some quantities at a time; NaN where they are
+    not defined."""
     draws = np.asarray(draws, dtype=float)
     found = np.full((rows, len(draws)), np.nan)
     if draws.shape[1] > 0 and draws.shape[2] >= MIN_DRAWS:
         defined = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
         step = max(1, _BLOCK // draws[0].size) if len(draws) else 1
-        with np.errstate(invalid="ignore", divide="ignore"):  # chains that never change, infinite draws
+        # chains that never change, infinite draws
+        with np.errstate(invalid="ignore", divide="ignore"):
             for start in range(0, len(defined), step):
                 some = defined[start : start + step]
                 found[:, some] = function(draws[some])
@@ -85,17 +93,20 @@ def _bulk_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     bulk = _r_hat(scores)
     middle = np.median(halves.reshape(len(halves), -1), axis=1)
     folded = _r_hat(_normal_scores(np.abs(halves - middle[:, None, None])))
-    return ess, np.where(folded > bulk, folded, bulk)  # the distances may be all the same, with an R-hat of NaN
+    # the distances may be all the same, with an R-hat of NaN
+    return ess, np.where(folded > bulk, folded, bulk)
 
 
 def _halves(draws: np.ndarray) -> np.ndarray:
-    """The first and the second halves of all chains as chains; of an odd number of draws the middle one is left out."""
+    """The first and the second halves of all chains as chains; of an odd number of draws the middle
+    one is left out."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
 
 def _normal_scores(draws: np.ndarray) -> np.ndarray:
-    """The normal quantile of (r - 3/8) / (S + 1/4) for each draw, of rank r among the S draws of a quantity."""
+    """The normal quantile of (r - 3/8) / (S + 1/4) for each draw, of rank r among the S draws of a
+    quantity."""
     from scipy.special import ndtri
 
     flat = draws.reshape(len(draws), -1)
@@ -115,9 +126,11 @@ def _r_hat(chains: np.ndarray) -> np.ndarray:
 
 
 def _ess(chains: np.ndarray) -> np.ndarray:
-    """Effective sample size of the mean of chains as they are, by Geyer's initial monotone sequence."""
+    """Effective sample size of the mean of chains as they are, by Geyer's initial monotone
+    sequence."""
     quantities, m, n = chains.shape
-    # A mean over the last axis adds in the order in which arviz-stats does, so that no pair below changes its sign.
+    # A mean over the last axis adds in the order in which arviz-stats does, so that no pair below
+    # changes its sign.
     covariance = np.ascontiguousarray(_autocovariance(chains).swapaxes(1, 2)).mean(axis=2)
     within = covariance[:, :1] * n / (n - 1.0)
     total = within * (n - 1.0) / n
@@ -125,9 +138,11 @@ def _ess(chains: np.ndarray) -> np.ndarray:
         total += chains.mean(axis=2).var(axis=1, ddof=1)[:, None]
     correlation = 1.0 - (within - covariance) / total
     correlation[:, 0] = 1.0
-    lags = correlation[:, : n // 2 * 2].reshape(quantities, -1, 2)  # at an even lag, and at the next
+    # at an even lag, and at the next
+    lags = correlation[:, : n // 2 * 2].reshape(quantities, -1, 2)
     pairs = lags.sum(axis=2)
-    # As many pairs are added as have a positive sum from the first on; the last two or three lags are left out.
+    # As many pairs are added as have a positive sum from the first on; the last two or three lags
+    # are left out.
     room = max(0, (n - 3) // 2)
     positive = np.logical_and.accumulate(pairs[:, :room] > 0.0, axis=1)
     count = positive.sum(axis=1)
@@ -166,17 +181,18 @@ def find_fast_length(least: int) -> int:
     return best
 
 
-# Means, intervals and diagnostics of quantities that were drawn -------------------------------------------------------
+# Means, intervals and diagnostics of quantities that were drawn -----------------------------------
 
 
 def summary_table(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "pandas.DataFrame":
     """Mean, interval, Monte Carlo error and convergence diagnostics of quantities that were drawn.
 
-    One row a quantity. The columns are those of ArviZ: `mean`, `sd`, `eti89_lb` and `eti89_ub` (equal-tailed interval
-    with probability `ci`, here .89), `mcse_mean` (standard error of the mean), `ess_bulk` and `ess_tail` (effective
-    sample sizes; the latter at the quantiles .11 and .89, ArviZ's default), `r_hat` (Vehtari, Gelman, Simpson,
-    Carpenter & Bürkner 2021). The last is NaN for a quantity that never changes, for a single chain, and for fewer than
-    4 draws. `attrs["chains"]` and `attrs["draws"]` say how many there were; `attrs["interval"]` is `ci`.
+    One row a quantity. The columns are those of ArviZ: `mean`, `sd`, `eti89_lb` and `eti89_ub`
+    (equal-tailed interval with probability `ci`, here .89), `mcse_mean` (standard error of the
+    mean), `ess_bulk` and `ess_tail` (effective sample sizes; the latter at the quantiles .11 and
+    .89, ArviZ's default), `r_hat` (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021). The last is
+    NaN for a quantity that never changes, for a single chain, and for fewer than 4 draws.
+    `attrs["chains"]` and `attrs["draws"]` say how many there were; `attrs["interval"]` is `ci`.
 
     Examples
     --------
@@ -236,7 +252,10 @@ def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     """
     rows = summary.head(2).query("sd != 0")
     ends = zip(rows["mean"], *(rows[name] for name in interval_columns()), strict=True)
-    texts = [f"{number(mean)} ({interval_name()} {number(low)} to {number(high)})" for mean, low, high in ends]
+    texts = [
+        f"{number(mean)} ({interval_name()} {number(low)} to {number(high)})"
+        for mean, low, high in ends
+    ]
     return tuple(zip(map(str, rows.index), texts, strict=True))
 
 

@@ -1,4 +1,5 @@
-"""Whom to name of many of whom the same is asked, so that all who are named are probably named rightly."""
+"""Whom to name of many of whom the same is asked, so that all who are named are probably named
+rightly."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,10 +8,12 @@ CERTAIN = 0.95  # probability from which on something is said to be so
 
 
 def surely(above: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Who lies surely above, and who below, by the probability of each to lie above; NaN: nobody asks.
+    """Who lies surely above, and who below, by the probability of each to lie above; NaN: nobody
+    asks.
 
-    Named are the most certain ones, on either side, as long as the sum of the probabilities that each is wrong, which
-    bounds the probability that any is, is at most .05: the more are asked about, the more certain each must be.
+    Named are the most certain ones, on either side, as long as the sum of the probabilities that
+    each is wrong, which bounds the probability that any is, is at most .05: the more are asked
+    about, the more certain each must be.
 
     Examples
     --------

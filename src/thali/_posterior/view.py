@@ -1,4 +1,5 @@
-"""What a posterior holds, by name: the model makes one view, and nobody else asks a tree for a group."""
+"""What a posterior holds, by name: the model makes one view, and nobody else asks a tree for a
+group."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -6,7 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, GROUPS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
+from thali._data.kinds import (
+    BEST_WORST,
+    CHOICES,
+    GROUPS,
+    ONE,
+    OWN,
+    PAIRS,
+    PEOPLE,
+    SIMILARITIES,
+    TRIPLETS,
+)
 from thali._inference.places import starts
 
 from .dependence import Dependence, dependence_in
@@ -15,7 +26,8 @@ from .store import tree_of
 if TYPE_CHECKING:
     import xarray
 
-LATENT = "latent_features"  # the group of what depends on the order of features or classes, or is padded
+# the group of what depends on the order of features or classes, or is padded
+LATENT = "latent_features"
 _LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
 MEMBERS = "kind"  # its variable with the class of each respondent
 # In `constant_data`: GROUPS, also where each is a person, or KINDS; absent for respondents alike.
@@ -24,7 +36,12 @@ COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and o
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
 # of all people together, where each is a group
-_OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
+_OF_POPULATION = (
+    "common_worth",
+    "common_weights",
+    "common_unique_weights",
+    "population_probability",
+)
 _OF_POPULATION += ("slopes", "unique_slopes")
 
 
@@ -102,10 +119,11 @@ FACTS = {
 
 
 class Posterior(PosteriorTree):
-    """The view of a posterior of latent features; what the model has not is None, else it is an array.
+    """The view of a posterior of latent features; what the model has not is None, else it is an
+    array.
 
-    Draws have the dimensions chain and draw first, unless a property says that they lie one after another.
-    """
+    Draws have the dimensions chain and draw first, unless a property says that they lie one after
+    another."""
 
     @property
     def latent(self) -> "xarray.Dataset":
@@ -127,30 +145,42 @@ class Posterior(PosteriorTree):
         return self.of({**own, **groups}, self.attributes)
 
     def of_group(self, name: str) -> Self:
-        """Return the posterior of one group, as of a model of it alone; one that is of no groups is that of each."""
+        """Return the posterior of one group, as of a model of it alone; one that is of no groups is
+        that of each."""
         if not self.groups:
             return self
         g = self.groups.index(name)
         drawn = self.whole().drop_vars(_OF_POPULATION, errors="ignore")
         names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in drawn}
         drawn = _rows_of(drawn.drop_vars(names.values()), g).rename(names)
-        parts = [part for part in ("log_likelihood", "observed_data", "constant_data") if part in self.tree.children]
+        parts = [
+            part
+            for part in ("log_likelihood", "observed_data", "constant_data")
+            if part in self.tree.children
+        ]
         data = {part: _rows_of(self.tree[part].dataset, g) for part in parts}
         data["constant_data"] = data["constant_data"].drop_vars(POPULATION)
         return self.of(parted(drawn) | data | {"sample_stats": self.stats}, self.attributes)
 
     def of_common(self) -> Self:
-        """Return the posterior of the common weights, about which those of everybody vary, as that of one group."""
+        """Return the posterior of the common weights, about which those of everybody vary, as that
+        of one group."""
         one = self.of_group(self.groups[0])
-        common = {"weights": self._stored("common_weights"), "unique_weights": self._stored("common_unique_weights")}
-        drawn = one.whole().assign({name: each for name, each in common.items() if each is not None})
+        common = {
+            "weights": self._stored("common_weights"),
+            "unique_weights": self._stored("common_unique_weights"),
+        }
+        drawn = one.whole().assign(
+            {name: each for name, each in common.items() if each is not None}
+        )
         return self.of(parted(drawn) | {"constant_data": one.fixed}, self.attributes)
 
-    # whose data they are -----------------------------------------------------------------------------------------
+    # whose data they are --------------------------------------------------------------------------
 
     @cached_property
     def data_kind(self) -> str:
-        """The kind of data, of each group or of all respondents together: one of `thali._data.kinds`."""
+        """The kind of data, of each group or of all respondents together: one of
+        `thali._data.kinds`."""
         return str(self.fixed["kind"].item())
 
     @property
@@ -167,12 +197,18 @@ class Posterior(PosteriorTree):
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The names of the groups of people, or of the people; () of one group, or of kinds that are not known."""
-        return tuple(map(str, self.draws["group"].values)) if self.population in (GROUPS, PEOPLE) else ()
+        """The names of the groups of people, or of the people; () of one group, or of kinds that
+        are not known."""
+        return (
+            tuple(map(str, self.draws["group"].values))
+            if self.population in (GROUPS, PEOPLE)
+            else ()
+        )
 
     @property
     def dependence(self) -> Dependence | None:
-        """What the fit made of the answers of the same people; None where nobody knew who answered."""
+        """What the fit made of the answers of the same people; None where nobody knew who
+        answered."""
         return dependence_in(self.attributes)
 
     @cached_property
@@ -185,7 +221,7 @@ class Posterior(PosteriorTree):
         """How many options there are."""
         return self.draws.sizes["option"]
 
-    # latent classes ------------------------------------------------------------------------------------------------
+    # latent classes -------------------------------------------------------------------------------
 
     @property
     def has_classes(self) -> bool:
@@ -194,12 +230,14 @@ class Posterior(PosteriorTree):
 
     @property
     def members(self) -> np.ndarray:
-        """The class of each respondent, by the numbers of each draw, one draw after another (draws, respondent)."""
+        """The class of each respondent, by the numbers of each draw, one draw after another (draws,
+        respondent)."""
         return flat(self.latent[MEMBERS].values)
 
     @property
     def class_order(self) -> np.ndarray:
-        """The number, in each draw, of the first, second, ... of the common classes (draws, class)."""
+        """The number, in each draw, of the first, second, ... of the common classes (draws,
+        class)."""
         return flat(self.latent["class_order"].values)
 
     @property
@@ -217,7 +255,7 @@ class Posterior(PosteriorTree):
         """The names of those who answered, whose classes are not known."""
         return [str(name) for name in self.draws["respondent"].values]
 
-    # features and weights ------------------------------------------------------------------------------------------
+    # features and weights -------------------------------------------------------------------------
 
     @property
     def features(self) -> Any:
@@ -231,7 +269,8 @@ class Posterior(PosteriorTree):
 
     @property
     def feature_sizes(self) -> np.ndarray:
-        """How many own each feature (chain, draw, feature), where owners are stored as lists; padded with 0."""
+        """How many own each feature (chain, draw, feature), where owners are stored as lists;
+        padded with 0."""
         return self.latent["feature_size"].values
 
     @property
@@ -271,12 +310,14 @@ class Posterior(PosteriorTree):
 
     @property
     def group_weights(self) -> Any:
-        """Weights of the features in each group of people (chain, draw, group, feature); padded with 0."""
+        """Weights of the features in each group of people (chain, draw, group, feature); padded
+        with 0."""
         return self._drawn("group_weights")
 
     @property
     def group_unique(self) -> Any:
-        """Weights of the options' unique aspects in each group of people (chain, draw, group, option)."""
+        """Weights of the options' unique aspects in each group of people (chain, draw, group,
+        option)."""
         return self._drawn("group_unique_weights")
 
     @property
@@ -286,7 +327,8 @@ class Posterior(PosteriorTree):
 
     @property
     def common_worth(self) -> Any:
-        """Worths by the common weights (chain, draw, option), where everybody has weights of their own about them."""
+        """Worths by the common weights (chain, draw, option), where everybody has weights of their
+        own about them."""
         return self._drawn("common_worth")
 
     @property
@@ -296,15 +338,17 @@ class Posterior(PosteriorTree):
 
     @property
     def slopes(self) -> Any:
-        """Slopes of log weights of features in what is known of people (chain, draw, known, feature), there."""
+        """Slopes of log weights of features in what is known of people (chain, draw, known,
+        feature), there."""
         return self._drawn("slopes")
 
     @property
     def unique_slopes(self) -> Any:
-        """Slopes of log unique weights in what is known of people (chain, draw, known, option), there."""
+        """Slopes of log unique weights in what is known of people (chain, draw, known, option),
+        there."""
         return self._drawn("unique_slopes")
 
-    # what the data depend on besides -----------------------------------------------------------------------------
+    # what the data depend on besides --------------------------------------------------------------
 
     @property
     def lapse(self) -> float:
@@ -328,14 +372,16 @@ class Posterior(PosteriorTree):
 
     @property
     def shows_single(self) -> bool:
-        """Whether such features are shown: those of options that have a weight of their own besides are not."""
+        """Whether such features are shown: those of options that have a weight of their own besides
+        are not."""
         if self.data_kind == SIMILARITIES:
             return False
         return bool(self.fixed.get("sees_single", not self.has_unique))
 
     @property
     def sees_weights(self) -> bool:
-        """Whether the likelihood depends on the weights of features, as all do but some of a user's own."""
+        """Whether the likelihood depends on the weights of features, as all do but some of a user's
+        own."""
         return bool(self.fixed.get("sees_weights", True))
 
     def is_silent(self, sizes: np.ndarray) -> np.ndarray:
@@ -390,12 +436,17 @@ class Posterior(PosteriorTree):
     @property
     def covariates(self) -> tuple[str, ...]:
         """The names of the covariates of comparisons and of options."""
-        return tuple(map(str, self.fixed[COVARIATE].values)) if COVARIATE in self.fixed.coords else ()
+        return (
+            tuple(map(str, self.fixed[COVARIATE].values)) if COVARIATE in self.fixed.coords else ()
+        )
 
     @property
     def coefficients(self) -> np.ndarray:
-        """Their coefficients, one draw after another (draws, covariates); of no covariates (draws, 0)."""
-        return flat(self.draws["covariate"].values) if self.covariates else np.zeros((self.n_draws, 0))
+        """Their coefficients, one draw after another (draws, covariates); of no covariates (draws,
+        0)."""
+        return (
+            flat(self.draws["covariate"].values) if self.covariates else np.zeros((self.n_draws, 0))
+        )
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -408,11 +459,12 @@ class Posterior(PosteriorTree):
         names = str(self.fixed["parameters"].item()) if "parameters" in self.fixed else ""
         return {name: self.draws[name].values for name in filter(None, names.split(","))}
 
-    # what was observed, and what is predicted of it ----------------------------------------------------------------
+    # what was observed, and what is predicted of it -----------------------------------------------
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the second option of each pair that was compared, measured, or held by a set of triplets."""
+        """The first and the second option of each pair that was compared, measured, or held by a
+        set of triplets."""
         return self.fixed["first"].values, self.fixed["second"].values
 
     @property
@@ -432,7 +484,8 @@ class Posterior(PosteriorTree):
 
     @property
     def choice_probability(self) -> Any:
-        """The probability that the first of each pair is chosen (chain, draw, pair), as far as they are stored."""
+        """The probability that the first of each pair is chosen (chain, draw, pair), as far as they
+        are stored."""
         return self._drawn("choice_probability")
 
     @property
@@ -442,7 +495,8 @@ class Posterior(PosteriorTree):
 
     @property
     def population_probability(self) -> Any:
-        """Choice probabilities of new people (chain, draw, pair), where everybody has weights of their own."""
+        """Choice probabilities of new people (chain, draw, pair), where everybody has weights of
+        their own."""
         return self._drawn("population_probability")
 
     @property
@@ -452,13 +506,16 @@ class Posterior(PosteriorTree):
 
     @property
     def set_probability(self) -> Any:
-        """The probability of each option of each set (chain, draw, place), as far as they are stored."""
+        """The probability of each option of each set (chain, draw, place), as far as they are
+        stored."""
         return self._drawn("set_probability")
 
     @property
     def places(self) -> list[tuple[str, str]]:
         """The alternative at each place of each set, and the options that were offered with it."""
-        return list(zip(self.observed["alternative"].values, self.observed["offered"].values, strict=True))
+        return list(
+            zip(self.observed["alternative"].values, self.observed["offered"].values, strict=True)
+        )
 
     def _stored(self, name: str) -> "xarray.DataArray | None":
         """Return what was drawn under a name."""
@@ -485,11 +542,18 @@ def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
     """The rows of one group, and what is stored of it."""
     for dim in list(dataset.sizes):
         if f"{dim}_group" in dataset.coords:
-            dataset = dataset.isel({dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}).drop_vars(f"{dim}_group")
+            dataset = dataset.isel(
+                {dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}
+            ).drop_vars(f"{dim}_group")
     return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
 
 
 def parted(drawn: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
-    """The groups of all that was drawn: what has a meaning of its own, and what depends on the order of features."""
-    latent = [name for name, each in drawn.data_vars.items() if _LATENT_DIMENSIONS & set(each.dims) or name == MEMBERS]
+    """The groups of all that was drawn: what has a meaning of its own, and what depends on the
+    order of features."""
+    latent = [
+        name
+        for name, each in drawn.data_vars.items()
+        if _LATENT_DIMENSIONS & set(each.dims) or name == MEMBERS
+    ]
     return {"posterior": drawn.drop_vars(latent), LATENT: drawn[latent]}

@@ -1,4 +1,5 @@
-"""Answers in one table and the design in another: what everybody saw beside what they chose, as one long table."""
+"""Answers in one table and the design in another: what everybody saw beside what they chose, as one
+long table."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -60,7 +61,9 @@ class DesignRows(NamedTuple):
         return [as_label(label) for label in self.frame[self.alternative].iloc[rows]]
 
 
-def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tuple[RawTable, dict[str, str]]:
+def answered(
+    table: RawTable, design: RawTable, given: Mapping[str, Any]
+) -> tuple[RawTable, dict[str, str]]:
     """The tasks of the design with who chose what in them, and the columns of that table by role.
 
     `given` names columns of the answers by role.
@@ -74,10 +77,17 @@ def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tup
     answers = _answers(table.frame, laid_out, given)
     rows, picked, of_answer, added, unanswered = _joined(laid_out, answers)
     alternative = laid_out.alternative or "alternative"
-    own = [name for name in column_names(laid_out.frame) if name not in (laid_out.by, laid_out.task, alternative)]
-    people = [str(name) for name in table.frame.columns if str(name) not in (*answers.used, laid_out.by)]
+    own = [
+        name
+        for name in column_names(laid_out.frame)
+        if name not in (laid_out.by, laid_out.task, alternative)
+    ]
+    people = [
+        str(name) for name in table.frame.columns if str(name) not in (*answers.used, laid_out.by)
+    ]
     _refuse_both(people, (*own, laid_out.task, alternative, CHOSEN.name), "products")
-    taken: Any = laid_out.frame[own].reset_index(drop=True).reindex(rows)  # -1: no row, all of it empty
+    # -1: no row, all of it empty
+    taken: Any = laid_out.frame[own].reset_index(drop=True).reindex(rows)
     index = answers.frame.index[of_answer]
     made = {
         answers.respondent: answers.frame[answers.respondent].to_numpy()[of_answer],
@@ -89,7 +99,12 @@ def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tup
     }
     left_out = f"; {plural(unanswered, 'task')} without an answer dropped" if unanswered else ""
     note = joined(table.note, f"answers matched to the design in {design.file}{left_out}")
-    roles = {"respondent": answers.respondent, "task": laid_out.task, "alternative": alternative, "chosen": CHOSEN.name}
+    roles = {
+        "respondent": answers.respondent,
+        "task": laid_out.task,
+        "alternative": alternative,
+        "chosen": CHOSEN.name,
+    }
     return replace(table, frame=pd.DataFrame(made, index), note=note), roles
 
 
@@ -97,8 +112,8 @@ def _refuse_both(people: list[str], shown: Collection[str | None], what: str) ->
     """Refuse columns that describe people and are called like those of what was shown."""
     if clash := [name for name in people if name in shown]:
         raise DataError(
-            f"Both the answers and the design have a column {clash[0]!r}; rename the column in one file, so that"
-            f" columns of respondents and columns of {what} have different names."
+            f"Both the answers and the design have a column {clash[0]!r}; rename the column in one"
+            f" file, so that columns of respondents and columns of {what} have different names."
         )
 
 
@@ -107,20 +122,28 @@ def _design(frame: pd.DataFrame, answers: list[str]) -> DesignRows:
     own = by_plain_name(column_names(frame))
     by, task, alternative = VERSION.among(own), TASK.among(own), next(ALTERNATIVE.surely(own), None)
     if task is None:
-        raise DataError("A design needs a column of task numbers, such as 'task'; this design has none.")
+        raise DataError(
+            "A design needs a column of task numbers, such as 'task'; this design has none."
+        )
     if by is None and (who := RESPONDENT_OF_TASKS.among(own)) in answers:
         by = who  # everybody's own tasks
-    versions = np.full(len(frame), EVERYBODY, object) if by is None else frame[by].map(as_label).to_numpy(object)
+    versions = (
+        np.full(len(frame), EVERYBODY, object)
+        if by is None
+        else frame[by].map(as_label).to_numpy(object)
+    )
     keys = list(zip(versions, frame[task].map(as_label), strict=True))
     rows: dict[tuple[str, str], list[int]] = {}
     for row, key in enumerate(keys):
         rows.setdefault(key, []).append(row)
     if single := [key for key, own_rows in rows.items() if len(own_rows) < 2]:
         raise DataError(
-            f"Task {single[0][1]!r} has only one row; a design needs one row per alternative of a task (thali design"
-            " writes it as design.csv)."
+            f"Task {single[0][1]!r} has only one row; a design needs one row per alternative of a"
+            " task (thali design writes it as design.csv)."
         )
-    return DesignRows(frame, by, task, alternative, {key: np.array(own_rows) for key, own_rows in rows.items()})
+    return DesignRows(
+        frame, by, task, alternative, {key: np.array(own_rows) for key, own_rows in rows.items()}
+    )
 
 
 class TaskAnswers(NamedTuple):
@@ -140,23 +163,40 @@ def _answers(frame: pd.DataFrame, design: DesignRows, given: Mapping[str, Any]) 
     respondent = given.get("respondent") or RESPONDENT_OF_TASKS.among(own)
     if respondent is None:
         raise DataError(
-            "No column of the answers identifies the respondent; name it with ", Argument("respondent"), "."
+            "No column of the answers identifies the respondent; name it with ",
+            Argument("respondent"),
+            ".",
         )
     version = _version_of(frame, design, own)
     task, chosen = given.get("task") or TASK.among(own), given.get("chosen") or CHOSEN.among(own)
     if task is not None and chosen is not None:
         used = (str(respondent), str(task), str(chosen), *([] if version is None else [version]))
         return TaskAnswers(
-            frame, respondent, _texts(frame, version), _texts(frame, str(task)), _texts(frame, str(chosen)), used
+            frame,
+            respondent,
+            _texts(frame, version),
+            _texts(frame, str(task)),
+            _texts(frame, str(chosen)),
+            used,
         )
     columns = _series_of(frame, design, [respondent, version])
-    long = pd.concat([frame.assign(**{_TASK: label, _PICKED: frame[name]}) for label, name in columns.items()])
+    long = pd.concat(
+        [frame.assign(**{_TASK: label, _PICKED: frame[name]}) for label, name in columns.items()]
+    )
     long = long.sort_index(kind="stable")
-    used = (str(respondent), *columns.values(), _TASK, _PICKED, *([] if version is None else [version]))
-    return TaskAnswers(long, respondent, _texts(long, version), _texts(long, _TASK), _texts(long, _PICKED), used)
+    used = (
+        str(respondent),
+        *columns.values(),
+        _TASK,
+        _PICKED,
+        *([] if version is None else [version]),
+    )
+    return TaskAnswers(
+        long, respondent, _texts(long, version), _texts(long, _TASK), _texts(long, _PICKED), used
+    )
 
 
-# Sets of options, which a design has in a row each: the answers of a person stand in a column a set -------------------
+# Sets of options, which a design has in a row each: the answers of a person stand in a column a set
 
 
 _ASKED = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)  # what a column of answers to a set holds
@@ -167,15 +207,17 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
     own, answers = by_plain_name(column_names(design.frame)), table.frame
     version, task = VERSION.among(own, shown), TASK.among(own, shown)
     rows: dict[str, list[int]] = {}
-    names = [EVERYBODY] * len(design.frame) if version is None else design.frame[version].map(as_label)
+    names = (
+        [EVERYBODY] * len(design.frame) if version is None else design.frame[version].map(as_label)
+    )
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
     there = by_plain_name(column_names(answers))
     had = None if len(rows) == 1 else VERSION.among(there)
     if had is None and len(rows) > 1:
         raise DataError(
-            f"The design has {plural(len(rows), 'version')}, but no column of the answers gives each respondent's"
-            f" version; name such a column {version!r}."
+            f"The design has {plural(len(rows), 'version')}, but no column of the answers gives"
+            f" each respondent's version; name such a column {version!r}."
         )
     series = _series_of_answers(answers, max(map(len, rows.values())))
     used = {name for columns in series.values() for name in columns.values()}
@@ -186,16 +228,22 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
     for place in range(len(answers)):
         name = next(iter(rows)) if had is None else as_label(answers[had].iloc[place])
         if name not in rows:
-            raise DataError(f"The design has no version {name!r}, which row {answers.index[place]} contains.")
+            raise DataError(
+                f"The design has no version {name!r}, which row {answers.index[place]} contains."
+            )
         person = answers.iloc[place]
         for number, row in enumerate(rows[name], start=1):
             cells = {stem: person.get(columns.get(number)) for stem, columns in series.items()}
             if any(map(as_label, cells.values())):
                 options = {each: as_label(design.frame[each].iloc[row]) for each in shown}
-                cells = {stem: _tied(stem, cell, list(options.values())) for stem, cell in cells.items()}
+                cells = {
+                    stem: _tied(stem, cell, list(options.values())) for stem, cell in cells.items()
+                }
                 first = {"respondent": place + 1} if who is None else {}
                 at = {} if task is None else {str(task): design.frame[task].iloc[row]}
-                found.append({**first, **{each: person[each] for each in people}, **at, **options, **cells})
+                found.append(
+                    {**first, **{each: person[each] for each in people}, **at, **options, **cells}
+                )
     if not found:
         raise DataError(f"The answer columns, {shorten(sorted(used))}, are empty.")
     note = joined(table.note, f"answers matched to the design in {design.file}")
@@ -203,7 +251,8 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
 
 
 def _series_of_answers(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
-    """Name of an answer -> number of the set -> column: chosen_1, chosen_2, ..., or Qualtrics' 1_chosen, ..."""
+    """Name of an answer -> number of the set -> column: chosen_1, chosen_2, ..., or Qualtrics'
+    1_chosen, ..."""
     asked = {word for role in _ASKED for word in role.sure}
     found: dict[str, dict[int, str]] = {}
     for name in column_names(frame):
@@ -212,8 +261,8 @@ def _series_of_answers(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, s
             found.setdefault(numbered[0].strip("_. "), {})[numbered[1]] = name
     if not found:
         raise DataError(
-            f"The design has {plural(tasks, 'set')}, but no columns contain the answers; use one column per set, such"
-            " as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
+            f"The design has {plural(tasks, 'set')}, but no columns contain the answers; use one"
+            " column per set, such as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
         )
     return found
 
@@ -230,7 +279,8 @@ def _in_loops(name: str) -> tuple[str, int] | None:
 
 
 def answers_in_loops(names: Iterable[str]) -> list[str]:
-    """Columns of answers as Qualtrics writes them, if there are several of one question: 1_chosen, 2_chosen, ..."""
+    """Columns of answers as Qualtrics writes them, if there are several of one question: 1_chosen,
+    2_chosen, ..."""
     asked = {word for role in _ASKED for word in role.sure}
     found: dict[str, list[str]] = {}
     for name in names:
@@ -251,7 +301,7 @@ def _tied(stem: str, cell: Any, options: list[str]) -> Any:
     return TIE_WORDS[0] if is_of_two and as_label(cell) == "3" and "3" not in options else cell
 
 
-# Products, of which a design has a row each ---------------------------------------------------------------------------
+# Products, of which a design has a row each -------------------------------------------------------
 
 
 _TASK, _PICKED = "thali task", "thali picked"  # columns of no file
@@ -263,19 +313,25 @@ def _version_of(frame: pd.DataFrame, design: DesignRows, own: Mapping[str, str])
         return None
     if design.by in frame.columns:
         return design.by
-    found = VERSION.among(own) or next((name for word, name in own.items() if "version" in word), None)
+    found = VERSION.among(own) or next(
+        (name for word, name in own.items() if "version" in word), None
+    )
     versions = {version for version, _ in design.rows} - {EVERYBODY}
     if found is None and len(versions) > 1:
         raise DataError(
-            f"The design has {plural(len(versions), 'version')}, but no column of the answers gives each respondent's"
-            f" version; name such a column {design.by!r}."
+            f"The design has {plural(len(versions), 'version')}, but no column of the answers"
+            f" gives each respondent's version; name such a column {design.by!r}."
         )
     return found
 
 
 def _texts(frame: pd.DataFrame, name: str | None) -> np.ndarray:
     """The cells of a column as labels; empty ones of none."""
-    return np.full(len(frame), "", object) if name is None else frame[name].map(as_label).to_numpy(object)
+    return (
+        np.full(len(frame), "", object)
+        if name is None
+        else frame[name].map(as_label).to_numpy(object)
+    )
 
 
 def _series_of(frame: pd.DataFrame, design: DesignRows, taken: list[Any]) -> dict[str, str]:
@@ -291,7 +347,10 @@ def _series_of(frame: pd.DataFrame, design: DesignRows, taken: list[Any]) -> dic
         name
         for name in column_names(frame)
         if name not in taken
-        and all(label in picks or plain(label) in NO_CHOICE for label in map(as_label, frame[name].unique()))
+        and all(
+            label in picks or plain(label) in NO_CHOICE
+            for label in map(as_label, frame[name].unique())
+        )
     ]
     fitting = _fitting(answers, len(tasks), _in_series) or _fitting(answers, len(tasks), _in_loops)
     if len(fitting) != 1:
@@ -302,13 +361,18 @@ def _series_of(frame: pd.DataFrame, design: DesignRows, taken: list[Any]) -> dic
             else "no series of columns contains the answers"
         )
         raise DataError(
-            f"The design has {plural(len(tasks), 'task')}, but {what}; use one column per task with the label or"
-            " number of the chosen alternative ('choice1', 'choice2', ...), or one row per respondent and task."
+            f"The design has {plural(len(tasks), 'task')}, but {what}; use one column per task"
+            " with the label or number of the chosen alternative ('choice1', 'choice2', ...), or"
+            " one row per respondent and task."
         )
-    return dict(zip(_in_order(tasks), (fitting[0][number] for number in sorted(fitting[0])), strict=True))
+    return dict(
+        zip(_in_order(tasks), (fitting[0][number] for number in sorted(fitting[0])), strict=True)
+    )
 
 
-def _fitting(names: list[str], tasks: int, numbered: Callable[[str], tuple[str, int] | None]) -> list[dict[int, str]]:
+def _fitting(
+    names: list[str], tasks: int, numbered: Callable[[str], tuple[str, int] | None]
+) -> list[dict[int, str]]:
     """The series of so many columns, by their numbers."""
     series: dict[str, dict[int, str]] = {}
     for name in names:
@@ -322,12 +386,16 @@ def _in_order(tasks: list[str]) -> list[str]:
     return sorted(tasks, key=int) if all(task.isdigit() for task in tasks) else tasks
 
 
-# Of each row of the long table the row of the design (-1: no choice), whether it was picked, the answer that it is of
-# and the label of its alternative; and how many tasks have no answer.
-def _joined(design: DesignRows, answers: TaskAnswers) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
+# Of each row of the long table the row of the design (-1: no choice), whether it was picked, the
+# answer that it is of and the label of its alternative; and how many tasks have no answer.
+def _joined(
+    design: DesignRows, answers: TaskAnswers
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
     """The long table."""
     known = {version for version, _ in design.rows}
-    of_version = {version: design.tasks_of(version) for version in {*answers.version.tolist(), *known}}
+    of_version = {
+        version: design.tasks_of(version) for version in {*answers.version.tolist(), *known}
+    }
     if (alone := known - {EVERYBODY}) and len(alone) == 1:
         of_version[""] = design.tasks_of(min(alone))
     found = [_place(design, of_version, answers, place) for place in range(len(answers.picked))]
@@ -346,9 +414,13 @@ def _joined(design: DesignRows, answers: TaskAnswers) -> tuple[np.ndarray, np.nd
 
 
 def _place(
-    design: DesignRows, of_version: Mapping[str, Mapping[str, np.ndarray]], answers: TaskAnswers, place: int
+    design: DesignRows,
+    of_version: Mapping[str, Mapping[str, np.ndarray]],
+    answers: TaskAnswers,
+    place: int,
 ) -> tuple[np.ndarray, int] | None:
-    """The rows of the task of an answer, and which was chosen; their number: none of them; None: there is no answer."""
+    """The rows of the task of an answer, and which was chosen; their number: none of them; None:
+    there is no answer."""
     version, task, picked = answers.version[place], answers.task[place], answers.picked[place]
     where = f"in row {answers.frame.index[place]} of the answers"
     own = of_version[version].get(task)
@@ -356,8 +428,8 @@ def _place(
         return None
     if design.by is not None and not version and not of_version[""]:
         raise DataError(
-            f"The design has several values of {design.by!r}, but the answer {where} does not say which it belongs to;"
-            f" add a column {design.by!r} to the answers."
+            f"The design has several values of {design.by!r}, but the answer {where} does not say"
+            f" which it belongs to; add a column {design.by!r} to the answers."
         )
     if own is None:
         of_which = f" of {design.by} {version!r}" if version else ""
@@ -366,7 +438,11 @@ def _place(
     if picked in labels:
         return own, labels.index(picked)
     if plain(picked) in NO_CHOICE or picked in ("0", str(len(own) + 1)):
-        return own, next((k for k, label in enumerate(labels) if plain(label) in NO_CHOICE), len(own))
+        return own, next(
+            (k for k, label in enumerate(labels) if plain(label) in NO_CHOICE), len(own)
+        )
     if picked.isdigit() and 1 <= int(picked) <= len(own):
         return own, int(picked) - 1
-    raise DataError(f"{picked!r} was chosen {where}, but the alternatives of that task are {shorten(labels)}.")
+    raise DataError(
+        f"{picked!r} was chosen {where}, but the alternatives of that task are {shorten(labels)}."
+    )

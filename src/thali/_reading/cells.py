@@ -25,7 +25,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?"
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")  # what no text holds
 _COMPARED = re.compile(r"\S [<>=] \S")  # as in "{non < Lnk, non > Grn, ...}"
-MAX_CELLS = 1 << 25  # of a table, gaps included: a single cell in the corner of a sheet makes 17 billion of them
+# of a table, gaps included: a single cell in the corner of a sheet makes 17 billion of them
+MAX_CELLS = 1 << 25
 _HEAD = 1 << 16  # characters in which most tables have the lines that say how they are separated
 BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
 
@@ -39,7 +40,8 @@ class TextTable:
     lines: list[int] | range
     decimal_comma: bool = False
     note: str = ""
-    short_rows: str = ""  # what is wrong with the first row that ends early, if all end at the diagonal or beyond
+    # what is wrong with the first row that ends early, if all end at the diagonal or beyond
+    short_rows: str = ""
 
 
 def joined(*notes: str) -> str:
@@ -48,7 +50,8 @@ def joined(*notes: str) -> str:
 
 
 def text_cells(content: bytes, joined: bool = False) -> TextTable:
-    """The cells of a file of separated values; `joined`: of files put together, whose header may come again."""
+    """The cells of a file of separated values; `joined`: of files put together, whose header may
+    come again."""
     text = decoded(content)
     if _CONTROL.search(text):
         raise DataError("This is not a text, Excel or Parquet file; save it as CSV.")
@@ -66,7 +69,8 @@ def text_cells(content: bytes, joined: bool = False) -> TextTable:
 
 
 def separator_of(content: bytes) -> str | None:
-    """The one character between the cells of a table of text that begins so; None if that is not one."""
+    """The one character between the cells of a table of text that begins so; None if that is not
+    one."""
     text = decoded(content)
     found = None if text.startswith("sep=") else _separator(text)
     return None if found == BLANKS else found
@@ -85,7 +89,8 @@ def decoded(content: bytes) -> str:
 
 
 def _separator(text: str) -> str:
-    """The separator that splits most of the first lines alike, the header among them if possible."""
+    """The separator that splits most of the first lines alike, the header among them if
+    possible."""
     head = text[:_HEAD] if text.count("\n", 0, _HEAD) >= 50 else text
     lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
     if not lines:
@@ -94,7 +99,8 @@ def _separator(text: str) -> str:
     for separator in (*SEPARATORS, BLANKS):
         try:
             widths = [len(cells) for _, cells in _rows("".join(lines), separator)]
-        except DataError as error:  # perhaps of a line without this separator, which is one cell, longer than any
+        # perhaps of a line without this separator, which is one cell, longer than any
+        except DataError as error:
             fault = error
             continue
         split = Counter(width for width in widths if width > 1)
@@ -102,12 +108,14 @@ def _separator(text: str) -> str:
             width, lines_alike = split.most_common(1)[0]
             if (agrees := (lines_alike, widths[0] > 1, width)) > agreeing:
                 best, agreeing = separator, agrees
-    if fault is not None and (not best or (best == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))):
+    if fault is not None and (
+        not best or (best == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))
+    ):
         raise fault
     if not best:
         raise DataError(
-            f"The columns cannot be separated; the first line is {_short(lines[0])}. Expected at least two columns,"
-            " separated by commas, semicolons, tabs or spaces."
+            f"The columns cannot be separated; the first line is {_short(lines[0])}. Expected at"
+            " least two columns, separated by commas, semicolons, tabs or spaces."
         )
     return best
 
@@ -134,15 +142,17 @@ def _rows(text: str, separator: str) -> Rows:
     except csv.Error as error:
         if "field limit" in str(error):
             raise DataError(
-                f"Line {reader.line_num} contains a cell of more than {csv.field_size_limit():,} characters; shorten"
-                " it, or remove the column."
+                f"Line {reader.line_num} contains a cell of more than {csv.field_size_limit():,}"
+                " characters; shorten it, or remove the column."
             ) from None
         raise DataError(f"Line {reader.line_num} is not valid delimited text ({error}).") from None
 
 
 def even_cells(text: str, separator: str) -> TextTable | None:
-    """The cells that `assembled` gives, at once, of a text without quotes whose lines are alike; None of another."""
-    # Lines are alike that hold equally many cells, all with text: most large files. Others are read line by line.
+    """The cells that `assembled` gives, at once, of a text without quotes whose lines are alike;
+    None of another."""
+    # Lines are alike that hold equally many cells, all with text: most large files. Others are read
+    # line by line.
     text = text.replace("\r\n", "\n")
     if separator == BLANKS or '"' in text or "\r" in text:
         return None
@@ -150,7 +160,12 @@ def even_cells(text: str, separator: str) -> TextTable | None:
     raw = np.frombuffer(text.encode(), np.uint8)
     ends = np.flatnonzero((raw == ord(separator)) | (raw == 10))
     width = text.count(separator, 0, text.index("\n")) + 1
-    if width < 2 or len(ends) % width or len(ends) < 2 * width or np.diff(ends).max() > csv.field_size_limit():
+    if (
+        width < 2
+        or len(ends) % width
+        or len(ends) < 2 * width
+        or np.diff(ends).max() > csv.field_size_limit()
+    ):
         return None
     if ((raw[ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
         return None
@@ -173,11 +188,11 @@ def _stripped(column: list[str]) -> list[str]:
 
 
 def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True) -> TextTable:
-    """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at its end.
+    """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at
+    its end.
 
-    But row k may end after its label and k numbers, as those of a lower triangle do; the error is then kept for those
-    who need whole rows.
-    """
+    But row k may end after its label and k numbers, as those of a lower triangle do; the error is
+    then kept for those who need whole rows."""
     _, header = next(rows, (0, []))
     header = [one_spelling(name) for name in header]
     while header and not header[-1]:
@@ -187,11 +202,13 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
         raise DataError("The file has a header but no rows of data.")
     if len(header) < 2 <= max(len(cells) for _, cells in ahead):
         raise DataError(
-            f"The first line contains only {' '.join(header)!r}, but column names are expected; remove all lines"
-            " above the column names."
+            f"The first line contains only {' '.join(header)!r}, but column names are expected;"
+            " remove all lines above the column names."
         )
     # R's write.table gives the column of row labels no name; any other surplus cell is an error
-    if ragged and all(len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in ahead):
+    if ragged and all(
+        len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in ahead
+    ):
         header = ["", *header]
     width = len(header)
     columns: list[list[str]] = [[] for _ in header]
@@ -202,7 +219,9 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
             if ragged and len(cells) < width:
                 short_rows = short_rows or _uneven(cells, width, number)
             refuse_paircomp(header, cells)
-            if any(cell.strip() for cell in cells[width:]) or (short_rows and len(lines) + 2 < len(cells) < width):
+            if any(cell.strip() for cell in cells[width:]) or (
+                short_rows and len(lines) + 2 < len(cells) < width
+            ):
                 raise DataError(_uneven(cells, width, number))
             gaps += width - len(cells)
             if gaps > MAX_CELLS:
@@ -213,31 +232,46 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
         lines.append(number)
     for name, column in zip(header, columns, strict=True):
         refuse_paircomp([name], column[:1])
-    return _used(header, [_stripped(column) for column in columns], lines, decimal_comma, note, short_rows)
+    return _used(
+        header, [_stripped(column) for column in columns], lines, decimal_comma, note, short_rows
+    )
 
 
-def _used(header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any) -> TextTable:
+def _used(
+    header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any
+) -> TextTable:
     """The columns that have a name or hold anything."""
     used = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return TextTable([header[k] for k in used], [columns[k] for k in used], lines, *further)
 
 
 def refuse_header_again(cells: TextTable) -> None:
-    """Refuse a row that is the header once more, as where files were put together; a row of numbers may be."""
+    """Refuse a row that is the header once more, as where files were put together; a row of numbers
+    may be."""
     header, columns, lines = cells.header, cells.columns, cells.lines
-    if len(header) < 2 or all(not name or NUMBER.fullmatch(name) for name in header) or header[0] not in columns[0]:
+    if (
+        len(header) < 2
+        or all(not name or NUMBER.fullmatch(name) for name in header)
+        or header[0] not in columns[0]
+    ):
         return
     for row, first in enumerate(columns[0]):
-        if first == header[0] and all(column[row] == name for name, column in zip(header, columns, strict=True)):
+        if first == header[0] and all(
+            column[row] == name for name, column in zip(header, columns, strict=True)
+        ):
             raise DataError(
-                f"Line {lines[row]} repeats the column names; if files were merged, keep only the first header."
+                f"Line {lines[row]} repeats the column names; if files were merged, keep only the"
+                " first header."
             )
 
 
 def refuse_paircomp(header: list[str], cells: list[str]) -> None:
-    """Refuse comparisons of R's psychotools as R prints them, in one cell or in several where nothing is quoted."""
+    """Refuse comparisons of R's psychotools as R prints them, in one cell or in several where
+    nothing is quoted."""
     for name, cell, further in zip(header, cells, range(len(cells)), strict=False):
-        if cell.lstrip().startswith("{") and any(_COMPARED.search(each) for each in cells[further:]):
+        if cell.lstrip().startswith("{") and any(
+            _COMPARED.search(each) for each in cells[further:]
+        ):
             raise DataError(
                 f"Column {name!r} contains R's abbreviated printout of a paircomp object; in R,"
                 f" write.csv(as.matrix(x${name})) writes the comparisons, one column per pair."
@@ -247,6 +281,6 @@ def refuse_paircomp(header: list[str], cells: list[str]) -> None:
 def _uneven(cells: list[str], width: int, line: int) -> str:
     """What is wrong with a row whose length is not the header's."""
     return (
-        f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give every row the same"
-        " number of cells (quote labels that contain the separator)."
+        f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give"
+        " every row the same number of cells (quote labels that contain the separator)."
     )

@@ -1,4 +1,5 @@
-"""What the codes of levels stand for: a table of attribute, code and label, as survey programs keep them apart."""
+"""What the codes of levels stand for: a table of attribute, code and label, as survey programs keep
+them apart."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +20,8 @@ from .table import NUMBERED, RawTable, in_file, read_table
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
 
-LACKING = ("", "0")  # a cell of a product without the attribute, as Sawtooth Software's files have it
+# a cell of a product without the attribute, as Sawtooth Software's files have it
+LACKING = ("", "0")
 _NUMBERED = re.compile(NUMBERED.format(r"\d+"))
 
 
@@ -29,8 +31,8 @@ def read_codes(path: Path) -> Codes:
     with in_file(str(path)):
         if frame.shape[1] != 3:
             raise DataError(
-                "A table of codes needs three columns: an attribute, a code and its label or price; this table has"
-                f" {frame.shape[1]}."
+                "A table of codes needs three columns: an attribute, a code and its label or"
+                f" price; this table has {frame.shape[1]}."
             )
         found: Codes = {}
         for row, cells in enumerate(frame.itertuples(index=False), start=1):
@@ -45,18 +47,24 @@ def read_codes(path: Path) -> Codes:
     return found
 
 
-def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTable, dict[str, list[str]]]:
-    """The table with labels in place of codes, and the order of labels, no numbers, that stand in several columns."""
+def coded(
+    table: RawTable, codes: Codes, attributes: Any = None
+) -> tuple[RawTable, dict[str, list[str]]]:
+    """The table with labels in place of codes, and the order of labels, no numbers, that stand in
+    several columns."""
     frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} read from codes"
     names = column_names(frame)
     order = {}
     for attribute, labels in codes.items():
         columns = [name for name in names if plain(name) == plain(attribute)]
-        columns = columns or [name for name in names if plain(attribute) in map(plain, bases_of(name))]
+        columns = columns or [
+            name for name in names if plain(attribute) in map(plain, bases_of(name))
+        ]
         if not columns:
             raise DataError(
                 Argument("codes"),
-                f" contains labels of {attribute!r}, but there is no such column.{suggest(attribute, names)}",
+                f" contains labels of {attribute!r}, but there is no such"
+                f" column.{suggest(attribute, names)}",
             )
         for name in columns:
             frame = frame.assign(**{name: _labelled(frame[name], labels, name)})
@@ -64,16 +72,24 @@ def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTab
             continue
         if len(columns) > 1:
             order[attribute] = list(labels.values())
-        else:  # of an attribute or of people: that a column has an order does not make it an attribute
+        # of an attribute or of people: that a column has an order does not make it an attribute
+        else:
             (name,) = columns
-            lacking = [text for text in LACKING if text and text not in labels and (frame[name] == text).any()]
-            frame = frame.assign(**{name: pd.Categorical(frame[name], [*labels.values(), *lacking], ordered=True)})
+            lacking = [
+                text
+                for text in LACKING
+                if text and text not in labels and (frame[name] == text).any()
+            ]
+            frame = frame.assign(
+                **{name: pd.Categorical(frame[name], [*labels.values(), *lacking], ordered=True)}
+            )
     kept = {name: own for name, own in order.items() if attributes is None or name in attributes}
     return replace(table, frame=frame, note=joined(table.note, note)), kept
 
 
 def _named(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
-    """The table with the names of the attributes in place of their numbers, where a file has numbers alone."""
+    """The table with the names of the attributes in place of their numbers, where a file has
+    numbers alone."""
     numbered = [str(name) for name in frame.columns if _NUMBERED.fullmatch(str(name))]
     if len(numbered) != len(codes):
         return frame

@@ -1,4 +1,5 @@
-"""Large tables of comparisons: read in batches, of which only the different rows and their numbers are kept."""
+"""Large tables of comparisons: read in batches, of which only the different rows and their numbers
+are kept."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,10 +57,12 @@ class _Chosen(NamedTuple):
 
     batches: _Batches
     where: Where
-    texts: Mapping[str, bool]  # of the columns of the conditions, in a table of text: whether they hold text
+    # of the columns of the conditions, in a table of text: whether they hold text
+    texts: Mapping[str, bool]
 
     def parts(self, columns: list[str]) -> Iterator[tuple["pyarrow.Table", np.ndarray, int]]:
-        """Batches of some columns of these rows, the numbers of the rows, and how many of the file were seen so far."""
+        """Batches of some columns of these rows, the numbers of the rows, and how many of the file
+        were seen so far."""
         import pyarrow as pa
 
         asked = list(self.where.columns)
@@ -92,17 +95,21 @@ class _Chosen(NamedTuple):
             raise self.where.none_left(end)
         whole = pa.concat_tables(found, promote_options="permissive")
         file = self.batches.head.file
-        return RawTable(self.batches.as_frame(whole, lines, file, {}), file, conditioned=self.where.columns)
+        return RawTable(
+            self.batches.as_frame(whole, lines, file, {}), file, conditioned=self.where.columns
+        )
 
 
 class CountedTable(NamedTuple):
-    """A table of comparisons, or its different rows and how often each occurs, and what is known of its columns."""
+    """A table of comparisons, or its different rows and how often each occurs, and what is known of
+    its columns."""
 
     table: RawTable
     options: dict[str, Any]
     times: np.ndarray | None = None  # of each row; None: these are all rows
     counts: tuple[str, ...] = ()  # the columns of counts
-    warn: Callable[[Any], None] | None = None  # of what rows that are no longer there say, by the data of all
+    # of what rows that are no longer there say, by the data of all
+    warn: Callable[[Any], None] | None = None
     unread: str | None = None  # the column that says who answered, where it was not read
     others: tuple[str, ...] = ()  # kinds of data that the table may hold besides
 
@@ -114,8 +121,9 @@ class CountedTable(NamedTuple):
         if self.unread is not None:
             warn(
                 DataWarning(
-                    f"Column {self.unread!r} seems to identify respondents, but in a file of more than {LARGE >> 20} MB"
-                    " such a column is not read unless named, so all answers are treated as independent; name it with ",
+                    f"Column {self.unread!r} seems to identify respondents, but in a file of more"
+                    f" than {LARGE >> 20} MB such a column is not read unless named, so all"
+                    " answers are treated as independent; name it with ",
                     Argument("respondent"),
                     ".",
                 )
@@ -129,20 +137,28 @@ class CountedTable(NamedTuple):
         return _as_counts(self.table, self.times, self.counts, self.options)
 
     def by(self, name: str) -> dict[str, Any]:
-        """The comparisons of the rows with each value of a column, in their order; empty cells are of none."""
+        """The comparisons of the rows with each value of a column, in their order; empty cells are
+        of none."""
         with in_file(self.table.file):
             values = column(self.table.frame, name)
-        found, place = np.unique(values.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True)
+        found, place = np.unique(
+            values.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True
+        )
         if found.size - ("" in found) > MAX_PARTS:
             raise DataError(
-                f"{self.table.file}: Column {name!r} has {found.size:,} different values, and each would get a"
-                f" leaderboard; name a column with at most {MAX_PARTS}."
+                f"{self.table.file}: Column {name!r} has {found.size:,} different values, and each"
+                f" would get a leaderboard; name a column with at most {MAX_PARTS}."
             )
-        return {value: self._part(place == k, name, value) for k, value in enumerate(found.tolist()) if value}
+        return {
+            value: self._part(place == k, name, value)
+            for k, value in enumerate(found.tolist())
+            if value
+        }
 
     def once(self, name: str, known: np.ndarray) -> "tuple[CountedTable, np.ndarray, int]":
-        """The answers whose identifier, in a column, is not known and is of no answer above, the identifiers that are
-        known now, and how many answers were left out; identifiers are hashes of 8 bytes."""
+        """The answers whose identifier, in a column, is not known and is of no answer above, the
+        identifiers that are known now, and how many answers were left out; identifiers are hashes
+        of 8 bytes."""
         from pandas.util import hash_array
 
         frame = self.table.frame
@@ -150,7 +166,8 @@ class CountedTable(NamedTuple):
             values = column(frame, name)
             if (empty := np.flatnonzero(values.isna())).size:
                 raise DataError(
-                    f"Column {name!r} identifies answers but is empty in row {frame.index[empty[0]]}; fill it in."
+                    f"Column {name!r} identifies answers but is empty in row"
+                    f" {frame.index[empty[0]]}; fill it in."
                 )
         hashes: Any = hash_array  # pandas declares it as an object
         found = hashes(values.map(as_label).to_numpy(object), categorize=False)
@@ -159,11 +176,13 @@ class CountedTable(NamedTuple):
         old = np.isin(found, known) | (answer[first][place] != answer)
         rows, old_rows = np.bincount(answer), np.bincount(answer, old)
         if (torn := np.flatnonzero((old_rows > 0) & (old_rows < rows))).size:
-            one, other = (frame.index[(answer == torn[0]) & (old == was)][0] for was in (True, False))
+            one, other = (
+                frame.index[(answer == torn[0]) & (old == was)][0] for was in (True, False)
+            )
             raise DataError(
-                f"{self.table.file}: rows {one} and {other} belong to one answer, but their identifiers in {name!r}"
-                f" differ, so only row {one} was counted when the file was first read; give all rows of an answer the"
-                " same identifier."
+                f"{self.table.file}: rows {one} and {other} belong to one answer, but their"
+                f" identifiers in {name!r} differ, so only row {one} was counted when the file was"
+                " first read; give all rows of an answer the same identifier."
             )
         kept = ~old & ~above
         left = self._replace(
@@ -173,7 +192,8 @@ class CountedTable(NamedTuple):
         return left, np.union1d(known, found), int(times.sum()) - np.unique(answer[kept]).size
 
     def without(self, name: str) -> "CountedTable":
-        """The same without a column, which describes nobody, unless something else is read in it."""
+        """The same without a column, which describes nobody, unless something else is read in
+        it."""
         roles = self.reading().roles
         if roles is None:
             return self
@@ -183,7 +203,8 @@ class CountedTable(NamedTuple):
         return self._replace(table=replace(self.table, frame=self.table.frame.drop(columns=name)))
 
     def _answers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """To which answer each row belongs, whether the same row is above it, and how often each answer is there."""
+        """To which answer each row belongs, whether the same row is above it, and how often each
+        answer is there."""
         frame = self.table.frame
         every = np.arange(len(frame))
         roles = None if self.times is not None else self.reading().roles
@@ -200,7 +221,10 @@ class CountedTable(NamedTuple):
     def _part(self, rows: np.ndarray, name: str, value: str) -> Any:
         """The comparisons of some rows."""
         table = replace(
-            self.table, frame=self.table.frame.loc[rows], file=f"{self.table.file}, {name} {value!r}", note=""
+            self.table,
+            frame=self.table.frame.loc[rows],
+            file=f"{self.table.file}, {name} {value!r}",
+            note="",
         )
         part = self._replace(table=table, times=None if self.times is None else self.times[rows])
         with in_file(table.file):
@@ -215,7 +239,8 @@ def read_rows(
     options: dict[str, Any],
     others: tuple[str, ...] = (),
 ) -> CountedTable:
-    """The rows of such a file; of a large one those that differ in what comparisons are made of, or `besides`.
+    """The rows of such a file; of a large one those that differ in what comparisons are made of, or
+    `besides`.
 
     `others`: kinds of data that it may hold besides.
     """
@@ -239,7 +264,9 @@ def read_rows(
             unused = [name for name in head.names if name not in (*every, who, *conditions.columns)]
             left_out = f"columns not used: {shorten(unused)}" if unused else ""
             table = replace(table, note=joined(head.note, left_out, table.note))
-            return CountedTable(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
+            return CountedTable(
+                table, options, times, counts, partial(_warn_of_practice, kept, head), who
+            )
     table = load(path)
     with in_file(table.file):
         table = table.only(conditions).without(without, named)
@@ -251,7 +278,9 @@ def is_large(path: str) -> bool:
     return _batches_of(Path(path).expanduser()) is not None
 
 
-def _as_counts(table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]) -> Reading:
+def _as_counts(
+    table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
+) -> Reading:
     """The reading of a table of different rows, each of which occurs so many times."""
     import pandas as pd
 
@@ -259,15 +288,21 @@ def _as_counts(table: RawTable, times: np.ndarray, counts: tuple[str, ...], opti
         counted = replace(table, frame=table.frame.assign(**{_TIMES: times}))
         named: dict[str, Any] = {**options, "count": _TIMES}
         return recognise(counted, PAIRS, **named)
-    recognise(table, PAIRS, **options).build()  # refuses counts that are none, which their multiples might be
+    # refuses counts that are none, which their multiples might be
+    recognise(table, PAIRS, **options).build()
     multiples = {name: pd.to_numeric(table.frame[name]) * times for name in counts}
     return recognise(replace(table, frame=table.frame.assign(**multiples)), PAIRS, **options)
 
 
 def _counted(
-    kept: _Chosen, columns: tuple[str, ...], counts: tuple[str, ...], date: str | None, progressbar: bool
+    kept: _Chosen,
+    columns: tuple[str, ...],
+    counts: tuple[str, ...],
+    date: str | None,
+    progressbar: bool,
 ) -> tuple[RawTable, np.ndarray]:
-    """The different rows of some columns, numbered as where they first stand, and how often each occurs."""
+    """The different rows of some columns, numbered as where they first stand, and how often each
+    occurs."""
     # Of a column of dates and times the days count.
     import pyarrow as pa
 
@@ -287,8 +322,11 @@ def _counted(
             if held > most:
                 found = [_grouped(pa.concat_tables(found), names, _HOW_OFTEN)]
                 held = len(found[0])
-                most = 2 * max(BATCH, held)  # where nearly all rows differ, all would be grouped with every batch
-    whole = _grouped(pa.concat_tables(found, promote_options="permissive"), names, _HOW_OFTEN).sort_by(_ROW)
+                # where nearly all rows differ, all would be grouped with every batch
+                most = 2 * max(BATCH, held)
+    whole = _grouped(
+        pa.concat_tables(found, promote_options="permissive"), names, _HOW_OFTEN
+    ).sort_by(_ROW)
     lines = (whole[_ROW].to_numpy() + 1).tolist()
     times = whole[_HOW_OFTEN].to_numpy()
     whole = pa.table([codes[name].decoded(whole[name]) for name in names], names=names)
@@ -312,7 +350,8 @@ def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, b
 
 
 def _warn_of_practice(kept: _Chosen, head: RawTable, data: Any) -> None:
-    """Warn of rows that say that they are practice, as `warn_of_practice` does, if the first rows do."""
+    """Warn of rows that say that they are practice, as `warn_of_practice` does, if the first rows
+    do."""
     names = [each.column for each in marked(head, data)]
     rows = {name: Counter[str]() for name in names}
     for part, _, _ in kept.parts(names) if names else ():
@@ -326,13 +365,15 @@ def _warn_of_practice(kept: _Chosen, head: RawTable, data: Any) -> None:
 
 
 class _Codes:
-    """Numbers in place of the texts of a column, the same in all batches: they are grouped in a third of the time."""
+    """Numbers in place of the texts of a column, the same in all batches: they are grouped in a
+    third of the time."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] | None = None  # None: the column holds no text
 
     def of(self, column: Any) -> Any:
-        """The column of a batch, with the place of each text in place of it; -1 where it is missing."""
+        """The column of a batch, with the place of each text in place of it; -1 where it is
+        missing."""
         import pyarrow as pa
 
         plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -395,15 +436,24 @@ def _days(column: Any, name: str, numbers: np.ndarray) -> Any:
     import pandas as pd
     import pyarrow as pa
 
-    when = when_of(pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(numbers + 1)), name)
-    return pa.array(when.number.astype("datetime64[D]").astype(str)) if when.unit == DAY else _plain(column)
+    when = when_of(
+        pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(numbers + 1)), name
+    )
+    return (
+        pa.array(when.number.astype("datetime64[D]").astype(str))
+        if when.unit == DAY
+        else _plain(column)
+    )
 
 
 def _grouped(table: Any, names: list[str], times: str | None) -> Any:
-    """The different rows, the first number of each, and how often each occurs, by a column of that or by counting."""
+    """The different rows, the first number of each, and how often each occurs, by a column of that
+    or by counting."""
     counted = (_ROW, "count") if times is None else (times, "sum")
     found = table.group_by(names).aggregate([(_ROW, "min"), counted])
-    return found.select([*names, f"{_ROW}_min", "_".join(counted)]).rename_columns([*names, _ROW, _HOW_OFTEN])
+    return found.select([*names, f"{_ROW}_min", "_".join(counted)]).rename_columns(
+        [*names, _ROW, _HOW_OFTEN]
+    )
 
 
 def _batches_of(path: Path) -> _Batches | None:
@@ -420,7 +470,11 @@ def _batches_of(path: Path) -> _Batches | None:
         return None
     if head.startswith(b"PAR1"):
         return _of_parquet(path)
-    return None if b"\x00" in head or head.startswith(b"PK") or is_json(path.name, head) else _of_text(path, head)
+    return (
+        None
+        if b"\x00" in head or head.startswith(b"PK") or is_json(path.name, head)
+        else _of_text(path, head)
+    )
 
 
 def _of_parquet(path: Path) -> _Batches | None:
@@ -430,7 +484,10 @@ def _of_parquet(path: Path) -> _Batches | None:
 
     try:
         file = parquet.ParquetFile(path)
-        names, flat = file.schema_arrow.names, [pa.types.is_nested(field.type) for field in file.schema_arrow]
+        names, flat = (
+            file.schema_arrow.names,
+            [pa.types.is_nested(field.type) for field in file.schema_arrow],
+        )
         simple = [name for name, nested in zip(names, flat, strict=True) if not nested]
         first = next(file.iter_batches(HEAD, columns=simple), None)
     except (pa.ArrowException, OSError):
@@ -438,7 +495,9 @@ def _of_parquet(path: Path) -> _Batches | None:
     if first is None or len(set(names)) < len(names):
         return None
 
-    def as_frame(table: Any, lines: list[int], name: str, texts: Mapping[str, bool]) -> "pd.DataFrame":
+    def as_frame(
+        table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
+    ) -> "pd.DataFrame":
         plain = pa.table([_plain(column) for column in table.columns], names=table.column_names)
         return plain.to_pandas().set_axis(pd.Index(lines), axis=0)
 
@@ -471,16 +530,22 @@ def _of_text(path: Path, head: bytes) -> _Batches | None:
         read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK)
         parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
         types = dict.fromkeys(columns, pa.string())
-        convert = csv.ConvertOptions(include_columns=columns, column_types=types, strings_can_be_null=False)
+        convert = csv.ConvertOptions(
+            include_columns=columns, column_types=types, strings_can_be_null=False
+        )
         try:
             yield from csv.open_csv(path, read, parse, convert)
         except pa.ArrowException as error:
             raise DataError(str(error)) from None
 
-    def as_frame(table: Any, lines: list[int], name: str, texts: Mapping[str, bool]) -> "pd.DataFrame":
+    def as_frame(
+        table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
+    ) -> "pd.DataFrame":
         cells = [_stripped(column) for column in table.columns]
         lines = [line + 1 for line in lines]
-        return text_table(TextTable(table.column_names, cells, lines, decimal_comma), name, texts).frame
+        return text_table(
+            TextTable(table.column_names, cells, lines, decimal_comma), name, texts
+        ).frame
 
     rows = int(path.stat().st_size / len(begin) * len(first.frame))
     return _Batches(first, rows, batches, as_frame, decimal_comma)

@@ -15,7 +15,10 @@ from .cells import MAX_CELLS, MISSING, TextTable, decoded
 _ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)')  # how no header of separated values begins
 _HEAD = 1 << 10  # bytes by which that is seen
-_EXPECTED = 'expected one object per line, such as {"winner": "tea", "loser": "milk"}, or an array of objects'
+_EXPECTED = (
+    'expected one object per line, such as {"winner": "tea", "loser": "milk"}, or an array'
+    " of objects"
+)
 
 
 def is_json(name: str, content: bytes) -> bool:
@@ -25,11 +28,12 @@ def is_json(name: str, content: bytes) -> bool:
 
 
 def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
-    """The table, and which of its columns hold text: those in which something but "NA" and the like is in quotes.
+    """The table, and which of its columns hold text: those in which something but "NA" and the like
+    is in quotes.
 
-    The columns are the keys, in the order in which they first occur; `null` and a key that is absent are empty cells.
-    A column with a list or an object in any row is left out, which the note says.
-    """
+    The columns are the keys, in the order in which they first occur; `null` and a key that is
+    absent are empty cells. A column with a list or an object in any row is left out, which the note
+    says."""
     text = decoded(content)
     is_array = text.lstrip().startswith("[")
     columns: dict[str, list[Any]] = {}
@@ -45,8 +49,8 @@ def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
         lines.append(line)
         if gaps > max(MAX_CELLS, len(text)):
             raise DataError(
-                f"The keys up to line {line} would make {plural(len(columns), 'column')}, almost all of them empty;"
-                " use the same keys in every object."
+                f"The keys up to line {line} would make {plural(len(columns), 'column')}, almost"
+                " all of them empty; use the same keys in every object."
             )
         if len(record) < len(columns):
             gaps += len(columns) - len(record)
@@ -57,11 +61,16 @@ def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
     nested = [key for key in columns if kinds[key] & {list, dict}]
     flat = [key for key in columns if key not in nested]
     if not flat:
-        raise DataError(f"None of the keys of its {plural(len(lines), 'object')} contains single values; {_EXPECTED}.")
+        raise DataError(
+            f"None of the keys of its {plural(len(lines), 'object')} contains single values;"
+            f" {_EXPECTED}."
+        )
     header, cells, texts = [one_spelling(key) for key in flat], [], {}
     for name, key in zip(header, flat, strict=True):
         column = columns.pop(key)  # so that no more than one is there twice
-        if str in kinds[key] and any(isinstance(value, str) and value.strip() not in MISSING for value in set(column)):
+        if str in kinds[key] and any(
+            isinstance(value, str) and value.strip() not in MISSING for value in set(column)
+        ):
             texts[name] = True
         cells.append(_written(column, kinds[key]))
     note = f"dropped {shorten(nested)} (lists or objects)" if nested else ""
@@ -80,7 +89,9 @@ def _of_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             found = read(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"Line {number} is not a complete JSON object{_where(error)}; {_EXPECTED}.") from None
+            raise DataError(
+                f"Line {number} is not a complete JSON object{_where(error)}; {_EXPECTED}."
+            ) from None
         if not isinstance(found, dict):
             raise DataError(f"Line {number} is not a JSON object; {_EXPECTED}.")
         yield number, found
@@ -100,7 +111,8 @@ def _of_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 def _where(error: Exception) -> str:
     """What is wrong at which character, where that is known."""
-    if not isinstance(error, json.JSONDecodeError):  # an integer of thousands of digits, or as many brackets
+    # an integer of thousands of digits, or as many brackets
+    if not isinstance(error, json.JSONDecodeError):
         return f" ({error})"
     line = f"line {error.lineno}, " if error.lineno > 1 else ""
     return f" ({error.msg} at {line}character {error.colno})"

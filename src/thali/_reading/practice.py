@@ -1,4 +1,5 @@
-"""Rows that say of themselves that they are practice, training, a warm-up, a catch trial or a demonstration."""
+"""Rows that say of themselves that they are practice, training, a warm-up, a catch trial or a
+demonstration."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 
 # Without a number or one of _PARTS behind them.
 _WORDS = (
-    "practice practise practicing pract prac training warmup warmingup catch attentioncheck demo demonstration tutorial"
-    " familiarization familiarisation übung übungen uebung uebungen probe probedurchlauf vorübung eingewöhnung"
-    " aufwärmen aufwaermen entraînement échauffement démo démonstration práctica entrenamiento"
-    " ensayodepráctica calentamiento"
+    "practice practise practicing pract prac training warmup warmingup catch attentioncheck demo"
+    " demonstration tutorial familiarization familiarisation übung übungen uebung uebungen probe"
+    " probedurchlauf vorübung eingewöhnung aufwärmen aufwaermen entraînement échauffement démo"
+    " démonstration práctica entrenamiento ensayodepráctica calentamiento"
 )
 _MAX_DIFFERENT = 200  # different cells of a column that says something else of its rows
 _PARTS = (
-    "trials trial blocks block phase rounds round session run task loop durchgänge durchgang durchlauf essai essais"
-    " ensayo bloque bloc"
+    "trials trial blocks block phase rounds round session run task loop durchgänge durchgang"
+    " durchlauf essai essais ensayo bloque bloc"
 )
 _PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(plain, text.split())) for text in (_WORDS, _PARTS))
 
@@ -53,7 +54,10 @@ def says_practice(text: str) -> bool:
 
     Examples
     --------
-    >>> [says_practice(text) for text in ("Practice", "training_2", "Übungsblock", "main", "practical", "2")]
+    >>> [
+    ...     says_practice(text)
+    ...     for text in ("Practice", "training_2", "Übungsblock", "main", "practical", "2")
+    ... ]
     [True, True, True, False, False, False]
     """
     word = plain(text).rstrip("0123456789")
@@ -62,12 +66,17 @@ def says_practice(text: str) -> bool:
 
 
 def marked(table: "RawTable", data: Any) -> list[Marked]:
-    """The columns of text some of whose cells say so, unless a condition names them or they hold names of the data."""
+    """The columns of text some of whose cells say so, unless a condition names them or they hold
+    names of the data."""
     names = _names_in(data)
     found = []
     for name, values in table.frame.items():
         kind = values.dtype
-        if str(name) in table.conditioned or pd.api.types.is_numeric_dtype(kind) or kind.kind in "mM":
+        if (
+            str(name) in table.conditioned
+            or pd.api.types.is_numeric_dtype(kind)
+            or kind.kind in "mM"
+        ):
             continue
         try:
             codes, different = pd.factorize(values)

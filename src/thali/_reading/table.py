@@ -50,15 +50,18 @@ from .json_rows import is_json, json_cells
 from .square import Square, square_of
 from .where import Where
 
-# A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill the memory.
+# A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill
+# the memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
-_EXACT, _EXACT_BESIDE_GAPS = 17, 15  # digits of an integer; a column with gaps holds numbers of double precision
+# digits of an integer; a column with gaps holds numbers of double precision
+_EXACT, _EXACT_BESIDE_GAPS = 17, 15
 
 _UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # here, by readr, by pandas
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-# A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no text.
+# A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no
+# text.
 _NEVER_CALCULATED = re.compile(
     rb"""<(?:\w+:)?c(?P<attributes>[^>]*)>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>(?P<formula>[^<]*)</(?:\w+:)?f>)\s*"""
     rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
@@ -66,15 +69,20 @@ _NEVER_CALCULATED = re.compile(
 
 
 def excel_sheets(content: bytes) -> dict[str, TextTable]:
-    """The cells of the first sheet that holds any, and of those with the same header, by the titles of the sheets."""
+    """The cells of the first sheet that holds any, and of those with the same header, by the titles
+    of the sheets."""
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise DataError('Excel files require openpyxl; run pip install "thali[files]", or save as CSV.') from None
+        raise DataError(
+            'Excel files require openpyxl; run pip install "thali[files]", or save as CSV.'
+        ) from None
     try:
         archive = ZipFile(io.BytesIO(content))
     except (BadZipFile, OSError, ValueError) as error:
-        raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
+        raise DataError(
+            f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
+        ) from None
     _refuse_workbook_bomb(archive, len(content))
     try:
         book: Any = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
@@ -86,13 +94,22 @@ def excel_sheets(content: bytes) -> dict[str, TextTable]:
     except DataError:
         raise
     except Exception as error:  # openpyxl raises whatever the broken part of the archive makes it
-        raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
+        raise DataError(
+            f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
+        ) from None
     if not filled:
         raise DataError("The workbook is empty: no sheet has any cells.")
     others = [repr(title) for title in filled if title not in alike]
-    which = f"sheet {alike[0]!r}" if len(alike) == 1 else f"{len(alike)} sheets, {alike[0]!r} to {alike[-1]!r}"
+    which = (
+        f"sheet {alike[0]!r}"
+        if len(alike) == 1
+        else f"{len(alike)} sheets, {alike[0]!r} to {alike[-1]!r}"
+    )
     note = f"{which} (ignored: {', '.join(others)})" if others else which if len(alike) > 1 else ""
-    found = {title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False) for title in alike}
+    found = {
+        title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
+        for title in alike
+    }
     for cells in found.values():
         refuse_header_again(cells)
     return found
@@ -104,12 +121,15 @@ def _header(rows: list[tuple[int, list[str]]]) -> set[str]:
 
 
 def _refuse_workbook_bomb(archive: ZipFile, packed: int) -> None:
-    """Raise if the parts unpack to more than a table can hold; no part unpacks to more than the directory says."""
+    """Raise if the parts unpack to more than a table can hold; no part unpacks to more than the
+    directory says."""
     unpacked = sum(part.file_size for part in archive.infolist())
-    if unpacked > MAX_WORKBOOK or (unpacked > HARMLESS_WORKBOOK and unpacked > MAX_UNPACKED * packed):
+    if unpacked > MAX_WORKBOOK or (
+        unpacked > HARMLESS_WORKBOOK and unpacked > MAX_UNPACKED * packed
+    ):
         raise DataError(
-            f"This workbook of {packed:,} bytes would unpack to {unpacked:,}, too much for a table; save the sheet as"
-            " CSV."
+            f"This workbook of {packed:,} bytes would unpack to {unpacked:,}, too much for a"
+            " table; save the sheet as CSV."
         )
 
 
@@ -121,8 +141,9 @@ def _sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
         read += len(row) + 1
         if read > MAX_CELLS:
             raise DataError(
-                f"Sheet {sheet.title!r} has more than {MAX_CELLS:,} cells, probably most of them empty; delete the"
-                " empty rows and columns around the table, or save the sheet as CSV."
+                f"Sheet {sheet.title!r} has more than {MAX_CELLS:,} cells, probably most of them"
+                " empty; delete the empty rows and columns around the table, or save the sheet as"
+                " CSV."
             )
         cells = ["" if value is None else str(value) for value in row]
         while cells and not cells[-1].strip():
@@ -133,7 +154,8 @@ def _sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
 
 
 def _refuse_never_calculated(title: str, sheet: bytes) -> None:
-    """Raise if a formula has no value, as in a workbook that a program wrote and no spreadsheet ever saved."""
+    """Raise if a formula has no value, as in a workbook that a program wrote and no spreadsheet
+    ever saved."""
     if not _FORMULA.search(sheet):
         return
     for cell in _NEVER_CALCULATED.finditer(sheet):
@@ -143,16 +165,19 @@ def _refuse_never_calculated(title: str, sheet: bytes) -> None:
             formula = unescape((cell["formula"] or b"").decode("utf-8", "replace"))
             shown = f" (={formula})" if formula else ""
             raise DataError(
-                f"Cell {place[1] if place else '?'} of sheet {title!r} contains a formula{shown} that was never"
-                " calculated; open the workbook in a spreadsheet, save it, and read it again."
+                f"Cell {place[1] if place else '?'} of sheet {title!r} contains a formula{shown}"
+                " that was never calculated; open the workbook in a spreadsheet, save it, and"
+                " read it again."
             )
 
 
-# The columns of a Parquet file ----------------------------------------------------------------------------------------
+# The columns of a Parquet file --------------------------------------------------------------------
 
 
-# A file of some kilobytes may hold any number of equal rows, and a long text for each at the room of one.
-HARMLESS, MAX_PARQUET_CELLS, MAX_TIMES = 1 << 24, 1 << 29, 100  # cells of any file; of one; of a byte
+# A file of some kilobytes may hold any number of equal rows, and a long text for each at the room
+# of one.
+# cells of any file; of one; of a byte
+HARMLESS, MAX_PARQUET_CELLS, MAX_TIMES = 1 << 24, 1 << 29, 100
 MAX_BYTES = 1 << 28  # to which any file may unpack
 
 
@@ -163,50 +188,66 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise DataError('Parquet files require pyarrow; run pip install "thali[files]", or save as CSV.') from None
+        raise DataError(
+            'Parquet files require pyarrow; run pip install "thali[files]", or save as CSV.'
+        ) from None
     try:
         _refuse_parquet_bomb(content)
         frame = pd.read_parquet(io.BytesIO(content), engine="pyarrow")
     except DataError:
         raise
-    except Exception as error:  # pyarrow and pandas raise whatever the broken part of the file makes them
-        raise DataError(f"This is not a readable Parquet file ({error}); save it again, or as CSV.") from None
+    # pyarrow and pandas raise whatever the broken part of the file makes them
+    except Exception as error:
+        raise DataError(
+            f"This is not a readable Parquet file ({error}); save it again, or as CSV."
+        ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         names = [*(name or "" for name in frame.index.names), *frame.columns]
         frame = frame.set_axis(range(frame.shape[1]), axis=1)  # one may be called as the index is
-        frame = frame.reset_index(names=[f"index {k}" for k in range(frame.index.nlevels)]).set_axis(names, axis=1)
+        frame = frame.reset_index(
+            names=[f"index {k}" for k in range(frame.index.nlevels)]
+        ).set_axis(names, axis=1)
     if not len(frame):
         raise DataError("The file has a header but no rows of data.")
     return frame.set_axis([as_label(name) for name in frame.columns], axis=1)
 
 
 def _refuse_parquet_bomb(content: bytes) -> None:
-    """Raise if the cells, or their texts, take far more room than a table of that many bytes needs."""
+    """Raise if the cells, or their texts, take far more room than a table of that many bytes
+    needs."""
     import pyarrow.parquet
 
     packed, claimed = len(content), pyarrow.parquet.ParquetFile(io.BytesIO(content)).metadata
     groups = [claimed.row_group(group) for group in range(claimed.num_row_groups)]
-    parts = [(group, each.column(k)) for group, each in enumerate(groups) for k in range(each.num_columns)]
+    parts = [
+        (group, each.column(k))
+        for group, each in enumerate(groups)
+        for k in range(each.num_columns)
+    ]
     cells = sum(part.num_values for _, part in parts)
     if cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed)):
         raise DataError(
-            f"The file of {packed:,} bytes contains {cells:,} cells, more than fit into memory; remove columns that"
-            " the model does not use."
+            f"The file of {packed:,} bytes contains {cells:,} cells, more than fit into memory;"
+            " remove columns that the model does not use."
         )
     most = max(MAX_BYTES, MAX_TIMES * packed)
     unpacked = sum(part.total_uncompressed_size for _, part in parts)
     for group, part in parts if unpacked <= most else ():
-        if part.physical_type == "BYTE_ARRAY" and part.num_values * part.total_uncompressed_size > most:
+        if (
+            part.physical_type == "BYTE_ARRAY"
+            and part.num_values * part.total_uncompressed_size > most
+        ):
             unpacked += _bytes_of_text(content, group, part.path_in_schema)
     if unpacked > most:
         raise DataError(
-            f"The file of {packed:,} bytes would unpack to at least {unpacked:,}, too much for a table; remove columns"
-            " that the model does not use."
+            f"The file of {packed:,} bytes would unpack to at least {unpacked:,}, too much for a"
+            " table; remove columns that the model does not use."
         )
 
 
 def _bytes_of_text(content: bytes, group: int, column: str) -> int:
-    """How long the texts of a column are together, each of which is read once; 0 for a column of lists."""
+    """How long the texts of a column are together, each of which is read once; 0 for a column of
+    lists."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.parquet
@@ -221,7 +262,8 @@ def _bytes_of_text(content: bytes, group: int, column: str) -> int:
     return found
 
 
-# The files of PrefLib: complete and incomplete orders (.soc, .soi), and those with ties (.toc, .toi) ------------------
+# The files of PrefLib: complete and incomplete orders (.soc, .soi), and those with ties (.toc,
+# .toi)
 
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
@@ -237,20 +279,31 @@ def preflib_cells(content: bytes) -> TextTable:
     """A table with a row an order: its count, and what stands at each rank."""
     lines = content.decode("utf-8-sig", "replace").splitlines()
     names = {found[1]: found[2].strip() for line in lines if (found := _NAME.match(line))}
-    body = [(k, line.strip()) for k, line in enumerate(lines, start=1) if line.strip() and not line.startswith("#")]
+    body = [
+        (k, line.strip())
+        for k, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith("#")
+    ]
     if not names:
         names, body = _old(body)
     rows, numbers, ranked = [], [], set()
     for number, line in body:
         count, colon, order = line.partition(":")
         if not colon or not count.strip().isdigit():
-            raise DataError(f"Line {number} is {line!r}, but PrefLib files contain orders such as '3: 2,1,4'.")
+            raise DataError(
+                f"Line {number} is {line!r}, but PrefLib files contain orders such as '3: 2,1,4'."
+            )
         groups = [(tied or single).split(",") for tied, single in _PLACE.findall(order)]
         groups = [[code.strip() for code in group if code.strip()] for group in groups]
         if unknown := [code for group in groups for code in group if code not in names]:
-            raise DataError(f"Line {number} contains alternative {unknown[0]!r}, which the file header does not list.")
+            raise DataError(
+                f"Line {number} contains alternative {unknown[0]!r}, which the file header does"
+                " not list."
+            )
         ranked |= {names[code] for group in groups for code in group}
-        cells = [TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group]
+        cells = [
+            TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group
+        ]
         rows.append([count.strip(), *cells])
         numbers.append(number)
     if not rows:
@@ -278,13 +331,14 @@ def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, s
         orders = [(k, ": ".join(line.split(",", 1))) for k, line in body[many + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
-            "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor with the number of"
-            " alternatives."
+            "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor"
+            " with the number of alternatives."
         ) from None
     return names, orders
 
 
-# Sawtooth Software's .cho, as its help describes it ("CHO file format"): integers, nothing says what they are ---------
+# Sawtooth Software's .cho, as its help describes it ("CHO file format"): integers, nothing says
+# what they are
 
 
 CHO = ".cho"
@@ -292,12 +346,13 @@ _DUAL = 2  # of the fifth number of a person: whoever chose was asked whether th
 
 
 def cho_cells(content: bytes) -> TextTable:
-    """A long table with a row an alternative: who, task, concept, codes of attributes, choice, variables of people.
+    """A long table with a row an alternative: who, task, concept, codes of attributes, choice,
+    variables of people.
 
-    A person has five numbers (who, number of variables, attributes, tasks, whether nothing can be chosen), the
-    variables, and for each task the number of concepts and of choices, the codes of each concept, the concept chosen,
-    and how long it took. Nothing is the last concept, with 0 for its codes; tasks with choice 0 were not answered.
-    """
+    A person has five numbers (who, number of variables, attributes, tasks, whether nothing can be
+    chosen), the variables, and for each task the number of concepts and of choices, the codes of
+    each concept, the concept chosen, and how long it took. Nothing is the last concept, with 0 for
+    its codes; tasks with choice 0 were not answered."""
     numbers = _integers(content)
     take = iter(numbers)
     rows: list[list[str]] = []
@@ -308,12 +363,13 @@ def cho_cells(content: bytes) -> TextTable:
             extra, attributes, tasks, none = [int(next(take)[1]) for _ in range(4)]
             if width not in (None, (extra, attributes)):
                 raise DataError(
-                    f"Line {line} starts a respondent whose numbers of variables and attributes differ from earlier"
-                    " respondents."
+                    f"Line {line} starts a respondent whose numbers of variables and attributes"
+                    " differ from earlier respondents."
                 )
             if none == _DUAL:
                 raise DataError(
-                    "The choices contain a dual-response none option, which is not supported; export them without it."
+                    "The choices contain a dual-response none option, which is not supported;"
+                    " export them without it."
                 )
             width = extra, attributes
             variables = [next(take)[1] for _ in range(extra)]
@@ -323,27 +379,42 @@ def cho_cells(content: bytes) -> TextTable:
                 chosen, _ = int(next(take)[1]), next(take)
                 if not 0 <= chosen <= concepts + (none != 0):
                     raise DataError(
-                        f"Task {task} of respondent {who} has {concepts} concepts, but concept {chosen} was chosen."
+                        f"Task {task} of respondent {who} has {concepts} concepts, but concept"
+                        f" {chosen} was chosen."
                     )
                 if any("0" in [code for _, code in own] for own in shown):
                     raise DataError(
-                        f"Task {task} of respondent {who} has a concept without some attributes, which is not"
-                        " supported; export one row per concept instead."
+                        f"Task {task} of respondent {who} has a concept without some attributes,"
+                        " which is not supported; export one row per concept instead."
                     )
                 missing += chosen == 0
                 nothing = [[(line, "0")] * attributes] if none else []
                 for place, codes in enumerate([*shown, *nothing] if chosen else [], start=1):
                     cells = [code for _, code in codes]
-                    rows.append([who, str(task), str(place), *cells, str(int(place == chosen)), *variables])
+                    rows.append(
+                        [who, str(task), str(place), *cells, str(int(place == chosen)), *variables]
+                    )
                     lines.append(codes[0][0])
     except StopIteration:
         raise DataError("The file ends within a task; it is not a complete .cho file.") from None
     if width is None or not rows:
         raise DataError("The file contains no choices.")
     names = [NUMBERED.format(k) for k in range(1, width[1] + 1)]
-    header = ["respondent", "task", "concept", *names, "choice", *(f"variable{k}" for k in range(1, width[0] + 1))]
+    header = [
+        "respondent",
+        "task",
+        "concept",
+        *names,
+        "choice",
+        *(f"variable{k}" for k in range(1, width[0] + 1)),
+    ]
     left_out = f"; {plural(missing, 'task')} without an answer dropped" if missing else ""
-    return TextTable(header, [list(column) for column in zip(*rows, strict=True)], lines, note=f"a .cho file{left_out}")
+    return TextTable(
+        header,
+        [list(column) for column in zip(*rows, strict=True)],
+        lines,
+        note=f"a .cho file{left_out}",
+    )
 
 
 def _integers(content: bytes) -> list[tuple[int, str]]:
@@ -353,18 +424,23 @@ def _integers(content: bytes) -> list[tuple[int, str]]:
         for word in text.split():
             if not word.lstrip("-").isdigit():
                 raise DataError(
-                    f"Line {line} contains {word!r}, but .cho files contain only integers; check the file format."
+                    f"Line {line} contains {word!r}, but .cho files contain only integers; check"
+                    " the file format."
                 )
             found.append((line, word))
     return found
 
 
-# Tables from files: CSV, TSV, Excel, Parquet and JSON -----------------------------------------------------------------
+# Tables from files: CSV, TSV, Excel, Parquet and JSON ---------------------------------------------
 
 
-_NO_EXCEL = "This is neither an Excel workbook, despite its name, nor a text table; save it as .xlsx or CSV."
+_NO_EXCEL = (
+    "This is neither an Excel workbook, despite its name, nor a text table; save it as"
+    " .xlsx or CSV."
+)
 _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
-    ".parquet": "This is neither a Parquet file, despite its name, nor a text table; save it as Parquet or CSV."
+    ".parquet": "This is neither a Parquet file, despite its name, nor a text table; save it as"
+    " Parquet or CSV."
 }
 
 
@@ -387,9 +463,12 @@ class RawTable:
     file: str  # its name, for errors
     named: bool = True  # False: the columns have no names, as in a bare square of numbers
     note: str = ""  # what else there was
-    short_rows: str = ""  # what is wrong unless this is a triangle, whose rows may end at the diagonal
-    sheets: "tuple[tuple[str, RawTable], ...]" = ()  # of a workbook with several alike squares, by their titles
-    decimal_comma: bool | None = None  # of a table of text; None: the file says itself which columns are numbers
+    # what is wrong unless this is a triangle, whose rows may end at the diagonal
+    short_rows: str = ""
+    # of a workbook with several alike squares, by their titles
+    sheets: "tuple[tuple[str, RawTable], ...]" = ()
+    # of a table of text; None: the file says itself which columns are numbers
+    decimal_comma: bool | None = None
     conditioned: tuple[str, ...] = ()  # the columns by which rows were left out
     parted_from: "Parted | None" = None  # where some rows are held out
 
@@ -409,12 +488,15 @@ class RawTable:
             raise DataError(f"{self.file}: {self.short_rows}")
 
     def only(self, where: Where) -> "RawTable":
-        """The rows that fulfil the conditions, as if the file had no others; the note says how many were left out."""
+        """The rows that fulfil the conditions, as if the file had no others; the note says how many
+        were left out."""
         if not where.conditions:
             return self
         if self.sheets:
             raise DataError(
-                Argument("where"), " applies to rows, but this workbook contains square matrices; remove this argument."
+                Argument("where"),
+                " applies to rows, but this workbook contains square matrices; remove this"
+                " argument.",
             )
         kept = where.holds(self.frame)
         if not kept.any():
@@ -427,22 +509,35 @@ class RawTable:
         return replace(self, frame=frame, note=note, conditioned=where.columns)
 
     def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "RawTable":
-        """Drop the columns of these names, and those that number the rows unless they are `kept`; note both."""
+        """Drop the columns of these names, and those that number the rows unless they are `kept`;
+        note both."""
         for name in names:
             column(self.frame, name)
         numbering = []
-        if self.named and not self.sheets and not self.short_rows and (self.square is None or self.square.bare):
+        if (
+            self.named
+            and not self.sheets
+            and not self.short_rows
+            and (self.square is None or self.square.bare)
+        ):
             numbering = [
-                name for name in self.names if name not in kept and _numbers_rows(name, column(self.frame, name))
+                name
+                for name in self.names
+                if name not in kept and _numbers_rows(name, column(self.frame, name))
             ]
         if not names and not numbering:
             return self
         asked = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
         unused = f"row numbers ({shorten(numbering)}) not used" * bool(numbering)
-        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note=joined(self.note, asked, unused))
+        return replace(
+            self,
+            frame=self.frame.drop(columns=[*names, *numbering]),
+            note=joined(self.note, asked, unused),
+        )
 
     def parted(self, where: Where, held_out: bool) -> "RawTable":
-        """Of rows that are held out where the conditions hold, if there are any, these or the others."""
+        """Of rows that are held out where the conditions hold, if there are any, these or the
+        others."""
         if not where.conditions:
             return self
         is_held = where.holds(self.frame)
@@ -450,52 +545,60 @@ class RawTable:
             every = "all rows" if is_held.all() else "no rows"
             raise DataError(
                 Argument("holdouts"),
-                f" ({where}) selects {every} of {len(self.frame):,}; change it to select some of them.",
+                f" ({where}) selects {every} of {len(self.frame):,}; change it to select some of"
+                " them.",
             )
         kept = is_held if held_out else ~is_held
         note = joined(self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}")
         conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
-        return replace(self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted)
+        return replace(
+            self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted
+        )
 
 
 def _numbers_rows(name: str, values: "pd.Series") -> bool:
-    """Return whether a column numbers the rows by its name, as files of pandas and R do, and by its cells."""
+    """Return whether a column numbers the rows by its name, as files of pandas and R do, and by its
+    cells."""
     short = plain(name)
     is_named = short in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
-    return is_named and (numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique))
+    return is_named and (
+        numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique)
+    )
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
     """A table from a CSV, TSV, Excel, Parquet or JSON file.
 
-    The kind of file, its encoding, separator and decimal comma are recognised from its content. A column is
-    numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with leading zeros ("001") are
-    names, and so is "NA" in a column of names. Excel: the first sheet that holds anything. JSON: an object a line or
-    an array of objects, in which quoted numbers are text, `null` and absent keys are empty cells, and columns with
-    lists or objects are left out.
+    The kind of file, its encoding, separator and decimal comma are recognised from its content. A
+    column is numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with
+    leading zeros ("001") are names, and so is "NA" in a column of names. Excel: the first sheet
+    that holds anything. JSON: an object a line or an array of objects, in which quoted numbers are
+    text, `null` and absent keys are empty cells, and columns with lists or objects are left out.
 
     Parameters
     ----------
     path : str, Path or Source
     where : str or list of str, optional
-        Conditions on columns, all of which must hold; other rows are left out, as if the file did not have them. A
-        condition compares a column by ==, !=, <, <=, > or >= with a number or a text, or says ``in (a, b)``,
-        ``is missing`` or ``is not missing``; several are joined by ``and``. Names and texts of one word need no
-        quotes. Columns of numbers are compared as numbers, others as texts; an empty cell is unequal to every value.
+        Conditions on columns, all of which must hold; other rows are left out, as if the file did
+        not have them. A condition compares a column by ==, !=, <, <=, > or >= with a number or a
+        text, or says ``in (a, b)``, ``is missing`` or ``is not missing``; several are joined by
+        ``and``. Names and texts of one word need no quotes. Columns of numbers are compared as
+        numbers, others as texts; an empty cell is unequal to every value.
 
     Returns
     -------
     DataFrame
-        One row for each row of the file that is not empty and fulfils the conditions. A square table of numbers without
-        a header has the columns "0", "1", ...; an unnamed column is called "column 1", "column 2", ... by its position.
+        One row for each row of the file that is not empty and fulfils the conditions. A square
+        table of numbers without a header has the columns "0", "1", ...; an unnamed column is called
+        "column 1", "column 2", ... by its position.
 
     Raises
     ------
     ArgumentError
         If a condition cannot be read.
     DataError
-        If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same name; if a
-        condition names no column, compares texts with a number, or leaves no row.
+        If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same
+        name; if a condition names no column, compares texts with a number, or leaves no row.
 
     Examples
     --------
@@ -535,9 +638,13 @@ def load(path: str | Path | Source) -> RawTable:
         if content.startswith(b"PAR1"):
             return _parquet(content, name)
         if content.startswith(b"PK\x03\x04"):
-            return _workbook({title: text_table(cells, name) for title, cells in excel_sheets(content).items()})
+            return _workbook(
+                {title: text_table(cells, name) for title, cells in excel_sheets(content).items()}
+            )
         if content.startswith(b"\xd0\xcf\x11\xe0"):
-            raise DataError("This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV.")
+            raise DataError(
+                "This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV."
+            )
         ending = Path(name).suffix.lower()
         if ending in SUFFIXES or content.startswith(b"# FILE NAME"):
             return text_table(preflib_cells(content), name)
@@ -585,11 +692,12 @@ def _names(header: list[str]) -> list[str]:
 
 
 def text_table(cells: TextTable, file: str, texts: Mapping[str, bool] | None = None) -> RawTable:
-    """The table of these cells: columns of numbers and of text; `texts`: of which columns that is known."""
+    """The table of these cells: columns of numbers and of text; `texts`: of which columns that is
+    known."""
     if len(cells.header) > MAX_COLUMNS:
         raise DataError(
-            f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be read; remove some, or"
-            " write one row per answer."
+            f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be"
+            " read; remove some, or write one row per answer."
         )
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
@@ -607,18 +715,25 @@ def text_table(cells: TextTable, file: str, texts: Mapping[str, bool] | None = N
     frame = pd.DataFrame(typed, index=lines)
     if cells.decimal_comma:
         columns_of = dict(zip(typed, columns, strict=True))
-        note_thousands(frame, {name: columns_of[name] for name in typed if frame[name].dtype.kind == "f"})
-    return RawTable(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
+        note_thousands(
+            frame, {name: columns_of[name] for name in typed if frame[name].dtype.kind == "f"}
+        )
+    return RawTable(
+        frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma
+    )
 
 
 def _names_alike(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Return columns that are text, by their cells: of respondents 100 and 1e2, of answers with words as NA."""
+    """Return columns that are text, by their cells: of respondents 100 and 1e2, of answers with
+    words as NA."""
     found = {}
     answers = {name for name in header if plain(name) in _ANSWERS}
     sides = [each.columns for each in side_columns(header) if answers and each.stem in STEMS]
     for name, cells in zip(header, columns, strict=True):
         words = MISSING.intersection(cells) - {""}
-        if words and (name in answers.union(*sides) or words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}):
+        if words and (
+            name in answers.union(*sides) or words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}
+        ):
             found[name] = True
         if plain(name) in RESPONDENT.sure:
             texts = set(cells) - MISSING
@@ -628,12 +743,15 @@ def _names_alike(header: list[str], columns: Iterable[Iterable[str]]) -> dict[st
 
 
 def _without_questions(cells: TextTable) -> TextTable:
-    """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
+    """The table without the two lines of questions and of ids that Qualtrics writes below the
+    header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
     note = joined(cells.note, "Qualtrics header lines (questions and IDs) dropped")
     columns = [column[2:] for column in cells.columns]
-    return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
+    return TextTable(
+        cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows
+    )
 
 
 def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:
@@ -646,7 +764,10 @@ def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:
     exact = _EXACT if texts == written else _EXACT_BESIDE_GAPS
     if max(map(len, written)) > exact and all(map(INTEGER.fullmatch, written)):
         return True  # the numbers by which people are told apart, of which some would become one
-    return not all(NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text) for text in written)
+    return not all(
+        NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text)
+        for text in written
+    )
 
 
 def as_read(label: str) -> str:
@@ -688,12 +809,17 @@ def _typed_again(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
         if not pd.api.types.is_numeric_dtype(values.dtype):
             column = ["" if value is None or value != value else value for value in values]
             distinct = dict.fromkeys(column)
-            if all(isinstance(text, str) for text in distinct) and holds_text(set(distinct), decimal_comma) is False:
+            if (
+                all(isinstance(text, str) for text in distinct)
+                and holds_text(set(distinct), decimal_comma) is False
+            ):
                 again[name] = _typed(column, distinct, decimal_comma)
     return frame.assign(**again)
 
 
-def _text(column: list[str], distinct: dict[str, None]) -> "np.ndarray | pd.api.extensions.ExtensionArray":
+def _text(
+    column: list[str], distinct: dict[str, None]
+) -> "np.ndarray | pd.api.extensions.ExtensionArray":
     place = positions(distinct)
     codes = np.fromiter(map(place.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in place]).array.take(codes)

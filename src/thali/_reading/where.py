@@ -7,10 +7,9 @@
                | column "in" "(" value { "," value } ")"
                | column "is" [ "not" ] "missing"
 
-A column or a value is a word, or any text between quotes, ' or ", in which that quote is written twice. Quotes do not
-say that a value is text: the column does. "and", "in", "is" and so on are words of the language only where one is
-expected.
-"""
+A column or a value is a word, or any text between quotes, ' or ", in which that quote is written
+twice. Quotes do not say that a value is text: the column does. "and", "in", "is" and so on are
+words of the language only where one is expected."""
 
 import operator
 import re
@@ -49,7 +48,7 @@ _WORD = re.compile(r"[^\s'\"=<>!(),]+")
 _TRUTH = {"true": 1, "false": 0}
 
 
-# what a condition is ------------------------------------------------------------------------------------------
+# what a condition is ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class Condition:
     column: str
     operator: str  # ==, !=, <, <=, >, >=, in, is missing, is not missing
     values: tuple[str, ...] = ()  # several of "in", none of "is missing"
-    argument: str = field(default="where", compare=False, repr=False)  # by which it was given, for errors
+    # by which it was given, for errors
+    argument: str = field(default="where", compare=False, repr=False)
 
     def __str__(self) -> str:
         values = [value if NUMBER.fullmatch(value) else _quoted(value) for value in self.values]
@@ -94,12 +94,21 @@ class Where:
         """
         if given is None or isinstance(given, Where):
             return cls() if given is None else cls(given.conditions)
-        texts = [given] if isinstance(given, str) else list(given) if isinstance(given, list | tuple) else []
+        texts = (
+            [given]
+            if isinstance(given, str)
+            else list(given)
+            if isinstance(given, list | tuple)
+            else []
+        )
         if not texts or not all(isinstance(text, str) for text in texts):
             raise ArgumentError(
-                Argument(argument), f' must be a condition such as "{EXAMPLE}", or a list of them; got {given!r}.'
+                Argument(argument),
+                f' must be a condition such as "{EXAMPLE}", or a list of them; got {given!r}.',
             )
-        return cls(tuple(condition for text in texts for condition in _conditions(_Given(text, argument))))
+        return cls(
+            tuple(condition for text in texts for condition in _conditions(_Given(text, argument)))
+        )
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions))
@@ -110,7 +119,8 @@ class Where:
         return tuple(dict.fromkeys(each.column for each in self.conditions))
 
     def check(self, frame: "pd.DataFrame") -> None:
-        """Raise an error about the first condition that names a column which the table does not have."""
+        """Raise an error about the first condition that names a column which the table does not
+        have."""
         for each in self.conditions:
             _column_of(each, frame)
 
@@ -129,22 +139,36 @@ class Where:
 
     def refuse_none_left(self, frame: "pd.DataFrame") -> None:
         """Raise the error about a table of which these conditions leave no row."""
-        alone = [each for each in self.conditions if not _holds(each, _column_of(each, frame)).any()]
+        alone = [
+            each for each in self.conditions if not _holds(each, _column_of(each, frame)).any()
+        ]
         more = ", although each condition alone matches some"
         if alone:
             values = shorten(_texts(_column_of(alone[0], frame)), 6)
-            more = f"; column {alone[0].column!r} contains {values}" if values else f"; {alone[0].column!r} is empty"
+            more = (
+                f"; column {alone[0].column!r} contains {values}"
+                if values
+                else f"; {alone[0].column!r} is empty"
+            )
         raise self.none_left(len(frame), more)
 
     def none_left(self, rows: int, more: str = "") -> DataError:
         """The error about a table of so many rows, none of which is left."""
-        return DataError(Argument(self.conditions[0].argument), f" ({self}) matches none of the {rows:,} rows{more}.")
+        return DataError(
+            Argument(self.conditions[0].argument),
+            f" ({self}) matches none of the {rows:,} rows{more}.",
+        )
 
     def warn_of_unknown_values(self, frame: "pd.DataFrame") -> None:
-        """Warn of a text that no row holds, where one that is nearly the same stands in the column."""
+        """Warn of a text that no row holds, where one that is nearly the same stands in the
+        column."""
         for each in self.conditions:
             values = _column_of(each, frame)
-            if each.operator not in ("==", "!=", IN) or _as_numbers(values) is not None or _holds_dates(values):
+            if (
+                each.operator not in ("==", "!=", IN)
+                or _as_numbers(values) is not None
+                or _holds_dates(values)
+            ):
                 continue
             known = _texts(values)
             for value in each.values:
@@ -167,7 +191,7 @@ def _quoted(text: str) -> str:
     return f"{quote}{text.replace(quote, 2 * quote)}{quote}"
 
 
-# which rows fulfil it -----------------------------------------------------------------------------------------
+# which rows fulfil it -----------------------------------------------------------------------------
 
 
 def _column_of(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
@@ -189,7 +213,9 @@ def _holds(condition: Condition, values: "pd.Series") -> np.ndarray:
     return found
 
 
-def _compared(condition: Condition, values: "pd.Series", sign: Any, value: str, equal: bool) -> np.ndarray:
+def _compared(
+    condition: Condition, values: "pd.Series", sign: Any, value: str, equal: bool
+) -> np.ndarray:
     """Each cell compared with a value: as numbers, dates or texts, whichever the column holds."""
     if _holds_dates(values):
         return np.asarray(sign(values, _date(condition, values, value)))
@@ -205,8 +231,8 @@ def _compared(condition: Condition, values: "pd.Series", sign: Any, value: str, 
     if words := [text for text in different.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
             Argument(condition.argument),
-            f" ({condition}): column {condition.column!r} contains text such as {words[0]!r}, which cannot be ordered"
-            f" relative to {value}; use == or !=.",
+            f" ({condition}): column {condition.column!r} contains text such as {words[0]!r},"
+            f" which cannot be ordered relative to {value}; use == or !=.",
         )
     found = np.zeros(len(texts), bool)
     found[~empty] = sign(texts[~empty].astype(float), _as_number(value))
@@ -228,7 +254,8 @@ def _texts(values: "pd.Series") -> list[str]:
 
 
 def _as_numbers(values: "pd.Series") -> np.ndarray | None:
-    """The cells as numbers, NaN where one is empty; None unless the column holds numbers, or true and false."""
+    """The cells as numbers, NaN where one is empty; None unless the column holds numbers, or true
+    and false."""
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(values.dtype):
@@ -254,8 +281,8 @@ def _number(condition: Condition, value: str) -> float:
     if not NUMBER.fullmatch(value):
         raise DataError(
             Argument(condition.argument),
-            f" ({condition}): column {condition.column!r} contains numbers, but {value!r} is not one; write a number"
-            " such as 2 or 0.5.",
+            f" ({condition}): column {condition.column!r} contains numbers, but {value!r} is not"
+            " one; write a number such as 2 or 0.5.",
         )
     return _as_number(value)
 
@@ -273,8 +300,8 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
     except ValueError:
         raise DataError(
             Argument(condition.argument),
-            f" ({condition}): column {condition.column!r} contains dates, but {value!r} is not one; write a date such"
-            " as 2026-05-31.",
+            f" ({condition}): column {condition.column!r} contains dates, but {value!r} is not"
+            " one; write a date such as 2026-05-31.",
         ) from None
     zone = getattr(values.dtype, "tz", None)
     if zone is None:
@@ -282,7 +309,7 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
     return date.tz_localize(zone) if date.tz is None else date
 
 
-# from text ----------------------------------------------------------------------------------------------------
+# from text ----------------------------------------------------------------------------------------
 
 
 class _Given(NamedTuple):
@@ -320,7 +347,8 @@ def _tokens(given: _Given) -> list[_Token]:
 
 def _unreadable(given: _Given, what: str) -> ArgumentError:
     return ArgumentError(
-        Argument(given.argument), f" {given.text!r} is not a valid condition: {what}. Example: {EXAMPLE}."
+        Argument(given.argument),
+        f" {given.text!r} is not a valid condition: {what}. Example: {EXAMPLE}.",
     )
 
 
@@ -342,7 +370,9 @@ def _condition(given: _Given, tokens: Any) -> tuple[Condition, _Token]:
     name = _operand(given, next(tokens), "a column name")
     sign = next(tokens)
     if sign.kind == "sign" and sign.text in _COMPARED:
-        return Condition(name, sign.text, (_value(given, next(tokens)),), given.argument), next(tokens)
+        return Condition(name, sign.text, (_value(given, next(tokens)),), given.argument), next(
+            tokens
+        )
     if _is_word(sign, "in"):
         return Condition(name, IN, _list(given, tokens), given.argument), next(tokens)
     if _is_word(sign, "is"):
@@ -351,7 +381,9 @@ def _condition(given: _Given, tokens: Any) -> tuple[Condition, _Token]:
         word = next(tokens) if negated else word
         if not _is_word(word, "missing"):
             raise _unexpected(given, word, "'missing'" if negated else "'missing' or 'not missing'")
-        return Condition(name, NOT_MISSING if negated else MISSING, (), given.argument), next(tokens)
+        return Condition(name, NOT_MISSING if negated else MISSING, (), given.argument), next(
+            tokens
+        )
     expected = "'=='" if sign.text == "=" and sign.kind == "sign" else _EXPECTED
     blanks = " (quote names that contain spaces)" if sign.kind == "word" else ""
     raise _unexpected(given, sign, f"{expected}{blanks}")
@@ -374,7 +406,9 @@ def _list(given: _Given, tokens: Any) -> tuple[str, ...]:
 def _value(given: _Given, token: _Token) -> str:
     value = _operand(given, token, "a number or text")
     if not value.strip():
-        raise _unexpected(given, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)")
+        raise _unexpected(
+            given, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)"
+        )
     return value.strip()
 
 

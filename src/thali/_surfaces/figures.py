@@ -1,11 +1,13 @@
-"""Pictures drawn: each figure once, for a page and for files alike; the same bytes for the same picture."""
+"""Pictures drawn: each figure once, for a page and for files alike; the same bytes for the same
+picture."""
 
 import io
 from typing import Any, Protocol
 
 from thali._labels import printable
 
-# Text stays text in SVG and PDF; the fonts of the reader have the widths of those that matplotlib reckons with.
+# Text stays text in SVG and PDF; the fonts of the reader have the widths of those that matplotlib
+# reckons with.
 STYLE: Any = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -18,7 +20,8 @@ _MARGIN = 0.05  # inches around what is drawn
 _UNDATED = {"png": None, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
 KINDS = tuple(_UNDATED)
 _DOTS = 150
-_DIGITS = 9  # of the place of axes, as a share of the figure, and of its part that is drawn on, in inches
+# of the place of axes, as a share of the figure, and of its part that is drawn on, in inches
+_DIGITS = 9
 
 
 class Drawable(Protocol):
@@ -29,9 +32,11 @@ class Drawable(Protocol):
 
 
 class Figures:
-    """The figures of pictures, kept open until the block ends, so that what shows one twice draws it once.
+    """The figures of pictures, kept open until the block ends, so that what shows one twice draws
+    it once.
 
-    A figure is laid out once, before it is saved for the first time: its files differ in their dots alone.
+    A figure is laid out once, before it is saved for the first time: its files differ in their dots
+    alone.
 
     Examples
     --------
@@ -41,7 +46,8 @@ class Figures:
     """
 
     def __init__(self) -> None:
-        self._drawn: dict[int, tuple[Drawable, Any, Any]] = {}  # the picture, so that its number is of no other
+        # the picture, so that its number is of no other
+        self._drawn: dict[int, tuple[Drawable, Any, Any]] = {}
 
     def __enter__(self) -> "Figures":
         return self
@@ -53,11 +59,14 @@ class Figures:
             pyplot.close(figure)
         self._drawn.clear()
 
-    def saved(self, picture: Drawable, kind: str, dots: float = _DOTS, across: int | None = None) -> bytes:
-        """A `Picture`, or what else draws axes, as a file of that kind, with `dots` per inch where it has any.
+    def saved(
+        self, picture: Drawable, kind: str, dots: float = _DOTS, across: int | None = None
+    ) -> bytes:
+        """A `Picture`, or what else draws axes, as a file of that kind, with `dots` per inch where
+        it has any.
 
-        `across`: the whole figure, of so many dots from left to right, rather than the part that is drawn on.
-        """
+        `across`: the whole figure, of so many dots from left to right, rather than the part that is
+        drawn on."""
         import matplotlib
 
         with matplotlib.rc_context(STYLE):
@@ -89,7 +98,8 @@ class Figures:
                     pyplot.close(number)
                 raise
             figure.set_layout_engine(None)
-            for axes in figure.axes:  # the layout of several differs in its last digits, by where they lie in memory
+            # the layout of several differs in its last digits, by where they lie in memory
+            for axes in figure.axes:
                 axes.set_position(np.round(axes.get_position(original=True).bounds, _DIGITS))
             self._drawn[id(picture)] = picture, figure, box
         return self._drawn[id(picture)][1:]

@@ -1,4 +1,5 @@
-"""Findings as a page: one HTML file that needs nothing from anywhere, made by the templates in page/."""
+"""Findings as a page: one HTML file that needs nothing from anywhere, made by the templates in
+page/."""
 
 import base64
 import contextlib
@@ -16,7 +17,18 @@ from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
 from thali._labels import printable
 from thali._model.common_findings import has_draws
-from thali._model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings, Picture
+from thali._model.finding import (
+    ANSWERS,
+    CHAPTERS,
+    DATA,
+    METHODS,
+    MISSES,
+    PAGE,
+    STATISTICS,
+    Finding,
+    Findings,
+    Picture,
+)
 from thali._model.names import plain
 from thali._model.references import cited_in
 from thali._model.registry import spec_of
@@ -34,7 +46,7 @@ if TYPE_CHECKING:
     from thali._model.base import Model
 
 
-# What a report consists of: a cover, an answer, chapters of sections, before any of it is HTML ------------------------
+# What a report consists of: a cover, an answer, chapters of sections, before any of it is HTML ----
 
 
 class PageTable(NamedTuple):
@@ -74,7 +86,8 @@ class Light(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What the author of a report calls it, "" being what thali calls it; and its data and day, "" being unknown."""
+    """What the author of a report calls it, "" being what thali calls it; and its data and day, ""
+    being unknown."""
 
     title: str = ""
     author: str = ""
@@ -106,7 +119,9 @@ _ORDER = {True: 0, None: 1, False: 2}  # of findings that lead, may lead, leave 
 SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
-def document_of(model: "Model", findings: Findings, command: str, words: Words, cover: Cover) -> Document:
+def document_of(
+    model: "Model", findings: Findings, command: str, words: Words, cover: Cover
+) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
     cover = cover._replace(date=_date(model) or cover.date)
     facts = (fit_in_words(model),)
@@ -115,22 +130,42 @@ def document_of(model: "Model", findings: Findings, command: str, words: Words, 
 
 
 def document_of_answer(
-    findings: Findings, command: str, words: Words, cover: Cover, about: str = "", settings: Facts = ()
+    findings: Findings,
+    command: str,
+    words: Words,
+    cover: Cover,
+    about: str = "",
+    settings: Facts = (),
 ) -> Document:
-    """The report of anything else that has findings; `about`: what it is of, `settings`: those it was made with."""
+    """The report of anything else that has findings; `about`: what it is of, `settings`: those it
+    was made with."""
     run = Section(SETTINGS, facts=(*settings, *versions()), code=command)
-    return _document(list(findings.of(PAGE)), words, (about,) if about else (), run, made_by(), cover)
+    return _document(
+        list(findings.of(PAGE)), words, (about,) if about else (), run, made_by(), cover
+    )
 
 
 def _document(
-    shown: list[Finding], words: Words, facts: tuple[str, ...], run: Section, made: str, cover: Cover
+    shown: list[Finding],
+    words: Words,
+    facts: tuple[str, ...],
+    run: Section,
+    made: str,
+    cover: Cover,
 ) -> Document:
-    asked = " ".join(sentence for found in shown if found.key == "asked" for sentence in found.sentences(words))
-    is_title = not cover.title and asked.endswith("?")  # which the question that leads says in short
+    asked = " ".join(
+        sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)
+    )
+    # which the question that leads says in short
+    is_title = not cover.title and asked.endswith("?")
     run = run._replace(title="", facts=(*run.facts, *[("Question", asked)] * is_title))
     shown = [found for found in shown if found.key != "asked"]
     lead = _lead(shown)
-    lights = tuple(Light(found.good, found.headline, found.question) for found in shown if found.good is not None)
+    lights = tuple(
+        Light(found.good, found.headline, found.question)
+        for found in shown
+        if found.good is not None
+    )
     cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
     chapters = [
         Chapter(_TITLES[name], sections)
@@ -151,9 +186,12 @@ def _document(
 
 
 def _lead(shown: list[Finding]) -> Finding:
-    """The finding that answers what was asked: one that says so, else the first with a sentence and a picture."""
+    """The finding that answers what was asked: one that says so, else the first with a sentence and
+    a picture."""
     answers = [found for found in shown if found.chapter == ANSWERS and found.good is None] or shown
-    return min(answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture)))
+    return min(
+        answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture))
+    )
 
 
 def _pictures(found: Finding) -> tuple[Picture, ...]:
@@ -176,7 +214,11 @@ def section_of(found: Finding, words: Words) -> Section:
     if found.key == "methods":
         sentences = [" ".join(sentences)]
     table = found.to_read
-    tables = () if table is None or not len(table) else (PageTable(found.title, table, found.picture is not None),)
+    tables = (
+        ()
+        if table is None or not len(table)
+        else (PageTable(found.title, table, found.picture is not None),)
+    )
     return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
 
 
@@ -198,7 +240,8 @@ def _run(model: "Model") -> tuple[tuple[str, str], ...]:
     """What the model and the run were."""
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
-        (name.replace("_", " ").capitalize(), _number(name, value)) for name, value in model.run_settings().items()
+        (name.replace("_", " ").capitalize(), _number(name, value))
+        for name, value in model.run_settings().items()
     ]
     return tuple(facts)
 
@@ -213,10 +256,11 @@ def _date(model: Any) -> str:
     return str(model.posterior_.attrs["created_at"])[:10] if has_draws(model) else ""
 
 
-# A report as one HTML file that needs nothing from anywhere -----------------------------------------------------------
+# A report as one HTML file that needs nothing from anywhere ---------------------------------------
 
 
-# Pictures as part of a page: SVG of the same bytes for the same answer, or PNG where that is smaller ------------------
+# Pictures as part of a page: SVG of the same bytes for the same answer, or PNG where that is
+# smaller
 
 
 MAX_SVG = 150_000  # bytes; larger ones become PNG
@@ -228,7 +272,8 @@ Made = TypeVar("Made")
 
 
 def attempted(what: str, make: Callable[[], Made]) -> Made | None:
-    """What `make` returns; None and a warning that names `what` if it fails, so that nothing else is lost with it."""
+    """What `make` returns; None and a warning that names `what` if it fails, so that nothing else
+    is lost with it."""
     try:
         return make()
     except Exception as error:  # whatever it is: the rest of the answer is worth more
@@ -272,7 +317,9 @@ def _few_colours(png: bytes) -> bytes:
 def _inline(svg: str, caption: str, prefix: str) -> str:
     """The SVG as a part of a page whose other pictures have the same names inside."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL
+    )
     svg = re.sub(r'\bid="', f'id="{prefix}', svg)
     svg = svg.replace("url(#", f"url(#{prefix}").replace('href="#', f'href="#{prefix}')
     svg = svg.replace("font-family: 'DejaVu Sans'", f"font-family: {_FONTS}")
@@ -282,8 +329,9 @@ def _inline(svg: str, caption: str, prefix: str) -> str:
     height = float(re.search(r'height="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
     view = re.search(r'viewBox="[^"]*"', head)[0]  # type: ignore[index]
     head = (
-        f'<svg {view} width="{width:.0f}" height="{height:.0f}" role="img" aria-labelledby="{prefix}title"'
-        ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        f'<svg {view} width="{width:.0f}" height="{height:.0f}" role="img"'
+        f' aria-labelledby="{prefix}title" xmlns="http://www.w3.org/2000/svg"'
+        ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     )
     return f'{head}><title id="{prefix}title">{html.escape(caption)}</title>{rest}'
 
@@ -312,11 +360,21 @@ def rendered(document: Document, figures: Figures | None = None) -> str:
 def _rendered(document: Document, figures: Figures) -> str:
     pictures = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
-    scripts = [_file("market.js") + _file("simulator.js")] if any(section.simulator for section in sections) else []
+    scripts = (
+        [_file("market.js") + _file("simulator.js")]
+        if any(section.simulator for section in sections)
+        else []
+    )
     lead = None if document.lead is None else _section(document.lead, "answer", pictures, figures)
     chapters = [_chapter(chapter, pictures, figures) for chapter in document.chapters]
-    anchor_of = {section["title"]: section["anchor"] for chapter in chapters for section in chapter["sections"]}
-    lights = [light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights]
+    anchor_of = {
+        section["title"]: section["anchor"]
+        for chapter in chapters
+        for section in chapter["sections"]
+    }
+    lights = [
+        light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights
+    ]
     return printable(
         _template().render(
             title=" ".join(document.title.split()),
@@ -337,7 +395,8 @@ def _chapter(chapter: Chapter, pictures: Any, figures: Figures) -> dict[str, Any
     """What the template needs of a chapter."""
     anchor = _anchor(chapter.title)
     sections = [
-        _section(section, f"{anchor}-{number}", pictures, figures) for number, section in enumerate(chapter.sections)
+        _section(section, f"{anchor}-{number}", pictures, figures)
+        for number, section in enumerate(chapter.sections)
     ]
     return {"title": chapter.title, "anchor": anchor, "sections": sections}
 
@@ -351,10 +410,13 @@ def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> d
     shown = section._asdict()
     shown["anchor"] = anchor
     pictures = [
-        attempted(_named(picture), partial(drawn, figures, picture, next(numbers))) for picture in section.pictures
+        attempted(_named(picture), partial(drawn, figures, picture, next(numbers)))
+        for picture in section.pictures
     ]
     shown["pictures"] = [
-        picture._replace(content=markup(picture.content)) for picture in pictures if picture is not None
+        picture._replace(content=markup(picture.content))
+        for picture in pictures
+        if picture is not None
     ]
     shown["tables"] = [_rows(table) for table in section.tables]
     if section.simulator is not None:
@@ -372,10 +434,16 @@ def _rows(table: PageTable) -> _PageRows:
     frame = table.frame
     shown = readable(frame, PAGE_MARKS, MAX_ROWS)
     kinds = ["text" if is_text else "" for is_text in shown.is_text]
-    size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"first {MAX_ROWS:,} of {len(frame):,} rows"
+    size = (
+        f"{len(frame):,} rows"
+        if len(frame) <= MAX_ROWS
+        else f"first {MAX_ROWS:,} of {len(frame):,} rows"
+    )
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
-    return _PageRows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)
+    return _PageRows(
+        table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG
+    )
 
 
 def _file(name: str) -> str:
@@ -386,5 +454,7 @@ def _template() -> "jinja2.Template":
     import jinja2
 
     loader = jinja2.DictLoader({name: _file(name) for name in ("report.html", "simulator.html")})
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined
+    )
     return environment.get_template("report.html")

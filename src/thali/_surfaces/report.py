@@ -26,18 +26,20 @@ from .slides import slides as slides_of
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
-    """What an answer says, as data: a sentence, a table and a picture for each question that a reader may have.
+    """What an answer says, as data: a sentence, a table and a picture for each question that a
+    reader may have.
 
     Parameters
     ----------
-    answer : fitted model, table of thali.compare, leaderboard, or result of a function of thali.paired or thali.designs
-    **settings
+    answer : fitted model, table of thali.compare, leaderboard, or result of a function of
+    thali.paired or thali.designs **settings
         Of a fitted model: see its `findings`.
 
     Returns
     -------
     Findings
-        A sequence in the order of a reader's questions; ``["comparison"]`` gives the finding of that key.
+        A sequence in the order of a reader's questions; ``["comparison"]`` gives the finding of
+        that key.
 
     Raises
     ------
@@ -54,7 +56,8 @@ def findings(answer: Any, **settings: Any) -> Findings:
         return answer.findings(**settings)
     if settings:
         raise ArgumentError(
-            f"Settings require a fitted model; {type(answer).__name__} has none, but got {shorten([*settings])}."
+            f"Settings require a fitted model; {type(answer).__name__} has none, but got"
+            f" {shorten([*settings])}."
         )
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)
@@ -63,12 +66,12 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.findings_of(answer)
     raise ArgumentError(
-        "findings requires a fitted model, a table from thali.compare, a leaderboard, or a result from thali.paired or"
-        f" thali.designs; got {type(answer).__name__}."
+        "findings requires a fitted model, a table from thali.compare, a leaderboard, or a result"
+        f" from thali.paired or thali.designs; got {type(answer).__name__}."
     )
 
 
-# The literature as BibTeX: an entry for each work, and one for thali --------------------------------------------------
+# The literature as BibTeX: an entry for each work, and one for thali ------------------------------
 
 
 def entries() -> dict[str, str]:
@@ -89,25 +92,28 @@ def of_thali() -> str:
     )
 
 
-# A report to mail -----------------------------------------------------------------------------------------------------
+# A report to mail ---------------------------------------------------------------------------------
 
 UNTITLED = Cover()
 
 
 def report(what: Any, path: Any, *, title: str = "", author: str = "", question: str = "") -> None:
-    """Write a report: one HTML file that needs nothing from anywhere, to mail, to print, to read on a phone.
+    """Write a report: one HTML file that needs nothing from anywhere, to mail, to print, to read on
+    a phone.
 
-    Its first screen answers what was asked, with a picture, and says in a line each how sure that is. Then come all
-    answers, what the model misses, the data, what a paper would say of the methods, every quantity with its
-    convergence, how to repeat the fit, and references. The same fit gives the same file, to the byte.
+    Its first screen answers what was asked, with a picture, and says in a line each how sure that
+    is. Then come all answers, what the model misses, the data, what a paper would say of the
+    methods, every quantity with its convergence, how to repeat the fit, and references. The same
+    fit gives the same file, to the byte.
 
     Parameters
     ----------
-    what : fitted model, table of thali.compare, leaderboard, or result of a function of thali.paired or thali.designs
-    path : str or path
+    what : fitted model, table of thali.compare, leaderboard, or result of a function of
+    thali.paired or thali.designs path : str or path
         Of the file; one that exists is replaced.
     title, author, question : str
-        What the report is called, whose it is, and what was asked, in your words; "": in those of thali.
+        What the report is called, whose it is, and what was asked, in your words; "": in those of
+        thali.
 
     Raises
     ------
@@ -122,7 +128,9 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     --------
     >>> import tempfile, pathlib, thali as th
     >>> model = th.EliminationByAspects("unique")
-    >>> model = model.fit(th.datasets.celebrities(), draws=20, tune=20, random_seed=1, progressbar=False)
+    >>> model = model.fit(
+    ...     th.datasets.celebrities(), draws=20, tune=20, random_seed=1, progressbar=False
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "report.html"
     ...     report(model, file)
@@ -133,9 +141,11 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
 
 
 def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
-    """Write a slide of 16 to 9 for each answer that has a picture: the picture under the sentence that it shows.
+    """Write a slide of 16 to 9 for each answer that has a picture: the picture under the sentence
+    that it shows.
 
-    The slides are those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels across, and as SVG.
+    The slides are those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels across, and as
+    SVG.
 
     Parameters
     ----------
@@ -148,14 +158,16 @@ def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
     Returns
     -------
     list of str
-        The names of the files, in the order of a reader's questions; none where no answer has a picture.
+        The names of the files, in the order of a reader's questions; none where no answer has a
+        picture.
 
     Raises
     ------
     NotFittedError
         Before `fit`.
     ArgumentError
-        If there are no findings of such a thing, or a setting is not one of the model, or out of its range.
+        If there are no findings of such a thing, or a setting is not one of the model, or out of
+        its range.
     DataError
         If the files cannot be written.
 
@@ -186,17 +198,22 @@ def page_of(
     figures: Figures | None = None,
     cover: Cover = UNTITLED,
 ) -> bytes:
-    """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a model's answer."""
+    """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a
+    model's answer."""
     return rendered(_document(what, command, words, settings, cover), figures).encode()
 
 
-def _document(what: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover) -> Document:
+def _document(
+    what: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover
+) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
         return document_of(what, findings_of(what, settings), command, words, cover)
     if isinstance(what, Leaderboard):
         command = command or made.as_python(what)
-        return document_of_answer(findings_of(what), command, words, cover, about(what), made.settings_of(what))
+        return document_of_answer(
+            findings_of(what), command, words, cover, about(what), made.settings_of(what)
+        )
     return document_of_answer(findings_of(what), command, words, cover)
 
 

@@ -1,4 +1,5 @@
-"""Findings on one screen of a terminal: warnings first, then the answers, then where the rest is."""
+"""Findings on one screen of a terminal: warnings first, then the answers, then where the rest
+is."""
 
 import shutil
 from collections.abc import Sequence
@@ -7,7 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from thali._digits import is_p_value, probability
 from thali._labels import display_width, printable
 from thali._model.columns import COLUMNS, PROBABILITY
-from thali._model.finding import CHAPTERS, MISSES, SCREEN, STATISTICS, Brief, Finding, Findings, rendered
+from thali._model.finding import (
+    CHAPTERS,
+    MISSES,
+    SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Findings,
+    rendered,
+)
 from thali.errors import Words
 
 from .readable import align, readable
@@ -19,9 +29,17 @@ LINES = 24
 _NARROWEST, _USUAL, _WIDEST = 40, 80, 120  # columns
 _MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
 _LEAST_CELL = 12  # columns that texts in a table keep
-# The tables that are shown, their rows and the lines of a text at most: the first of these with which all fits.
+# The tables that are shown, their rows and the lines of a text at most: the first of these with
+# which all fits.
 _LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]
-_LIMITS += [(2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2), *((1, rows, 1) for rows in range(8, 0, -1)), (0, 0, 1)]
+_LIMITS += [
+    (2, 5, 2),
+    (2, 3, 2),
+    (1, 5, 2),
+    (1, 3, 2),
+    *((1, rows, 1) for rows in range(8, 0, -1)),
+    (0, 0, 1),
+]
 _WARNING = "WARNING"
 
 
@@ -29,7 +47,8 @@ _Blocks = list[tuple[str, list[str]]]  # labels, and the lines beside each
 
 
 class _Block(NamedTuple):
-    """A label, lines of text and of parts, and a table in lines, the first of which is its heading."""
+    """A label, lines of text and of parts, and a table in lines, the first of which is its
+    heading."""
 
     label: str
     text: list[str]
@@ -39,7 +58,8 @@ class _Block(NamedTuple):
     place: int  # of the table among all
 
     def lines(self, tables: int, rows: int, texts: int, width: int) -> list[str]:
-        """The lines with so many rows and lines of text at most; warnings keep theirs while there are rows."""
+        """The lines with so many rows and lines of text at most; warnings keep theirs while there
+        are rows."""
         most = 6 if rows and self.label == _WARNING else texts
         text = [*shortened(self.text, most, width), *shortened(self.parts, texts, width)]
         if not self.table or self.place >= tables:
@@ -48,9 +68,12 @@ class _Block(NamedTuple):
         return [*text, *self.table[: rows + 1], *more]
 
 
-def screen(findings: Findings, words: Words, head: str, more: Sequence[str], is_read: bool = False) -> str:
-    """What one screen shows of findings; `head`: what was read; `more`: options and commands that show more;
-    `is_read`: whether the head is on the screen already, so that it takes lines and is left out."""
+def screen(
+    findings: Findings, words: Words, head: str, more: Sequence[str], is_read: bool = False
+) -> str:
+    """What one screen shows of findings; `head`: what was read; `more`: options and commands that
+    show more; `is_read`: whether the head is on the screen already, so that it takes lines and is
+    left out."""
     briefs, width = _in_order(findings), columns()
     labels = [_WARNING if _is_warning(found) else brief.label for found, brief in briefs]
     indent = 2 + max(map(display_width, [*labels, "More"]))
@@ -60,7 +83,9 @@ def screen(findings: Findings, words: Words, head: str, more: Sequence[str], is_
         place = sum(bool(block.table) for block in blocks)
         blocks.append(_block(label, _text(found, brief, words), brief, room, place))
     tail = [("More", _in_lines(more, room))]
-    tail += [("Next", wrap(rendered(brief.next, words), room)) for _, brief in briefs if brief.next != ""]
+    tail += [
+        ("Next", wrap(rendered(brief.next, words), room)) for _, brief in briefs if brief.next != ""
+    ]
     first = shortened(wrap(head, width), _MAX_HEAD, width)
     left = LINES - 2 - len(first) - _height(tail)
     tried = ([(block.label, block.lines(*limits, room)) for block in blocks] for limits in _LIMITS)
@@ -77,8 +102,14 @@ def _height(blocks: _Blocks) -> int:
 def result(findings: Findings, words: Words) -> str:
     """What is wrong with what was found, a line each, and the sentence of the first answer."""
     briefs = _in_order(findings)
-    wrong = [f"{_WARNING}: {_text(found, brief, words)}" for found, brief in briefs if _is_warning(found)]
-    answers = [rendered(found.sentence or brief.text or "", words) for found, brief in briefs if not _is_warning(found)]
+    wrong = [
+        f"{_WARNING}: {_text(found, brief, words)}" for found, brief in briefs if _is_warning(found)
+    ]
+    answers = [
+        rendered(found.sentence or brief.text or "", words)
+        for found, brief in briefs
+        if not _is_warning(found)
+    ]
     return printable("\n".join([*wrong, *list(filter(None, answers))[:1]]))
 
 
@@ -89,8 +120,15 @@ def columns() -> int:
 
 def _in_order(findings: Findings) -> list[tuple[Finding, Brief]]:
     """The findings that a screen shows: what is wrong, then by chapters."""
-    shown = [(found, found.brief or Brief("")) for found in findings.of(SCREEN) if found.brief or _is_warning(found)]
-    return sorted(shown, key=lambda each: (not _is_warning(each[0]), CHAPTERS.index(each[0].chapter), each[1].order))
+    shown = [
+        (found, found.brief or Brief(""))
+        for found in findings.of(SCREEN)
+        if found.brief or _is_warning(found)
+    ]
+    return sorted(
+        shown,
+        key=lambda each: (not _is_warning(each[0]), CHAPTERS.index(each[0].chapter), each[1].order),
+    )
 
 
 def _is_warning(found: Finding) -> bool:
@@ -113,9 +151,13 @@ def _block(label: str, sentence: str, brief: Brief, width: int, place: int) -> _
 
 
 def _table(table: "pandas.DataFrame", width: int) -> list[str]:
-    """The heading and the first rows of a table: texts are cut if need be, then columns are left out."""
+    """The heading and the first rows of a table: texts are cut if need be, then columns are left
+    out."""
     shown = readable(_in_short(table.head(_MAX_ROWS)))
-    rows = [[cut(" ".join(cell.split()), width // 2) for cell in row] for row in (shown.head, *shown.rows)]
+    rows = [
+        [cut(" ".join(cell.split()), width // 2) for cell in row]
+        for row in (shown.head, *shown.rows)
+    ]
     columns, is_text = list(zip(*rows, strict=True)), list(shown.is_text)
     if is_text[-1]:
         most = max(_LEAST_CELL, width - 2 - _width(columns[:-1]))
@@ -134,10 +176,19 @@ def _width(columns: Sequence[tuple[str, ...]]) -> int:
 
 def _in_short(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """The table with its probabilities, and the ends of their intervals, as sentences have them."""
-    names = [name for name in table if name in COLUMNS and COLUMNS[name].unit == PROBABILITY and not is_p_value(name)]
+    names = [
+        name
+        for name in table
+        if name in COLUMNS and COLUMNS[name].unit == PROBABILITY and not is_p_value(name)
+    ]
     before = dict(zip(table.columns[1:], table.columns, strict=False))
     ends = ["low", "high"] if before.get("low") in names else []
-    return table.assign(**{name: ["-" if p != p else probability(p) for p in table[name]] for name in [*names, *ends]})
+    return table.assign(
+        **{
+            name: ["-" if p != p else probability(p) for p in table[name]]
+            for name in [*names, *ends]
+        }
+    )
 
 
 def _labelled(blocks: _Blocks, indent: int) -> list[str]:
@@ -146,16 +197,18 @@ def _labelled(blocks: _Blocks, indent: int) -> list[str]:
     for label, lines in blocks:
         named = [label, *[""] * len(lines)]
         found += [
-            f"{name}{' ' * (indent - display_width(name))}{line}" for name, line in zip(named, lines, strict=False)
+            f"{name}{' ' * (indent - display_width(name))}{line}"
+            for name, line in zip(named, lines, strict=False)
         ]
     return found
 
 
-# Lines of a width -----------------------------------------------------------------------------------------------------
+# Lines of a width ---------------------------------------------------------------------------------
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """A text in lines of that width at most, as a terminal shows it; no line breaks at a zero byte, which is a blank.
+    """A text in lines of that width at most, as a terminal shows it; no line breaks at a zero byte,
+    which is a blank.
 
     Examples
     --------
@@ -174,7 +227,11 @@ def wrap(text: str, width: int) -> list[str]:
 
 def shortened(lines: list[str], most: int, width: int) -> list[str]:
     """The first lines, with a mark where more follow."""
-    return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
+    return (
+        lines
+        if len(lines) <= most
+        else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), width)]
+    )
 
 
 def cut(text: str, width: int) -> str:

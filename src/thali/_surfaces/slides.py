@@ -37,7 +37,10 @@ class Slide:
         axes = self.picture.draw()
         figure = np.ravel(axes)[0].figure
         lines = textwrap.wrap(
-            self.sentence.replace(" %", "\N{NO-BREAK SPACE}%"), _LETTERS, max_lines=_LINES, placeholder=" …"
+            self.sentence.replace(" %", "\N{NO-BREAK SPACE}%"),
+            _LETTERS,
+            max_lines=_LINES,
+            placeholder=" …",
         )
         texts = filter(None, (self.picture.caption, self.about))
         below = [textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …") for text in texts]
@@ -51,7 +54,12 @@ class Slide:
             *((text, _SMALL, _SMALL_LINE, "0.4") for text in below),
         ):
             weight = "bold" if size == _SENTENCE else "normal"
-            how = {"fontsize": size * larger, "fontweight": weight, "color": colour, "parse_math": False}
+            how = {
+                "fontsize": size * larger,
+                "fontweight": weight,
+                "color": colour,
+                "parse_math": False,
+            }
             figure.text(_EDGE / _WIDE, 1.0 - at / _HIGH, text, va="top", **how)
             at += line
         figure.set_layout_engine("constrained", rect=(0.01, 0.01, 0.98, 0.99 - head / _HIGH))
@@ -59,7 +67,8 @@ class Slide:
 
 
 def slides(findings: Findings, words: Words, about: str) -> dict[str, Slide]:
-    """A slide for each answer with a picture, by the names of their files, in the order of a reader's questions."""
+    """A slide for each answer with a picture, by the names of their files, in the order of a
+    reader's questions."""
     made: dict[str, Slide] = {}
     for found in findings.of(PAGE):
         if found.picture is None or found.chapter != ANSWERS:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-# Whether numbers between 0 and 1 are uniform, by their empirical distribution function --------------------------------
+# Whether numbers between 0 and 1 are uniform, by their empirical distribution function ------------
 
 
 _POINTS = 50  # at which the distribution functions are compared
@@ -31,9 +31,11 @@ _TIE = 1e-9  # relative difference of probabilities that are equal but for round
 
 
 def uniformity(values: np.ndarray) -> float:
-    r"""The p-value of independent uniform numbers, by the greatest deviation of their distribution function.
+    r"""The p-value of independent uniform numbers, by the greatest deviation of their distribution
+    function.
 
-    At the points z_i = i/K the number c_i of values up to z_i is Binomial(n, z_i). The smallest tail probability
+    At the points z_i = i/K the number c_i of values up to z_i is Binomial(n, z_i). The smallest
+    tail probability
 
     .. math:: \gamma = \min_i \; 2 \min\{P(C_i \le c_i), P(C_i \ge c_i)\}
 
@@ -46,7 +48,9 @@ def uniformity(values: np.ndarray) -> float:
     points = np.arange(1, _POINTS) / _POINTS
     counts = np.searchsorted(np.sort(values), points, side="right")
     every = np.arange(n + 1)
-    tails = np.minimum(binom.cdf(every, n, points[:, None]), binom.sf(every - 1, n, points[:, None]))
+    tails = np.minimum(
+        binom.cdf(every, n, points[:, None]), binom.sf(every - 1, n, points[:, None])
+    )
     smallest = tails[np.arange(len(points)), counts].min()
     inside = tails > smallest * (1.0 + _TIE)
     log_factorial = gammaln(every + 1.0)
@@ -55,9 +59,17 @@ def uniformity(values: np.ndarray) -> float:
         after = np.flatnonzero(allowed)
         share = (next_point - point) / (1.0 - point)
         new, left = after[None, :] - before[:, None], n - after
-        log_p = log_factorial[n - before][:, None] - log_factorial[np.maximum(new, 0)] - log_factorial[left]
+        log_p = (
+            log_factorial[n - before][:, None]
+            - log_factorial[np.maximum(new, 0)]
+            - log_factorial[left]
+        )
         log_p = log_p + new * np.log(share) + left * np.log1p(-share)
-        before, decisions, point = after, decisions @ np.where(new >= 0, np.exp(log_p), 0.0), next_point
+        before, decisions, point = (
+            after,
+            decisions @ np.where(new >= 0, np.exp(log_p), 0.0),
+            next_point,
+        )
     return float(min(1.0, max(0.0, 1.0 - decisions.sum())))
 
 
@@ -74,12 +86,14 @@ class Calibration(Described):
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a quantity: `n` (data sets), `rank_mean` (should be 1/2) and its standardised error `z`, `z_spread` (the
-        same of the mean squared distance from 1/2: below 0 posteriors are too wide, above 0 too narrow), `p_value` (of
-        uniform ranks, by their whole distribution), and `ess`, the median number of nearly independent draws.
+        One row a quantity: `n` (data sets), `rank_mean` (should be 1/2) and its standardised error
+        `z`, `z_spread` (the same of the mean squared distance from 1/2: below 0 posteriors are too
+        wide, above 0 too narrow), `p_value` (of uniform ranks, by their whole distribution), and
+        `ess`, the median number of nearly independent draws.
     ranks : pandas.DataFrame
-        One row a data set, one column a quantity: the share of draws below the parameter, which should be uniform
-        between 0 and 1; their histogram, or their empirical distribution function, shows deviations.
+        One row a data set, one column a quantity: the share of draws below the parameter, which
+        should be uniform between 0 and 1; their histogram, or their empirical distribution
+        function, shows deviations.
     """
 
     table: "pandas.DataFrame"
@@ -87,7 +101,8 @@ class Calibration(Described):
 
     @property
     def ok(self) -> bool:
-        """Whether every quantity is calibrated; a correct model is rejected by chance once in 10,000 times."""
+        """Whether every quantity is calibrated; a correct model is rejected by chance once in
+        10,000 times."""
         return bool(self.table["p_value"].min() * len(self.table) >= LIMIT)
 
     def to_datatree(self) -> "xarray.DataTree":
@@ -96,13 +111,15 @@ class Calibration(Described):
         Returns
         -------
         xarray.DataTree
-            With the group `prior_sbc`: a variable for each quantity, shape (chain, draw) with one chain and a draw for
-            each data set, between 0 and 1.
+            With the group `prior_sbc`: a variable for each quantity, shape (chain, draw) with one
+            chain and a draw for each data set, between 0 and 1.
         """
         import xarray as xr
 
         sampled = {"chain": [0], "draw": np.arange(len(self.ranks))}
-        ranks = {name: (("chain", "draw"), self.ranks[name].to_numpy()[None]) for name in self.ranks}
+        ranks = {
+            name: (("chain", "draw"), self.ranks[name].to_numpy()[None]) for name in self.ranks
+        }
         return xr.DataTree.from_dict({"prior_sbc": xr.Dataset(ranks, sampled)})
 
     def __bool__(self) -> bool:
@@ -112,7 +129,13 @@ class Calibration(Described):
         return Description("Calibration", table=self.table, note=self._judgement(), good=self.ok)
 
     def __str__(self) -> str:
-        formats = {"rank_mean": "{:.3f}", "z": "{:+.1f}", "z_spread": "{:+.1f}", "p_value": "{:.2g}", "ess": "{:.0f}"}
+        formats = {
+            "rank_mean": "{:.3f}",
+            "z": "{:+.1f}",
+            "z_spread": "{:+.1f}",
+            "p_value": "{:.2g}",
+            "ess": "{:.0f}",
+        }
         shown: Any = {name: rule.format for name, rule in formats.items()}
         return f"{self.table.to_string(formatters=shown)}\n{self._judgement()}"
 
@@ -120,12 +143,16 @@ class Calibration(Described):
         """What the p-values say."""
         smallest = self.table["p_value"].min() * len(self.table)
         heading = "calibrated" if self.ok else "NOT CALIBRATED"
-        return f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is {smallest:.2g}"
+        return (
+            f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is"
+            f" {smallest:.2g}"
+        )
 
 
 @dataclass(frozen=True)
 class CalibrationTask:
-    """The task: fit the model to simulated data and rank their parameters. It is sent to other processes."""
+    """The task: fit the model to simulated data and rank their parameters. It is sent to other
+    processes."""
 
     model: RunByChains
     data: tuple[Any, ...]
@@ -147,11 +174,16 @@ def calibrate(
 ) -> Calibration:
     r"""Simulation-based calibration of a model.
 
-    .. math:: \theta^* \sim p(\theta), \quad y \sim p(y \mid \theta^*), \quad \theta_1, \dots, \theta_L \sim
-        p(\theta \mid y) \quad \Rightarrow \quad \#\{l : \theta_l < \theta^*\} \text{ is uniform on } 0, \dots, L
+    .. math::
 
-    for every function of parameters and data. An error in the sampler, in the likelihood or in the simulation makes
-    some ranks uneven. Draws are thinned to as many as are effectively independent; ties are broken at random.
+        \theta^* \sim p(\theta), \quad y \sim p(y \mid \theta^*), \quad
+        \theta_1, \dots, \theta_L \sim
+        p(\theta \mid y) \quad \Rightarrow \quad
+        \#\{l : \theta_l < \theta^*\} \text{ is uniform on } 0, \dots, L
+
+    for every function of parameters and data. An error in the sampler, in the likelihood or in the
+    simulation makes some ranks uneven. Draws are thinned to as many as are effectively independent;
+    ties are broken at random.
 
     Parameters
     ----------
@@ -162,8 +194,8 @@ def calibrate(
     n : int
         Data sets that are simulated and fitted.
     cores : int, optional
-        Data sets fitted at once, in separate processes; None means as many as there are processors. Has no influence
-        on the ranks.
+        Data sets fitted at once, in separate processes; None means as many as there are processors.
+        Has no influence on the ranks.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
     **fit
@@ -173,8 +205,8 @@ def calibrate(
     -------
     Calibration
         `.table`, `.ranks`, `.ok`; prints as a table. The ranked quantities are the variables of
-        `sample_prior`'s group `prior`, at most 12 entries of each; those that depend on the order of features are
-        summed over them.
+        `sample_prior`'s group `prior`, at most 12 entries of each; those that depend on the order
+        of features are summed over them.
 
     Raises
     ------
@@ -185,15 +217,26 @@ def calibrate(
 
     References
     ----------
-    Talts, Betancourt, Simpson, Vehtari & Gelman (2018), Validating Bayesian inference algorithms with simulation-based
-    calibration; Modrák et al. (2023), on quantities that depend on the data; Säilynoja, Bürkner & Vehtari (2022).
+    Talts, Betancourt, Simpson, Vehtari & Gelman (2018), Validating Bayesian inference algorithms
+    with simulation-based calibration; Modrák et al. (2023), on quantities that depend on the data;
+    Säilynoja, Bürkner & Vehtari (2022).
 
     Examples
     --------
     >>> import thali as th
     >>> design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
     >>> model = th.EliminationByAspects("unique")
-    >>> found = calibrate(model, design, 20, draws=50, tune=20, chains=1, cores=1, random_seed=1, progressbar=False)
+    >>> found = calibrate(
+    ...     model,
+    ...     design,
+    ...     20,
+    ...     draws=50,
+    ...     tune=20,
+    ...     chains=1,
+    ...     cores=1,
+    ...     random_seed=1,
+    ...     progressbar=False,
+    ... )
     >>> found.ok, list(found.table.columns)
     (True, ['n', 'rank_mean', 'z', 'z_spread', 'p_value', 'ess'])
     """
@@ -207,7 +250,9 @@ def calibrate(
     held, home = model._held_to(*given), os.getpid()
     tasks = [
         CalibrationTask(held, data, truth, seed, fit, home)
-        for (data, truth), seed in zip(_simulated(held, given, n, of_prior), of_fits.spawn(n), strict=True)
+        for (data, truth), seed in zip(
+            _simulated(held, given, n, of_prior), of_fits.spawn(n), strict=True
+        )
     ]
     ranks, sizes = np.empty((2, n, len(tasks[0].truth)))
     with Progress(progressbar, "calibrating", n, "fits") as progress:
@@ -230,7 +275,8 @@ def _simulated(
     for part in seed.spawn(_ROUNDS):
         sample = drawn_from(model, n, part, *design)
         values = quantities_of(sample.prior, *(() if sample.latent is None else (sample.latent,)))
-        names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # fixed ones are left out
+        # fixed ones are left out
+        names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]
         usable += [
             (data, {name: float(values[name][0, k]) for name in names})
             for k, data in enumerate(sample.data)
@@ -239,13 +285,14 @@ def _simulated(
         if len(usable) >= n:
             return usable[:n]
     raise DataError(
-        f"Only {len(usable):,} of {_ROUNDS * n:,} simulated data sets contain all classes and can be fitted; use a"
-        " design with more rows."
+        f"Only {len(usable):,} of {_ROUNDS * n:,} simulated data sets contain all classes and can"
+        " be fitted; use a design with more rows."
     )
 
 
 def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
-    """Fit to one data set: rank of every quantity among the draws, and the number of draws that it was ranked in."""
+    """Fit to one data set: rank of every quantity among the draws, and the number of draws that it
+    was ranked in."""
     seed, ties = task.seed.spawn(2)
     rng = np.random.default_rng(ties)
     model = type(task.model)(**task.model.get_params())
@@ -253,13 +300,16 @@ def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
         tree = model._refit(task.data, seed, task.settings)
     if model.interrupted_:
         raise KeyboardInterrupt
-    drawn = quantities_of(*(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children))
+    drawn = quantities_of(
+        *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)
+    )
     ranked = [_rank(drawn[name], value, rng) for name, value in task.truth.items()]
     return [rank for rank, _ in ranked], [size for _, size in ranked]
 
 
 def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Share of nearly independent draws below a value, spread evenly where they tie; and how many there were."""
+    """Share of nearly independent draws below a value, spread evenly where they tie; and how many
+    there were."""
     flat = draws.ravel()
     count = flat.size
     if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
@@ -309,6 +359,8 @@ def _labels(variable: "xarray.DataArray", dims: list[str]) -> list[str]:
     names = [()]
     for dim in dims:
         along = [c.values.astype(str) for c in variable.coords.values() if c.dims == (dim,)]
-        own = [", ".join(cells) for cells in zip(*along, strict=True)] or [str(k) for k in range(variable.sizes[dim])]
+        own = [", ".join(cells) for cells in zip(*along, strict=True)] or [
+            str(k) for k in range(variable.sizes[dim])
+        ]
         names = [(*before, name) for before in names for name in own]
     return [f"[{', '.join(name)}]" if name else "" for name in names]

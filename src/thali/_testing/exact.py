@@ -1,13 +1,12 @@
 """Exact invariance: the transition matrix of real sampler code, without a seed and without noise.
 
-A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when the code compares
-one with a number, or turns it into a whole number, every outcome is followed, with its probability. Run over all
-states that can be reached, this gives the transition matrix P of the code, and `invariance_error` says how far pi P
-is from pi.
+A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when
+the code compares one with a number, or turns it into a whole number, every outcome is followed,
+with its probability. Run over all states that can be reached, this gives the transition matrix P of
+the code, and `invariance_error` says how far pi P is from pi.
 
-The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose operations are plain Python, as here.
-Continuous parameters must be held fixed.
-"""
+The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose operations are plain
+Python, as here. Continuous parameters must be held fixed."""
 
 import copy
 import math
@@ -81,8 +80,8 @@ class Draw:
     def __float__(self) -> Any:
         if self.number is None:
             raise TypeError(
-                "This move draws its own random number, so its outcomes cannot be enumerated; use the numbers passed"
-                " to it."
+                "This move draws its own random number, so its outcomes cannot be enumerated; use"
+                " the numbers passed to it."
             )
         return self.number
 
@@ -115,7 +114,9 @@ class Draw:
         low, high = (self.a + self.b * end for end in self.interval)
         first, last = math.floor(low), math.ceil(high) - 1
         if last - first > 10_000:
-            raise TypeError("A draw has too many integer outcomes to enumerate; choose a smaller problem.")
+            raise TypeError(
+                "A draw has too many integer outcomes to enumerate; choose a smaller problem."
+            )
         for value in range(first, last):
             if self._below(value + 1):
                 return value
@@ -125,15 +126,16 @@ class Draw:
 class BranchingRandom:
     """Replaces numpy.random.Generator when every outcome is to be followed.
 
-    Behind the script each branch has its first possible outcome; scripts that lead to the others are in `others`.
+    Behind the script each branch has its first possible outcome; scripts that lead to the others
+    are in `others`.
 
     Parameters
     ----------
     script : sequence of int
         The outcomes of the first branches.
     number : float, optional
-        The value of an exponential or normal draw that is used as a number: what the weights that are drawn from the
-        prior become.
+        The value of an exponential or normal draw that is used as a number: what the weights that
+        are drawn from the prior become.
     """
 
     number: float | None
@@ -167,14 +169,17 @@ class BranchingRandom:
     def standard_normal(self) -> float:
         if self.number is None:
             raise TypeError(
-                "This move draws its own random number, so its outcomes cannot be enumerated; use the numbers passed"
-                " to it."
+                "This move draws its own random number, so its outcomes cannot be enumerated; use"
+                " the numbers passed to it."
             )
         return self.number
 
 
-def outcomes(step: Callable[..., Any], state: Any, number: float | None = None) -> list[tuple[float, object]]:
-    """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their probabilities."""
+def outcomes(
+    step: Callable[..., Any], state: Any, number: float | None = None
+) -> list[tuple[float, object]]:
+    """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their
+    probabilities."""
     found = []
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
@@ -187,9 +192,14 @@ def outcomes(step: Callable[..., Any], state: Any, number: float | None = None) 
 
 
 def transition_matrix(
-    step: Callable[..., Any], start: Any, key: Callable[..., Any], number: float | None = None, limit: int = 5000
+    step: Callable[..., Any],
+    start: Any,
+    key: Callable[..., Any],
+    number: float | None = None,
+    limit: int = 5000,
 ) -> Any:
-    """The states that can be reached from `start` and the matrix of transition probabilities among them.
+    """The states that can be reached from `start` and the matrix of transition probabilities among
+    them.
 
     Parameters
     ----------
@@ -216,7 +226,9 @@ def transition_matrix(
             name = key(after)
             if name not in numbers:
                 if len(states) == limit:
-                    raise RuntimeError(f"More than {limit} states are reachable; choose a smaller problem.")
+                    raise RuntimeError(
+                        f"More than {limit} states are reachable; choose a smaller problem."
+                    )
                 numbers[name] = len(states)
                 states.append(after)
             row[numbers[name]] = row.get(numbers[name], 0.0) + probability
@@ -234,7 +246,8 @@ def invariance_error(
     log_target: Callable[..., Any],
     number: float | None = None,
 ) -> float:
-    """The invariance error of a step: max |pi P - pi|, 0 up to rounding if it leaves the distribution invariant.
+    """The invariance error of a step: max |pi P - pi|, 0 up to rounding if it leaves the
+    distribution invariant.
 
     Parameters
     ----------
@@ -259,21 +272,27 @@ def invariance_error(
     ...     proposal = 1 - coin[0]
     ...     if math.log(2.0) * (proposal - coin[0]) > -rng.standard_exponential():
     ...         coin[0] = proposal
-    >>> invariance_error(step, [0], key=tuple, log_target=lambda coin: math.log(2.0) * coin[0]) < 1e-15
+    >>> invariance_error(
+    ...     step, [0], key=tuple, log_target=lambda coin: math.log(2.0) * coin[0]
+    ... ) < 1e-15
     True
     """
     states, matrix = transition_matrix(step, start, key, number)
     if len(states) == 1:
-        raise ValueError("The step never left its first state; start from a state that it can change.")
+        raise ValueError(
+            "The step never left its first state; start from a state that it can change."
+        )
     logs = np.array([log_target(state) for state in states])
     target = np.exp(logs - logs.max())
     target /= target.sum()
     return float(np.abs(target @ matrix - target).max())
 
 
-# Transition matrices of the sampler's moves on a few entries of the features, for users' likelihoods ------------------
+# Transition matrices of the sampler's moves on a few entries of the features, for users'
+# likelihoods
 #
-# The moves are the code of the sampler, run as Python; the target is the log-likelihood as its author wrote it.
+# The moves are the code of the sampler, run as Python; the target is the log-likelihood as its
+# author wrote it.
 
 
 ENTRIES = 3  # options whose ownership of two features is toggled
@@ -302,7 +321,11 @@ def transition_errors(
         features = np.zeros((n, len(of_columns)))
         for k, owners in enumerate(columns):
             features[chosen[owners], k] = 1.0
-        state = state_of(features, np.asarray(of_columns, float)) if rows is None else empty_state(n, rows)
+        state = (
+            state_of(features, np.asarray(of_columns, float))
+            if rows is None
+            else empty_state(n, rows)
+        )
         state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)
         prepare(model, state)
@@ -321,7 +344,11 @@ def transition_errors(
         features, values = contents(pair)
         if (pair_key := key(pair)) not in known:
             known[pair_key] = whole(features, values)
-        return beta * known[pair_key] + prior.log_prob(features, 1.5) + weights.log_density(values).sum()
+        return (
+            beta * known[pair_key]
+            + prior.log_prob(features, 1.5)
+            + weights.log_density(values).sum()
+        )
 
     def as_state(pair: Any) -> Any:
         return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
@@ -329,7 +356,11 @@ def transition_errors(
     def log_target_of_state(pair: Any) -> Any:
         # births draw weights from their prior, so that its density is no part of the target
         copies = Counter(as_state(pair)).values()
-        return log_target(pair) - weights.log_density(contents(pair)[1]).sum() - sum(math.lgamma(c + 1) for c in copies)
+        return (
+            log_target(pair)
+            - weights.log_density(contents(pair)[1]).sum()
+            - sum(math.lgamma(c + 1) for c in copies)
+        )
 
     def flip(random: Any, pair: Any) -> None:
         place = index(random, 2 * len(chosen))
@@ -345,9 +376,17 @@ def transition_errors(
         births.birth_or_death(random, model, pair[1], pair[0], rate)
 
     some = min(n, ENTRIES)
-    errors = {"toggles": invariance_error(flip, start([[0], list(range(some))], [0.7, 1.3]), key, log_target)}
-    errors["transfers"] = invariance_error(move, start([list(range(some)), [0]], [0.4, 0.9]), key, log_target)
+    errors = {
+        "toggles": invariance_error(
+            flip, start([[0], list(range(some))], [0.7, 1.3]), key, log_target
+        )
+    }
+    errors["transfers"] = invariance_error(
+        move, start([list(range(some)), [0]], [0.4, 0.9]), key, log_target
+    )
     if n <= MAX_BORN:
         none = start([], [], rows=2)
-        errors["births and deaths"] = invariance_error(birth, none, as_state, log_target_of_state, number=1.0)
+        errors["births and deaths"] = invariance_error(
+            birth, none, as_state, log_target_of_state, number=1.0
+        )
     return errors

@@ -12,14 +12,15 @@ _BLANKS = re.compile(r"(?:\s|\[[^\]]*\])*")  # comments stand in square brackets
 _WORD = re.compile(r"[^\s()\[\]:;,]*")
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_MUST_BE_QUOTED = re.compile(r"[\s()\[\]{}:;,'\"_]")  # an underscore without quotes is a blank to some programs
+# an underscore without quotes is a blank to some programs
+_MUST_BE_QUOTED = re.compile(r"[\s()\[\]{}:;,'\"_]")
 
 
 def parse(text: str) -> Nodes:
     """The tree that a Newick text describes.
 
-    Names may stand between quotes, where a quote is doubled. Comments in square brackets are skipped. Without quotes
-    an underscore is left as it is. The length above the root is left out.
+    Names may stand between quotes, where a quote is doubled. Comments in square brackets are
+    skipped. Without quotes an underscore is left as it is. The length above the root is left out.
     """
     reader, nodes = _Reader(text), Nodes([], [], [])
     waiting: list[list[int]] = []  # for each parenthesis that is open, the children read so far
@@ -37,7 +38,11 @@ def parse(text: str) -> Nodes:
             node = nodes.add(*reader.inner(bool(waiting)), below)
         else:
             break
-    more = "expected one tree, but text follows its semicolon" if reader.take(";") else "the tree ends before this"
+    more = (
+        "expected one tree, but text follows its semicolon"
+        if reader.take(";")
+        else "the tree ends before this"
+    )
     if reader.here:
         raise reader.error(more)
     return nodes
@@ -105,12 +110,18 @@ class _Reader:
     def unexpected(self, n_open: int) -> DataError:
         """The error where neither a comma nor a closing parenthesis stands below the root."""
         if not self.here or self.here == ";":
-            return self.error(f"{n_open} opening parenthes{'is is' if n_open == 1 else 'es are'} not closed")
-        return self.error("expected a comma or closing parenthesis; quote names with spaces or brackets")
+            return self.error(
+                f"{n_open} opening parenthes{'is is' if n_open == 1 else 'es are'} not closed"
+            )
+        return self.error(
+            "expected a comma or closing parenthesis; quote names with spaces or brackets"
+        )
 
     def error(self, what: str) -> DataError:
         near = self.text[max(0, self.position - 12) : self.position + 12]
-        return DataError(f"Invalid Newick text at position {self.position + 1}, near {near!r}: {what}.")
+        return DataError(
+            f"Invalid Newick text at position {self.position + 1}, near {near!r}: {what}."
+        )
 
     def _length(self, which: str) -> float:
         if self.here != ":":
@@ -122,7 +133,9 @@ class _Reader:
         number = float(word) if _NUMBER.fullmatch(word) else math.nan
         if not 0.0 <= number < math.inf:
             self.position = begin
-            raise self.error(f"the length of the {which} must be a finite number >= 0; got {word!r}")
+            raise self.error(
+                f"the length of the {which} must be a finite number >= 0; got {word!r}"
+            )
         return abs(number)
 
     def _root_length(self) -> float:

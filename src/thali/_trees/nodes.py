@@ -1,4 +1,5 @@
-"""The nodes of a rooted tree, in the one order that all of thali reads: checked, numbered, every leaf 1 deep.
+"""The nodes of a rooted tree, in the one order that all of thali reads: checked, numbered, every
+leaf 1 deep.
 
 Nothing here calls itself: a tree of two thousand options can be two thousand nodes deep.
 """
@@ -12,16 +13,18 @@ import numpy as np
 from thali._labels import checked_labels, positions, shorten
 from thali.errors import DataError
 
-SAME_DEPTH = 1e-6  # leaves are equally deep within this share of the depth: written trees are rounded
-ROUNDING = 1e-12  # a tree of this depth but for rounding is not divided by it, so that it reads back as it was written
+# leaves are equally deep within this share of the depth: written trees are rounded
+SAME_DEPTH = 1e-6
+# a tree of this depth but for rounding is not divided by it, so that it reads back as it was
+# written
+ROUNDING = 1e-12
 
 
 class Nodes(NamedTuple):
     """The nodes of a tree, each before its parent, so that the root is the last.
 
-    `names` are "" where there is none, `lengths` are those of the edges above the nodes (0 for the root), `parents` are
-    places in these lists (-1 for the root).
-    """
+    `names` are "" where there is none, `lengths` are those of the edges above the nodes (0 for the
+    root), `parents` are places in these lists (-1 for the root)."""
 
     names: list[str]
     lengths: list[float]
@@ -74,14 +77,15 @@ def depths(parents: Sequence[int], lengths: Sequence[float]) -> list[float]:
 def converged(nodes: Nodes, rescale: str | None = None) -> tuple[tuple[str, ...], Nodes]:
     """The labels of the leaves, and the tree as `Tree` keeps it.
 
-    Inner nodes with one child are taken out; a root with one child stays, for a feature can arise on the edge below it.
-    The leaves come first, in the order they had, then the inner nodes as `postorder` finds them. Lengths are divided by
-    the common depth of the leaves.
-    """
+    Inner nodes with one child are taken out; a root with one child stays, for a feature can arise
+    on the edge below it. The leaves come first, in the order they had, then the inner nodes as
+    `postorder` finds them. Lengths are divided by the common depth of the leaves."""
     nodes = numbered(without_single_children(nodes))
     n = sum(not below for below in children(nodes.parents))
     labels = leaf_names(nodes.names[:n])
-    return labels, Nodes([*labels, *nodes.names[n:]], levelled(nodes, labels, rescale), nodes.parents)
+    return labels, Nodes(
+        [*labels, *nodes.names[n:]], levelled(nodes, labels, rescale), nodes.parents
+    )
 
 
 def leaf_names(names: Iterable[Any], what: str = "The leaves of a tree") -> tuple[str, ...]:
@@ -95,7 +99,8 @@ def leaf_names(names: Iterable[Any], what: str = "The leaves of a tree") -> tupl
 
 
 def without_single_children(nodes: Nodes) -> Nodes:
-    """The tree in which each inner node with one child has passed its length, and its name, on to that child.
+    """The tree in which each inner node with one child has passed its length, and its name, on to
+    that child.
 
     The nodes passed over stay in the lists with parent -1; the root is still the last.
     """
@@ -116,10 +121,13 @@ def without_single_children(nodes: Nodes) -> Nodes:
 
 
 def numbered(nodes: Nodes) -> Nodes:
-    """The nodes below the root, leaves first in the order they had, then the others as `postorder` finds them."""
+    """The nodes below the root, leaves first in the order they had, then the others as `postorder`
+    finds them."""
     below = children(nodes.parents)
     order = postorder(below)
-    order = sorted(node for node in order if not below[node]) + [node for node in order if below[node]]
+    order = sorted(node for node in order if not below[node]) + [
+        node for node in order if below[node]
+    ]
     place = positions(order)
     return Nodes(
         [nodes.names[node] for node in order],
@@ -129,20 +137,22 @@ def numbered(nodes: Nodes) -> Nodes:
 
 
 def levelled(nodes: Nodes, labels: tuple[str, ...], rescale: str | None) -> list[float]:
-    """The lengths divided by the depth of the deepest leaf, those above leaves such that every leaf is 1 deep."""
+    """The lengths divided by the depth of the deepest leaf, those above leaves such that every leaf
+    is 1 deep."""
     parents, n, root = nodes.parents, len(labels), len(nodes.parents) - 1
     depth = depths(parents, nodes.lengths)[:n]
     deepest, shallowest = max(depth), min(depth)
     if not 0.0 < deepest < math.inf:
         raise DataError(
-            f"The distance from the root of a tree to a leaf must be finite and positive; it is {deepest:g} for"
-            f" {labels[depth.index(deepest)]!r}."
+            "The distance from the root of a tree to a leaf must be finite and positive; it is"
+            f" {deepest:g} for {labels[depth.index(deepest)]!r}."
         )
     if deepest - shallowest > SAME_DEPTH * deepest and rescale is None:
         high, low = labels[depth.index(shallowest)], labels[depth.index(deepest)]
         raise DataError(
-            f"All leaves must have the same distance from the root, but {high!r} has {shallowest:.8g} and {low!r} has"
-            f" {deepest:.8g}; use `rescale='extend'` to lengthen the shorter paths."
+            f"All leaves must have the same distance from the root, but {high!r} has"
+            f" {shallowest:.8g} and {low!r} has {deepest:.8g}; use `rescale='extend'` to lengthen"
+            " the shorter paths."
         )
     lengths = np.array(nodes.lengths)
     if abs(deepest - 1.0) > ROUNDING:

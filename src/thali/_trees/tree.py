@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# A tree drawn in plain characters -------------------------------------------------------------------------------------
+# A tree drawn in plain characters -----------------------------------------------------------------
 
 
 WIDTH = 50  # characters from the root to the leaves
 
 
 def drawing(tree: Nodes) -> str:
-    """The tree, root at the left, one line a leaf, edges to scale, with the names of inner nodes where they fit."""
+    """The tree, root at the left, one line a leaf, edges to scale, with the names of inner nodes
+    where they fit."""
     below = children(tree.parents)
     order = postorder(below)
     column = np.rint(np.array(depths(tree.parents, tree.lengths)) * WIDTH).astype(int)
@@ -47,14 +48,16 @@ def drawing(tree: Nodes) -> str:
             edge[1 : len(name) + 1] = list(name)
         goes_down[row[parent] : row[node], column[parent]] = True
         branches[row[node], column[parent]] = True
-    # Where a node lies in the column of its parent the two look like one, as they would in any picture so coarse.
+    # Where a node lies in the column of its parent the two look like one, as they would in any
+    # picture so coarse.
     comes_down = np.roll(goes_down, 1, axis=0)
     lines[goes_down] = "|"
     lines[branches] = "-"
     lines[branches & comes_down] = "`"
     lines[branches & goes_down] = "+"
     return "\n".join(
-        f"{''.join(line)} {' '.join(tree.names[leaf].split())}" for line, leaf in zip(lines, leaves, strict=True)
+        f"{''.join(line)} {' '.join(tree.names[leaf].split())}"
+        for line, leaf in zip(lines, leaves, strict=True)
     )
 
 
@@ -64,22 +67,23 @@ SAME_LENGTH = 1e-12  # lengths of equal trees may differ by so much
 class Tree(Described):
     r"""A rooted tree whose leaves are options, all of them at distance 1 from the root.
 
-    Features spread down the tree: the root lacks a feature, what lacks it comes to have it along an edge of length t,
-    and what has it passes it on to all below. Options that part late, near the leaves, share most of their features.
+    Features spread down the tree: the root lacks a feature, what lacks it comes to have it along an
+    edge of length t, and what has it passes it on to all below. Options that part late, near the
+    leaves, share most of their features.
 
     .. math:: P(0 \to 1 \text{ along an edge of length } t) = 1 - (1 - \pi)^t
 
-    Make a tree with `from_groups`, `from_newick`, `from_linkage` or `star`; `print` draws it. Nothing can be changed
-    afterwards. Trees with the same leaves, inner nodes, names and lengths (within 1e-12) are equal, whatever the order
-    of their leaves.
+    Make a tree with `from_groups`, `from_newick`, `from_linkage` or `star`; `print` draws it.
+    Nothing can be changed afterwards. Trees with the same leaves, inner nodes, names and lengths
+    (within 1e-12) are equal, whatever the order of their leaves.
 
     Attributes
     ----------
     labels : tuple of str
         The leaves.
     parents : int64 array, shape (nodes,)
-        The node above each: the leaves come first, in the order of `labels`, every node before its parent, and last the
-        root, whose parent is -1.
+        The node above each: the leaves come first, in the order of `labels`, every node before its
+        parent, and last the root, whose parent is -1.
     lengths : float64 array, shape (nodes,)
         Length of the edge above each node, 0 or more; 0 for the root.
     names : tuple of str
@@ -91,7 +95,9 @@ class Tree(Described):
 
     Examples
     --------
-    >>> tree = Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25)
+    >>> tree = Tree.from_groups(
+    ...     {"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25
+    ... )
     >>> tree
     Tree(4 leaves, 2 clades, total length 2.5)
     >>> print(tree)
@@ -110,8 +116,8 @@ class Tree(Described):
 
     def __init__(self) -> None:
         raise TypeError(
-            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick, Tree.from_linkage or"
-            " Tree.star."
+            "Tree cannot be constructed directly; use Tree.from_groups, Tree.from_newick,"
+            " Tree.from_linkage or Tree.star."
         )
 
     @classmethod
@@ -123,8 +129,8 @@ class Tree(Described):
         groups : mapping from group to its members
             Every option in one group.
         leaf_length : float in (0, 1]
-            Length of the edges above the members: near 0 the members of a group share nearly all features, at 1 the
-            groups mean nothing and the tree is as good as a star.
+            Length of the edges above the members: near 0 the members of a group share nearly all
+            features, at 1 the groups mean nothing and the tree is as good as a star.
 
         Returns
         -------
@@ -133,13 +139,16 @@ class Tree(Described):
         Raises
         ------
         DataError
-            If a group is empty or not a list, an option has no name or occurs twice, or there are fewer than two.
+            If a group is empty or not a list, an option has no name or occurs twice, or there are
+            fewer than two.
         ArgumentError
             If `leaf_length` is outside its range.
 
         Examples
         --------
-        >>> Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk"]}, leaf_length=0.25).to_newick()
+        >>> Tree.from_groups(
+        ...     {"hot": ["tea", "coffee"], "cold": ["milk"]}, leaf_length=0.25
+        ... ).to_newick()
         '((tea:0.25,coffee:0.25)hot:0.75,milk:1.0);'
         """
         return frozen(*converged(of_groups(groups, leaf_length)))
@@ -148,14 +157,16 @@ class Tree(Described):
     def from_newick(cls, text: str | Path, rescale: str | None = None) -> "Tree":
         """A tree from Newick text, or from a file of it.
 
-        Lengths are divided by the common depth of the leaves. The length above the root is left out.
+        Lengths are divided by the common depth of the leaves. The length above the root is left
+        out.
 
         Parameters
         ----------
         text : str or pathlib.Path
             The text itself; a Path is a file that holds it, in UTF-8.
         rescale : {None, "extend"}
-            "extend": where leaves are not equally deep (within a millionth), lengthen the edges above the shallower.
+            "extend": where leaves are not equally deep (within a millionth), lengthen the edges
+            above the shallower.
 
         Returns
         -------
@@ -164,9 +175,9 @@ class Tree(Described):
         Raises
         ------
         DataError
-            At a syntax error, a leaf without a name, or a length that is missing, negative or not finite, with the
-            position; if leaves are fewer than two, have the same name, or are not equally deep; if there is no such
-            file.
+            At a syntax error, a leaf without a name, or a length that is missing, negative or not
+            finite, with the position; if leaves are fewer than two, have the same name, or are not
+            equally deep; if there is no such file.
         ArgumentError
             If `rescale` is unknown.
 
@@ -203,20 +214,24 @@ class Tree(Described):
         Raises
         ------
         DataError
-            If the shape does not fit the labels, labels are empty or not distinct, a row joins what is not there, or
-            its height is not finite, negative, or below that of a cluster inside it.
+            If the shape does not fit the labels, labels are empty or not distinct, a row joins what
+            is not there, or its height is not finite, negative, or below that of a cluster inside
+            it.
 
         Examples
         --------
         >>> from scipy.cluster.hierarchy import linkage
-        >>> Tree.from_linkage(linkage([[0.0], [1.0], [5.0]], "complete"), ["tea", "coffee", "milk"]).to_newick()
+        >>> Tree.from_linkage(
+        ...     linkage([[0.0], [1.0], [5.0]], "complete"), ["tea", "coffee", "milk"]
+        ... ).to_newick()
         '((tea:0.2,coffee:0.2):0.8,milk:1.0);'
         """
         return frozen(*converged(of_linkage(linkage, labels)))
 
     @classmethod
     def star(cls, labels: Iterable[Any]) -> "Tree":
-        """The tree in which all options part at the root, unrelated; as a prior it is the Indian buffet process.
+        """The tree in which all options part at the root, unrelated; as a prior it is the Indian
+        buffet process.
 
         Parameters
         ----------
@@ -248,7 +263,8 @@ class Tree(Described):
 
     @property
     def total_length(self) -> float:
-        """Sum of the lengths of all edges: 1 for options that share everything, their number for a star."""
+        """Sum of the lengths of all edges: 1 for options that share everything, their number for a
+        star."""
         return float(self.lengths.sum())
 
     @property
@@ -257,7 +273,8 @@ class Tree(Described):
         return np.array(depths(self.parents.tolist(), self.lengths.tolist()))
 
     def clades(self) -> dict[frozenset[str], str]:
-        """The sets of options that have an inner node of their own, other than the root, and the names of these nodes.
+        """The sets of options that have an inner node of their own, other than the root, and the
+        names of these nodes.
 
         Returns
         -------
@@ -304,15 +321,21 @@ class Tree(Described):
         if options == self.labels:
             return self
         if mismatch := _unmatched(options, self.labels):
-            raise DataError(f"The leaves of the tree must have the names of the options; {mismatch}.")
+            raise DataError(
+                f"The leaves of the tree must have the names of the options; {mismatch}."
+            )
         place = positions(self.labels)
         order = [place[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
         names = [self.names[node] for node in order]
         # parents are inner nodes, which have not moved yet
-        return frozen(options, numbered(Nodes(names, self.lengths[order].tolist(), self.parents[order].tolist())))
+        return frozen(
+            options,
+            numbered(Nodes(names, self.lengths[order].tolist(), self.parents[order].tolist())),
+        )
 
     def to_newick(self) -> str:
-        """The tree as Newick text, with lengths in full precision; `from_newick` reads it back as an equal tree.
+        """The tree as Newick text, with lengths in full precision; `from_newick` reads it back as
+        an equal tree.
 
         Returns
         -------
@@ -375,23 +398,35 @@ class Tree(Described):
 def frozen(labels: tuple[str, ...], nodes: Nodes) -> Tree:
     """The tree of nodes that are settled."""
     tree = object.__new__(Tree)
-    parents, lengths = np.array(nodes.parents, dtype=np.int64), np.array(nodes.lengths, dtype=np.float64)
+    parents, lengths = (
+        np.array(nodes.parents, dtype=np.int64),
+        np.array(nodes.lengths, dtype=np.float64),
+    )
     for array in (parents, lengths):
         array.flags.writeable = False
-    for name, value in (("labels", labels), ("parents", parents), ("lengths", lengths), ("names", tuple(nodes.names))):
+    for name, value in (
+        ("labels", labels),
+        ("parents", parents),
+        ("lengths", lengths),
+        ("names", tuple(nodes.names)),
+    ):
         object.__setattr__(tree, name, value)
     return tree
 
 
 def _unmatched(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
-    """Which options are not leaves, with the names that were perhaps meant, and which leaves are not options."""
+    """Which options are not leaves, with the names that were perhaps meant, and which leaves are
+    not options."""
     known, wanted = set(leaves), set(options)
     lacking = [option for option in options if option not in known]
     spare = [leaf for leaf in leaves if leaf not in wanted]
     mismatches = []
     if lacking:
         meant = [suggest(option, spare).strip() for option in lacking[:5]]
-        named = [f"{option!r} ({near})" if near else repr(option) for option, near in zip(lacking, meant, strict=False)]
+        named = [
+            f"{option!r} ({near})" if near else repr(option)
+            for option, near in zip(lacking, meant, strict=False)
+        ]
         more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
         mismatches.append(f"options without a leaf: {', '.join(named)}{more}")
     if spare:

@@ -6,7 +6,8 @@ import numpy as np
 
 from .laplace import Marginal, highest
 
-_FEW, _REFITTED = 50, 500_000  # judges, and these times rows, up to which all is fitted again without each of them
+# judges, and these times rows, up to which all is fitted again without each of them
+_FEW, _REFITTED = 50, 500_000
 
 
 class JudgeAgreement(NamedTuple):
@@ -18,8 +19,9 @@ class JudgeAgreement(NamedTuple):
 
 
 def agreement(marginal: Marginal) -> JudgeAgreement:
-    """The others' prediction is the mode without the answers of a judge; of many judges or rows, after a step of
-    Newton's method that takes these out, which is near where a judge has a small share of them."""
+    """The others' prediction is the mode without the answers of a judge; of many judges or rows,
+    after a step of Newton's method that takes these out, which is near where a judge has a small
+    share of them."""
     density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
     if density.n_judges <= _FEW and density.n_judges * len(judge) <= _REFITTED:
         parts = [density.raised(judge != number) for number in range(density.n_judges)]

@@ -1,4 +1,5 @@
-"""Chains of worths, judges and drift: Hamiltonian trajectories given standard deviations, and moves of scales."""
+"""Chains of worths, judges and drift: Hamiltonian trajectories given standard deviations, and moves
+of scales."""
 
 import math
 from functools import lru_cache
@@ -18,10 +19,12 @@ from .density import Density, Spreads, added
 from .laplace import Marginal
 from .scales import ScaleState, draw_spread, scale_with_spread
 
-CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000  # draws of a chain while tuning, of a block, at most
-R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)  # at which chains end: what the convergence check asks
+# draws of a chain while tuning, of a block, at most
+CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000
+# at which chains end: what the convergence check asks
+R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)
 
-# The sampler ----------------------------------------------------------------------------------------------------------
+# The sampler --------------------------------------------------------------------------------------
 
 
 _LATTICE = 0.5  # of log standard deviations, for each point of which there is a factor
@@ -32,15 +35,15 @@ _GOAL = 0.8  # acceptance
 
 
 class Sampler:
-    r"""A sweep draws log worths, log nu, coefficients and log discriminations by a trajectory given the standard
-    deviations; then each of these given all else; then each with all that it spreads.
+    r"""A sweep draws log worths, log nu, coefficients and log discriminations by a trajectory given
+    the standard deviations; then each of these given all else; then each with all that it spreads.
 
-    The trajectories are whitened by the curvature at the mode, whose prior part has the standard deviations of the
-    nearest point of a lattice: a function of what they leave fixed. The moves along scales add c to a log standard
-    deviation and multiply what it spreads by :math:`e^c`, and take a normal c, whose standard deviation is drawn first,
-    by Metropolis' rule from the density along them times :math:`e^{kc}`, k the number of coordinates that grow, which
-    leaves the posterior invariant (Liu & Sabatti 2000, Generalised Gibbs sampler).
-    """
+    The trajectories are whitened by the curvature at the mode, whose prior part has the standard
+    deviations of the nearest point of a lattice: a function of what they leave fixed. The moves
+    along scales add c to a log standard deviation and multiply what it spreads by :math:`e^c`, and
+    take a normal c, whose standard deviation is drawn first, by Metropolis' rule from the density
+    along them times :math:`e^{kc}`, k the number of coordinates that grow, which leaves the
+    posterior invariant (Liu & Sabatti 2000, Generalised Gibbs sampler)."""
 
     def __init__(self, marginal: Marginal):
         self.density = density = marginal.density
@@ -61,25 +64,35 @@ class Sampler:
 
     def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """Make all moves once, and return how likely each trajectory was to be accepted."""
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of trajectories that go astray
+        # of trajectories that go astray
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             state, accepted = self._trajectory(rng, state)
         for k in self.learned:
-            state = scale_with_spread(rng, self.density, draw_spread(rng, self.density, state, k), k)
+            state = scale_with_spread(
+                rng, self.density, draw_spread(rng, self.density, state, k), k
+            )
         return state, accepted
 
-    # Trajectories ----------------------------------------------------------------------------------------------------
+    # Trajectories ---------------------------------------------------------------------------------
 
     def _factor_at(self, place: tuple[int, ...]) -> BorderedFactor:
         logs = np.log(np.array(self.spreads))
         logs[list(self.learned)] = _LATTICE * np.array(place)
-        return BorderedFactor(added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs)))))
+        return BorderedFactor(
+            added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
+        )
 
-    def _trajectory(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
+    def _trajectory(
+        self, rng: np.random.Generator, state: ScaleState
+    ) -> tuple[ScaleState, np.ndarray]:
         """A Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
         density, spreads = self.density, state.spreads
         places = np.round(state.logs[list(self.learned)] / _LATTICE).astype(int).T
         different, own = np.unique(places, axis=0, return_inverse=True)
-        groups = [(self._factor(tuple(place.tolist())), np.flatnonzero(own == k)) for k, place in enumerate(different)]
+        groups = [
+            (self._factor(tuple(place.tolist())), np.flatnonzero(own == k))
+            for k, place in enumerate(different)
+        ]
 
         def each(method: str, vectors: np.ndarray) -> np.ndarray:
             found = np.empty_like(vectors)
@@ -106,7 +119,7 @@ class Sampler:
         return state.moved_where(taken, ahead), np.exp(np.minimum(rise, 0.0))
 
 
-# A run of them --------------------------------------------------------------------------------------------------------
+# A run of them ------------------------------------------------------------------------------------
 
 
 class WorthDraws(NamedTuple):
@@ -117,8 +130,11 @@ class WorthDraws(NamedTuple):
     reported: np.ndarray  # (quantities, chains, draws): see `reported`
 
 
-def run(marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = CHAINS) -> WorthDraws:
-    """Draws of chains, which go on until all that is reported has R-hat up to 1.01 and effective sample sizes of 400.
+def run(
+    marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = CHAINS
+) -> WorthDraws:
+    """Draws of chains, which go on until all that is reported has R-hat up to 1.01 and effective
+    sample sizes of 400.
 
     Warns
     -----
@@ -138,7 +154,8 @@ def run(marginal: Marginal, random_seed: object, progressbar: bool = False, chai
                 state, _ = sampler.sweep(rng, state)
                 found.append(state)
             progress.update(TUNE + len(found))
-            points, logs, _ = (np.stack(each, axis=-2) for each in zip(*found, strict=True))  # (.., draws, chains)
+            # (.., draws, chains)
+            points, logs, _ = (np.stack(each, axis=-2) for each in zip(*found, strict=True))
             told = reported(density, points, logs[list(sampler.learned)])
             worst, least = _agreement(told)
             if worst <= R_HAT and least >= ESS:
@@ -146,16 +163,20 @@ def run(marginal: Marginal, random_seed: object, progressbar: bool = False, chai
             if len(found) >= LONGEST:
                 warn(
                     DataWarning(
-                        f"After {LONGEST:,} draws of each of {chains} chains, R-hat is {worst:.2f} and the effective"
-                        f" sample size {least:.0f}; results may change by more than the digits shown."
+                        f"After {LONGEST:,} draws of each of {chains} chains, R-hat is {worst:.2f}"
+                        f" and the effective sample size {least:.0f}; results may change by more"
+                        " than the digits shown."
                     )
                 )
                 break
-    return WorthDraws(points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), told)
+    return WorthDraws(
+        points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), told
+    )
 
 
 def tuned(sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int) -> ScaleState:
-    """The state after so many sweeps, in which the step is found (Hoffman & Gelman 2014, dual averaging)."""
+    """The state after so many sweeps, in which the step is found (Hoffman & Gelman 2014, dual
+    averaging)."""
     goal, total, mean = math.log(10.0 * sampler.step), 0.0, math.log(sampler.step)
     for k in range(1, sweeps + 1):
         state, accepted = sampler.sweep(rng, state)
@@ -168,7 +189,8 @@ def tuned(sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps:
 
 
 def _agreement(told: np.ndarray) -> tuple[float, float]:
-    """The largest R-hat, and the smallest effective sample size; that of tails only where others suffice."""
+    """The largest R-hat, and the smallest effective sample size; that of tails only where others
+    suffice."""
     ess, r_hat = bulk_and_r_hat(told)
     worst, least = float(r_hat.max()), float(ess.min())
     if worst <= R_HAT and least >= ESS:
@@ -177,10 +199,13 @@ def _agreement(told: np.ndarray) -> tuple[float, float]:
 
 
 def reported(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """Return what is reported, by which chains are judged: log worths of options that are present, all else of a point,
-    and the logarithms of the standard deviations that are learned; each a row of (chains, draws)."""
+    """Return what is reported, by which chains are judged: log worths of options that are present,
+    all else of a point, and the logarithms of the standard deviations that are learned; each a row
+    of (chains, draws)."""
     worths, others = density.centred(points[density.worths]), points[density.worths.stop :].copy()
-    judges = slice(density.judges.start - density.worths.stop, density.judges.stop - density.worths.stop)
+    judges = slice(
+        density.judges.start - density.worths.stop, density.judges.stop - density.worths.stop
+    )
     others[judges] = density.log_discriminations(points)
     return np.concatenate([worths[density.present.ravel()], others, logs]).swapaxes(1, 2)
 

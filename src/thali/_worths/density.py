@@ -1,4 +1,5 @@
-"""The posterior density of worths seen by judges, in time, with ties and covariates, and its derivatives."""
+"""The posterior density of worths seen by judges, in time, with ties and covariates, and its
+derivatives."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -16,11 +17,13 @@ TIE_SD = 2.0  # standard deviation of log nu
 _LOG_2PI = math.log(2.0 * math.pi)
 _SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
 _DENSE = 1 << 18  # rows times coordinates up to which matrices are arrays
-_TOGETHER = 1 << 14  # rows times points whose terms are computed at a time, so that they stay near the processor
+# rows times points whose terms are computed at a time, so that they stay near the processor
+_TOGETHER = 1 << 14
 
 
 class ComparisonRows(NamedTuple):
-    """Comparisons that differ in the options, the period, the judge or the covariates; counts may be rows by points."""
+    """Comparisons that differ in the options, the period, the judge or the covariates; counts may
+    be rows by points."""
 
     first: np.ndarray
     second: np.ndarray
@@ -70,7 +73,8 @@ class Expanded(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """Some rows, with the matrices that map points to them: arrays where these are small, otherwise sparse."""
+    """Some rows, with the matrices that map points to them: arrays where these are small, otherwise
+    sparse."""
 
     at: slice
     rows: ComparisonRows
@@ -90,8 +94,8 @@ class ComparisonsAtPoints(NamedTuple):
 
 
 class Density:
-    r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of judges' g, given
-    standard deviations.
+    r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of
+    judges' g, given standard deviations.
 
     .. math::
         \eta_r = d_j (L_{ti} - L_{tk}) + x_r' \beta, \qquad \log d_j = g_j - \bar g, \qquad
@@ -99,14 +103,15 @@ class Density:
         L_i \sim \mathrm{Normal}(0, s^2) \text{ when i enters}, \qquad
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
-    The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon / 2`, ties are those
-    of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With `has_bias` judge j has the
-    coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0, v^2)`. The likelihood contains neither the
-    common level of log worths nor that of g, so that their priors integrate out; because the mean of log d is 0, both
-    the spread s and discriminations are identified.
+    The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
+    2`, ties are those of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
+    `has_bias` judge j has the coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0,
+    v^2)`. The likelihood contains neither the common level of log worths nor that of g, so that
+    their priors integrate out; because the mean of log d is 0, both the spread s and
+    discriminations are identified.
 
-    A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several points are columns.
-    Log worths before an option enters are 0.
+    A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several
+    points are columns. Log worths before an option enters are 0.
 
     Parameters
     ----------
@@ -137,7 +142,12 @@ class Density:
         has_bias: bool = False,
         has_prior: bool = True,
     ) -> None:
-        self.rows, self.n_options, self.n_judges, self.has_prior = rows, n_options, n_judges, has_prior
+        self.rows, self.n_options, self.n_judges, self.has_prior = (
+            rows,
+            n_options,
+            n_judges,
+            has_prior,
+        )
         self.steps = np.zeros(0) if steps is None else steps
         self.entry = np.zeros(n_options, np.int64) if entry is None else entry
         self.n_periods = len(self.steps) + 1
@@ -173,7 +183,9 @@ class Density:
     def some(self, which: Any) -> "Density":
         """Return the density of some rows."""
         places = ComparisonRows._fields[:8]
-        return self.with_rows(self.rows._replace(**{name: getattr(self.rows, name)[which] for name in places}))
+        return self.with_rows(
+            self.rows._replace(**{name: getattr(self.rows, name)[which] for name in places})
+        )
 
     @property
     def counts(self) -> list[np.ndarray]:
@@ -190,10 +202,11 @@ class Density:
         return self.with_counts(*first), self.with_counts(*map(np.subtract, self.counts, first))
 
     def raised(self, power: Any) -> "Density":
-        """Return the density whose likelihood is raised to a power, or each row's to one of several."""
+        """Return the density whose likelihood is raised to a power, or each row's to one of
+        several."""
         return self.with_counts(*(power * each for each in self.counts))
 
-    # The likelihood --------------------------------------------------------------------------------------------------
+    # The likelihood -------------------------------------------------------------------------------
 
     def blocks(self, points: int) -> list[RowBlock]:
         """Return the rows in blocks whose terms of that many points stay near the processor."""
@@ -208,13 +221,17 @@ class Density:
         """Return rows with their matrices."""
         first, second, period, judge, x = (each[at] for each in self.rows[:5])
         wins, losses, tied = (as_column(each[at]) for each in self.counts)
-        rows = ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties)
+        rows = ComparisonRows(
+            first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties
+        )
         sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
         judges, covariates = int(self.n_judges > 0), x.shape[1] if self.n_bias else 0
         matrices = (
             _place_values(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
             _place_values(np.ones((len(first), judges)), judge[:, None], self.n_judges),
-            _place_values(x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias),
+            _place_values(
+                x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias
+            ),
         )
         return RowBlock(at, rows, *(_dense(each) if is_dense else each for each in matrices))
 
@@ -246,7 +263,8 @@ class Density:
         return sum((each.sum(axis=0) for _, each in self._terms(points)), np.zeros(points.shape[1]))
 
     def by_row(self, points: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood of each row at each point, without coefficients (rows, points)."""
+        """Return the log-likelihood of each row at each point, without coefficients (rows,
+        points)."""
         found = np.empty((self.n_rows, points.shape[1]))
         for at, of_some in self._terms(points):
             found[at] = of_some
@@ -259,22 +277,31 @@ class Density:
         return there if there.any() else np.ones(self.n_options, bool)
 
     def centred(self, worths: np.ndarray) -> np.ndarray:
-        """Subtract from log worths (periods times options, ...) the mean of options present in all periods."""
+        """Subtract from log worths (periods times options, ...) the mean of options present in all
+        periods."""
         by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
-        weight = (self.present & self.throughout) / (self.present & self.throughout).sum(axis=1, keepdims=True)
-        return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(worths.shape)
+        weight = (self.present & self.throughout) / (self.present & self.throughout).sum(
+            axis=1, keepdims=True
+        )
+        return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(
+            worths.shape
+        )
 
     def centred_by_period(self, points: np.ndarray) -> np.ndarray:
         """Return centred log worths, shape (periods, options, points)."""
         return self.centred(points[self.worths]).reshape(self.n_periods, self.n_options, -1)
 
-    # With the prior --------------------------------------------------------------------------------------------------
+    # With the prior -------------------------------------------------------------------------------
 
     def squares(self, points: np.ndarray, k: int) -> np.ndarray:
         """Return the sum of squares of what the standard deviation k spreads, one per point."""
         if k == DRIFT:
             return (self.increments(points) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
-        own = self.entering(points) if k == WORTHS else points[self.judges if k == JUDGES else self.bias]
+        own = (
+            self.entering(points)
+            if k == WORTHS
+            else points[self.judges if k == JUDGES else self.bias]
+        )
         return (own**2).sum(axis=0)
 
     def n_spread(self, k: int) -> int:
@@ -282,7 +309,8 @@ class Density:
         return (self.n_options, self.n_judges, int(self.present[:-1].sum()), self.n_bias)[k]
 
     def scaled(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
-        """Return points in which what the standard deviation k spreads is multiplied by a factor."""
+        """Return points in which what the standard deviation k spreads is multiplied by a
+        factor."""
         points = points.copy()
         if k in (JUDGES, BIAS):
             points[self.judges if k == JUDGES else self.bias] *= factor
@@ -297,11 +325,13 @@ class Density:
         return points[self.worths].reshape(self.n_periods, self.n_options, -1)
 
     def entering(self, points: np.ndarray) -> np.ndarray:
-        """Return the log worths of options in the period in which they enter, shape (options, points)."""
+        """Return the log worths of options in the period in which they enter, shape (options,
+        points)."""
         return self.by_period(points)[self.entry, np.arange(self.n_options)]
 
     def increments(self, points: np.ndarray) -> np.ndarray:
-        """Return changes of log worths from each period to the next, shape (periods - 1, options, points)."""
+        """Return changes of log worths from each period to the next, shape (periods - 1, options,
+        points)."""
         return np.where(self.present[:-1, :, None], np.diff(self.by_period(points), axis=0), 0.0)
 
     def log_priors(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
@@ -312,7 +342,8 @@ class Density:
         return sum(self.log_prior_parts(points, spreads).values()) - steps
 
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
-        """Return the log prior density of each part of points, without what the length of steps adds."""
+        """Return the log prior density of each part of points, without what the length of steps
+        adds."""
         log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
         found = {
             "tie": -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
@@ -320,7 +351,9 @@ class Density:
         }
         for k in self.spread_kinds:
             each = np.log(spreads[k]) + 0.5 * _LOG_2PI
-            found[_PARTS[k]] = -0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
+            found[_PARTS[k]] = (
+                -0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
+            )
         return found
 
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
@@ -331,9 +364,12 @@ class Density:
         return 0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(SPREAD) + log_spread
 
     def log_spread_given(self, points: np.ndarray, k: int) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the log density of the logarithm of the standard deviation k given points, up to a constant."""
+        """Return the log density of the logarithm of the standard deviation k given points, up to a
+        constant."""
         squares, count = self.squares(points, k), self.n_spread(k)
-        return lambda log: self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
+        return lambda log: (
+            self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
+        )
 
     def values(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
         """Return the log density at each point, without the coefficients of the likelihood."""
@@ -352,8 +388,11 @@ class Density:
         if self.n_judges:
             by_judge[judges] -= by_judge[judges].mean(axis=0)
 
-    def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return a value with the log-likelihood, whose slopes by L, log d and others are added to a gradient."""
+    def _add_likelihood(
+        self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
+    ) -> np.ndarray:
+        """Return a value with the log-likelihood, whose slopes by L, log d and others are added to
+        a gradient."""
         for block in self.blocks(points.shape[1]):
             seen = self.seen(block, points)
             value = value + terms(block.rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
@@ -403,7 +442,8 @@ class Density:
             of_worths[1:] -= pull
 
     def scores_of_rows(self, point: np.ndarray) -> Any:
-        """Return the slopes of the log-likelihood of each row by log worths, log d and others, sparse (rows, size)."""
+        """Return the slopes of the log-likelihood of each row by log worths, log d and others,
+        sparse (rows, size)."""
         from scipy.sparse import vstack
 
         found = []
@@ -413,7 +453,9 @@ class Density:
             of_nu = own.of_nu if self.rows.has_ties else own.of_nu[:, :0]
             judged = block.judged * (slope * own.reach[:, None])
             others = block.rows.x * slope, judged, block.biased * slope
-            found.append(_join_columns([block.along * (slope * own.sharpness[:, None]), of_nu, *others]))
+            found.append(
+                _join_columns([block.along * (slope * own.sharpness[:, None]), of_nu, *others])
+            )
         return vstack([_sparse(each) for each in found])
 
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
@@ -424,27 +466,32 @@ class Density:
         return scores
 
     def predicted(self, others: np.ndarray) -> Predicted:
-        """Return how points (size, judges), one per judge, predict the judge's answers with d = 1."""
+        """Return how points (size, judges), one per judge, predict the judge's answers with d =
+        1."""
         rows = self.rows
         at = rows.period * self.n_options
         worths, beta = others[self.worths], others[self.beta]
         difference = worths[at + rows.first, rows.judge] - worths[at + rows.second, rows.judge]
         log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
-        q, rest = shares((difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(-_SUREST, _SUREST))
+        q, rest = shares(
+            (difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(-_SUREST, _SUREST)
+        )
         half = np.full(len(q), 0.5)
         expected = _as_expected(rows, q, rest, log_nu)
         ways = (rows, q, rest), (expected, q, rest), (rows, half, half)
         given, average, chance = (terms(*each, log_nu).ravel() for each in ways)
         return Predicted(given, average, chance, rows.total)
 
-    # Its curvature ---------------------------------------------------------------------------------------------------
+    # Its curvature --------------------------------------------------------------------------------
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         """Return minus the second derivatives of the log prior."""
         periods, n, outside = self.n_periods, self.n_options, self.size - self.worths.stop
         border = np.zeros((periods * n, outside))
         if not self.has_prior:
-            return Bordered(np.full((1, n, n), 1.0 / n), np.zeros((0, n)), border, np.zeros((outside, outside)))
+            return Bordered(
+                np.full((1, n, n), 1.0 / n), np.zeros((0, n)), border, np.zeros((outside, outside))
+            )
         diagonal = np.where(self.present, 0.0, 1.0)
         diagonal[self.entry, np.arange(n)] += 1.0 / spreads.worths**2
         coupling = np.where(self.present[:-1], 1.0 / (self.steps[:, None] * spreads.drift**2), 0.0)
@@ -459,28 +506,41 @@ class Density:
         return np.concatenate([*precisions, np.full(self.n_bias, 1.0 / spreads.bias**2)])
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
-        """Return minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
+        """Return minus the second derivatives of the log-likelihood; `is_convex`: less what makes
+        them indefinite."""
         return self.expanded(point, is_convex).curvature
 
     def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
-        """Return the log-likelihood, its slope and its `curvature`, in one pass over the comparisons."""
+        """Return the log-likelihood, its slope and its `curvature`, in one pass over the
+        comparisons."""
         value, gradient, (blocks, coupling, border, corner) = self._expanded(point, is_convex)
         judges = slice(self.judges.start - self.worths.stop, self.judges.stop - self.worths.stop)
-        for by_judge, place in ((gradient, self.judges), (border.T, judges), (corner, judges), (corner.T, judges)):
+        for by_judge, place in (
+            (gradient, self.judges),
+            (border.T, judges),
+            (corner, judges),
+            (corner.T, judges),
+        ):
             self._centre(by_judge, place)
         return Expanded(value, gradient, Bordered(blocks, coupling, border, corner))
 
-    def _by_row(self, block: RowBlock, point: np.ndarray, is_convex: bool = False) -> "_RowsAtPoint":
+    def _by_row(
+        self, block: RowBlock, point: np.ndarray, is_convex: bool = False
+    ) -> "_RowsAtPoint":
         """Return the derivatives of rows, and those of their log odds."""
         seen = self.seen(block, point[:, None])
         found = slopes(block.rows, seen.q, seen.rest, seen.log_nu)
         value = float(terms(block.rows, seen.q, seen.rest, seen.log_nu).sum())
-        slope, weight, mixed, spread = (each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread))
+        slope, weight, mixed, spread = (
+            each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread)
+        )
         if is_convex:
             weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
         sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
         reach = sharpness * seen.difference[:, 0]
-        return _RowsAtPoint(seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach)
+        return _RowsAtPoint(
+            seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach
+        )
 
     def _sum_by_judge(self, matrix: Any, rows: ComparisonRows, values: np.ndarray) -> np.ndarray:
         """Return the sums over rows of a matrix (k, rows) times values, a column for each judge."""
@@ -506,8 +566,12 @@ class Density:
             corner[np.ix_(linear, linear)] += _dense(others.T @ (others * own.weight[:, None]))
             if self.n_judges:
                 bent = own.slope * (not is_convex)  # what bends log odds themselves
-                border[:, judges] += self._sum_by_judge(along, rows, steep * own.reach - own.sharpness * bent)
-                corner[judges, judges] += np.diag(block.judged.T @ (own.reach * (own.weight * own.reach - bent)))
+                border[:, judges] += self._sum_by_judge(
+                    along, rows, steep * own.reach - own.sharpness * bent
+                )
+                corner[judges, judges] += np.diag(
+                    block.judged.T @ (own.reach * (own.weight * own.reach - bent))
+                )
                 mixed = self._sum_by_judge(others.T, rows, own.weight * own.reach)
                 corner[linear, judges] += mixed
                 corner[judges, linear] += mixed.T
@@ -519,7 +583,9 @@ class Density:
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
-        return Expanded(value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner))
+        return Expanded(
+            value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
+        )
 
 
 class _RowsAtPoint(NamedTuple):
@@ -539,10 +605,14 @@ class _RowsAtPoint(NamedTuple):
 def half(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     """Return a random half of each count; fractions fall in either half."""
     whole = np.floor(counts)
-    return rng.binomial(whole.astype(np.int64), 0.5) + (counts - whole) * rng.integers(0, 2, counts.shape)
+    return rng.binomial(whole.astype(np.int64), 0.5) + (counts - whole) * rng.integers(
+        0, 2, counts.shape
+    )
 
 
-def _as_expected(rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> ComparisonRows:
+def _as_expected(
+    rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+) -> ComparisonRows:
     """Return the same number of comparisons with the outcomes that their probabilities expect."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
     ratio = tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
@@ -563,7 +633,8 @@ def added(one: Bordered, other: Bordered) -> Bordered:
 
 
 def _place_values(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
-    """Return a sparse matrix with these values of each row in these columns, of which there may be more than values."""
+    """Return a sparse matrix with these values of each row in these columns, of which there may be
+    more than values."""
     from scipy.sparse import csr_array
 
     rows, count = values.shape

@@ -13,7 +13,13 @@ from thali._inference.seeds import streams
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst import RANKING
-from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of_chains, refuse_other_methods
+from thali._model.engine import (
+    ChainsOfRespondents,
+    Engine,
+    Prepared,
+    refuse_of_chains,
+    refuse_other_methods,
+)
 from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
@@ -36,11 +42,14 @@ if TYPE_CHECKING:
 
 
 _DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with its opposite
-_APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
+_APPROXIMATE = (
+    " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
+)
 
 
 class WorthsEngine(Engine):
-    """A method of worths; what follows from draws is that of one population unless a subclass says otherwise."""
+    """A method of worths; what follows from draws is that of one population unless a subclass says
+    otherwise."""
 
     usual_tune = 1000  # draws of each chain that are discarded
 
@@ -55,21 +64,28 @@ class WorthsEngine(Engine):
         return self.draws_of(model)
 
     def quantities(self, model: Any) -> Quantities:
-        """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw)."""
+        """Return what chains are judged by besides the spread and the log-likelihood, arrays
+        (chain, draw)."""
         view = model._view
         return model._draws.quantities(view.pairs if view.data_kind == PAIRS else None)
 
-    def scores(self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def scores(
+        self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         """Return the scores of the options."""
         if by is not None:
             raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
         draws = model._draws
-        return tabulate_scores({"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci)
+        return tabulate_scores(
+            {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci
+        )
 
     def respondents_of(self, model: Any) -> Any:
         """Return the draws of every respondent."""
         raise ArgumentError(
-            "This result requires individual worths; refit with ", Setting("people", Individuals()), "."
+            "This result requires individual worths; refit with ",
+            Setting("people", Individuals()),
+            ".",
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
@@ -89,7 +105,8 @@ class WorthsEngine(Engine):
         return sample_prior(problem, rngs)
 
     def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
-        """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
+        """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in
+        `observed_data`."""
         return replicates(problem, model._draws, model._view.shape, rng)
 
 
@@ -115,7 +132,9 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
         if run.thin is not None:
-            refuse_of_chains("thin", because=", because draws from the chosen method are already independent")
+            refuse_of_chains(
+                "thin", because=", because draws from the chosen method are already independent"
+            )
         problem = model._problem(source)
 
         def chains(draws: int, seed: Any) -> list[LatticeChain]:
@@ -133,18 +152,24 @@ def read_draws(view: Any) -> WorthDraws:
     """Read the draws of worths of a posterior."""
     log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
     rule = view.best_worst or RANKING
-    options = view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
+    options = (
+        view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
+    )
     known = view.covariates, options, view.lapse, rule
     return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
 
 
-def _sampling_of(problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any) -> Sampling[Any]:
+def _sampling_of(
+    problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any
+) -> Sampling[Any]:
     """Return the run of chains of one population."""
 
     def tree(found: Any) -> Any:
         made = dependence()
         attributes = describe_run(run)
-        return tree_of_chains(problem, found, attributes | ({} if made is None else made.attributes))
+        return tree_of_chains(
+            problem, found, attributes | ({} if made is None else made.attributes)
+        )
 
     return sampling_of_chains(source, run, chains, tree)
 
@@ -154,7 +179,9 @@ def describe_run(run: Run) -> dict[str, Any]:
     return {"thin": run.thin or 1, "tuning_steps": run.tune}
 
 
-def sampling_of_chains(source: Any, run: Run, chains: Any, tree: Any, first_draws: int | None = None) -> Sampling[Any]:
+def sampling_of_chains(
+    source: Any, run: Run, chains: Any, tree: Any, first_draws: int | None = None
+) -> Sampling[Any]:
     """Return the run of chains whose draws make a tree."""
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
     return Sampling(
@@ -185,7 +212,7 @@ class TrajectoryEngine(LaplaceEngine):
         return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_power)
 
 
-# Maximum likelihood ---------------------------------------------------------------------------------------------------
+# Maximum likelihood -------------------------------------------------------------------------------
 
 
 class EstimatedWorths(NamedTuple):
@@ -237,7 +264,13 @@ class MaximumEngine(WorthsEngine):
         errors = ()
         if math.isfinite(found.df):
             errors = (("standard errors", f"clustered by respondent ({found.people.number:,})"),)
-        return (*errors, ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, including constants)"))
+        return (
+            *errors,
+            (
+                "log-likelihood",
+                f"{found.log_likelihood:,.2f} (all comparisons, including constants)",
+            ),
+        )
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The estimates with their errors and intervals."""
@@ -249,7 +282,9 @@ class MaximumEngine(WorthsEngine):
         found = model.estimates_
         rng = np.random.default_rng(_SEED)
         values, vectors = np.linalg.eigh(found.covariance)
-        normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal((len(values), _DRAWS))
+        normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal(
+            (len(values), _DRAWS)
+        )
         if math.isfinite(found.df):
             normal *= np.sqrt(found.df / rng.chisquare(found.df, _DRAWS))
         return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
@@ -273,24 +308,36 @@ def estimate(problem: WorthProblem) -> EstimatedWorths:
         root, df = variance.matrix() @ root, variance.df
     value = float(density.log_likelihoods(mode.point[:, None])[0]) + problem.groups().log_constant
     settings = problem.lapse, problem.has_ties, problem.rule, problem.respondents.by_scores
-    return EstimatedWorths(problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings)
+    return EstimatedWorths(
+        problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings
+    )
 
 
 def refuse_run(model: Any, asked: Mapping[str, Any]) -> None:
     """Refuse arguments of draws and of priors."""
     import inspect
 
-    usual = {name: each.default for name, each in inspect.signature(model.fit).parameters.items() if name != "data"}
+    usual = {
+        name: each.default
+        for name, each in inspect.signature(model.fit).parameters.items()
+        if name != "data"
+    }
     refuse_other_methods(BRADLEY_TERRY_LUCE, "maximum-likelihood", asked, usual)
     for name in ("job", "max_time"):
         if asked.get(name) is not None:
             refuse_of_chains(name)
     if model.spread is not None:
-        raise ArgumentError(Argument("spread"), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc.")
+        raise ArgumentError(
+            Argument("spread"),
+            " requires a prior; set ",
+            Setting("method", "laplace"),
+            ", or mcmc.",
+        )
 
 
 def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
-    """Return a row an option, covariate and parameter of ties: estimate, std_error, low and high."""
+    """Return a row an option, covariate and parameter of ties: estimate, std_error, low and
+    high."""
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
@@ -302,12 +349,23 @@ def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
     rows = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
     rows[:n, density.beta] = problem.options
     rows[:n] -= rows[:n].mean(axis=0)
-    value, error = rows @ found.point, np.sqrt(np.einsum("ij,jk,ik->i", rows, found.covariance, rows))
+    value, error = (
+        rows @ found.point,
+        np.sqrt(np.einsum("ij,jk,ik->i", rows, found.covariance, rows)),
+    )
     tail = tails_of(ci)[1]
     reach = float(stdtrit(found.df, tail)) if math.isfinite(found.df) else float(ndtri(tail))
-    names = [*(f"log_worth[{label}]" for label in found.data.labels), *(["log_tie"] * found.has_ties)]
+    names = [
+        *(f"log_worth[{label}]" for label in found.data.labels),
+        *(["log_tie"] * found.has_ties),
+    ]
     names += [parameter(name) for name in problem.covariates]
-    columns = {"estimate": value, "std_error": error, "low": value - reach * error, "high": value + reach * error}
+    columns = {
+        "estimate": value,
+        "std_error": error,
+        "low": value - reach * error,
+        "high": value + reach * error,
+    }
     table = Table(columns, index=pd.Index(names, name="quantity"))
     aic = 2.0 * (found.n_parameters - found.log_likelihood)
     bic = math.log(found.data.n_answers) * found.n_parameters - 2.0 * found.log_likelihood

@@ -20,9 +20,9 @@ _SURE = 0.5  # standard error up to which the value is used
 def evidence_of(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidence:
     r"""Return the log evidence, coefficients of the data included.
 
-    At each point of the lattice Laplace's approximation is multiplied by the mean of :math:`p(m + h) / q(m + h)`, with
-    deviations h of the normal distribution q about the mode m, each taken with its opposite.
-    """
+    At each point of the lattice Laplace's approximation is multiplied by the mean of :math:`p(m +
+    h) / q(m + h)`, with deviations h of the normal distribution q about the mode m, each taken with
+    its opposite."""
     import pandas as pd
 
     marginal, density = problem.marginal, problem.density
@@ -40,16 +40,23 @@ def evidence_of(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidenc
     ratio = float(marginal.weights @ means)
     error = float(np.sqrt((marginal.weights**2) @ errors**2)) / ratio
     value = marginal.evidence + math.log(ratio) + problem.groups().log_constant
-    return LogEvidence(value, error, math.inf, _judged(error, points), np.array([value]), pd.DataFrame())
+    return LogEvidence(
+        value, error, math.inf, _judged(error, points), np.array([value]), pd.DataFrame()
+    )
 
 
 def _judged(error: float, points: int) -> ConvergenceCheck:
     """Return whether the standard error is small enough."""
     facts: dict[str, Any] = {"points": points, "standard_error": error}
     if error <= _SURE:
-        return ConvergenceCheck(True, facts, Message(f"Importance sampling at {points} spreads has converged."))
+        return ConvergenceCheck(
+            True, facts, Message(f"Importance sampling at {points} spreads has converged.")
+        )
     return ConvergenceCheck(
         False,
         facts,
-        Message(f"The log evidence is not usable: its standard error is {error:.2f} (target: at most {_SURE:g})."),
+        Message(
+            f"The log evidence is not usable: its standard error is {error:.2f} (target: at most"
+            f" {_SURE:g})."
+        ),
     )

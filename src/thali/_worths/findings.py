@@ -36,17 +36,19 @@ ENGLISH = {
     "ranks.title": "Rank of each option by worth",
     "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
     "worths": "Shares of the total worth, largest first: {named}.",
-    "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects of option covariates"
-    " are included in the worths.",
+    "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects"
+    " of option covariates are included in the worths.",
     "spread": "Spread (standard deviation of the log worths): {value}.",
     "spread.fixed": "Spread (standard deviation of the log worths): {value:g}, fixed.",
-    "methods.luce": "Choices were modelled with the choice rule of {source}; log worths were Normal(0, s²), {spread}.",
+    "methods.luce": "Choices were modelled with the choice rule of {source}; log worths were"
+    " Normal(0, s²), {spread}.",
     "methods.learned": "with log s ~ Normal(log 1.3, 1)",
     "methods.fixed": "with s fixed at {spread:g}",
     "methods.ties": ", with log nu ~ Normal(0, 2²)",
-    "methods.laplace": "Draws came from Laplace approximations on a grid of values of s {source}, corrected by Markov"
-    " chains where the posterior was skewed.",
-    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of scale.",
+    "methods.laplace": "Draws came from Laplace approximations on a grid of values of s {source},"
+    " corrected by Markov chains where the posterior was skewed.",
+    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of"
+    " scale.",
     "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
     "methods.people": "are clustered by respondent {source}",
     "estimates": "Estimates with their standard errors",
@@ -63,7 +65,9 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The ranks of the options by worth."""
-    return rank_finding(model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci)
+    return rank_finding(
+        model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
+    )
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
@@ -80,22 +84,35 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The log worth of each option."""
     table = model.worths(settings.ci)
     shares: Any = table["share"]
-    named = listed([f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()])
+    named = listed(
+        [f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()]
+    )
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
-    return Finding(phrase(ENGLISH, "worths", named=named), title=ENGLISH["worths.title"], table=table, brief=brief)
+    return Finding(
+        phrase(ENGLISH, "worths", named=named),
+        title=ENGLISH["worths.title"],
+        table=table,
+        brief=brief,
+    )
 
 
 @finding("reliability", "Reliability")
 def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """How well estimates agree with the worths themselves; None of two options, which always agree."""
+    """How well estimates agree with the worths themselves; None of two options, which always
+    agree."""
     data = model._data_of_fit()
     if data.n_options < 3:
         return None
     problem, halves = model._problem(data), {}
-    if not problem.options.any():  # effects of covariates of options are no part of the worths that are split
-        halves = split_halves(problem, *by_respondent(problem.in_form, problem.density), settings.random_seed)
-    return reliability_finding(reliability_table(model._draws.log_worths, halves, settings.ci), "estimates")
+    # effects of covariates of options are no part of the worths that are split
+    if not problem.options.any():
+        halves = split_halves(
+            problem, *by_respondent(problem.in_form, problem.density), settings.random_seed
+        )
+    return reliability_finding(
+        reliability_table(model._draws.log_worths, halves, settings.ci), "estimates"
+    )
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
@@ -134,18 +151,23 @@ def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The estimates with their standard errors, the likelihood and what is derived from it."""
     table = model.summary(settings.ci)
     figures = {name: f"{table.attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
-    notes = phrase(ENGLISH, "likelihood", **figures), phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")
+    notes = (
+        phrase(ENGLISH, "likelihood", **figures),
+        phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}"),
+    )
     return Finding(title=ENGLISH["estimates"], table=table, notes=notes)
 
 
-@finding("independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS)
+@finding(
+    "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
+)
 def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same respondents."""
     dependence = model._view.dependence if has_draws(model) else model.estimates_.people
     return None if dependence is None else dependence_finding(dependence)
 
 
-# How a paper says what was done ---------------------------------------------------------------------------------------
+# How a paper says what was done -------------------------------------------------------------------
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
@@ -189,9 +211,29 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     if np.isfinite(model.estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors))
-    return (*sentences, *([phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}")] if model.lapse else []))
+    return (
+        *sentences,
+        *([phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}")] if model.lapse else []),
+    )
 
 
-_FIRST = asked(lambda model: ENGLISH["asked"]), ranks, option_scores, worths, covariates, choice_probabilities
-MAKERS = (*_FIRST, reliability, parameters, check, summary, data, methods(modelled), independence, convergence)
+_FIRST = (
+    asked(lambda model: ENGLISH["asked"]),
+    ranks,
+    option_scores,
+    worths,
+    covariates,
+    choice_probabilities,
+)
+MAKERS = (
+    *_FIRST,
+    reliability,
+    parameters,
+    check,
+    summary,
+    data,
+    methods(modelled),
+    independence,
+    convergence,
+)
 ESTIMATES = (*_FIRST, estimates, check, data, methods(estimated), independence, convergence)

@@ -1,4 +1,5 @@
-"""Laplace's approximation of the density of worths: its mode, the marginal of standard deviations, and draws."""
+"""Laplace's approximation of the density of worths: its mode, the marginal of standard deviations,
+and draws."""
 
 import itertools
 import math
@@ -13,7 +14,7 @@ from thali.errors import DataError
 
 from .density import BIAS, JUDGES, MIDDLE, SPREAD, WIDTH, WORTHS, Density, Spreads, added
 
-# The mode where standard deviations are known -------------------------------------------------------------------------
+# The mode where standard deviations are known -----------------------------------------------------
 
 
 _GAIN = 1e-9  # of the log density: the step that promises less is the last
@@ -52,7 +53,9 @@ class _Climb(Target[DensityPlace]):
         value += float(density.log_priors(point, spreads)[0])
         density.add_prior_slope(gradient, point, spreads)
         value = value if np.isfinite(gradient).all() else -np.inf
-        return DensityPlace(where, value, gradient[:, 0], added(curvature, density.prior_curvature(spreads)))
+        return DensityPlace(
+            where, value, gradient[:, 0], added(curvature, density.prior_curvature(spreads))
+        )
 
     def moved(self, here: DensityPlace, change: np.ndarray) -> DensityPlace:
         return self.look(here.where + change)
@@ -89,53 +92,76 @@ def _factor(curvature: Bordered) -> BorderedFactor | None:
 
 def _damped_factor(curvature: Bordered) -> BorderedFactor:
     """The factor of curvatures that rounding may leave not quite positive."""
-    damped = (_factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS)
+    damped = (
+        _factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS
+    )
     factor = next((each for each in damped if each is not None), None)
     if factor is None:
         raise DataError(
-            "The scales of the covariates differ too much; divide each covariate by its standard deviation."
+            "The scales of the covariates differ too much; divide each covariate by its standard"
+            " deviation."
         )
     return factor
 
 
 def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
-    """Return the mode of the density, by damped Newton steps from a point, or from equal worths and judges."""
+    """Return the mode of the density, by damped Newton steps from a point, or from equal worths and
+    judges."""
     climb = _Climb(density, spreads)
 
     def climbed(begin: np.ndarray) -> DensityPlace:
-        return newton(climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
+        return newton(
+            climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST
+        ).point
 
     if start is None:  # from afar by steps that are never those towards a saddle
         afar = _Climb(density, spreads, is_convex=True)
-        start = newton(afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, longest=_LONGEST).point.where
+        start = newton(
+            afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, longest=_LONGEST
+        ).point.where
     end = climbed(start)
     factor = _factor(end.curvature)
     if factor is None:  # a saddle, such as that of two judges who contradict each other
-        end = climbed(end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0))
+        end = climbed(
+            end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)
+        )
         factor = _factor(end.curvature)
     return _about(density, end.where, end.value, spreads, factor)
 
 
-def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
-    """The normal distribution about a mode; without a factor that of the convex part of the density."""
+def _about(
+    density: Density,
+    point: np.ndarray,
+    value: float,
+    spreads: Spreads,
+    factor: BorderedFactor | None,
+) -> Mode:
+    """The normal distribution about a mode; without a factor that of the convex part of the
+    density."""
     if factor is None:
         convex = added(density.curvature(point, is_convex=True), density.prior_curvature(spreads))
         factor = _damped_factor(convex)
     free = int(density.is_free.sum())
-    return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
+    return Mode(
+        point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant)
+    )
 
 
-# Their marginal, on a lattice of their logarithms ---------------------------------------------------------------------
+# Their marginal, on a lattice of their logarithms -------------------------------------------------
 
 
-_STARTS = MIDDLE, math.log(0.3), math.log(0.3), math.log(0.3)  # of the lattice, by standard deviation
+# of the lattice, by standard deviation
+_STARTS = MIDDLE, math.log(0.3), math.log(0.3), math.log(0.3)
 _WIDEST, _FARTHEST = 0.5, 12  # first steps, and most steps in one direction
-_DROPS = 0.0, 6.0, 4.0  # of log weights, by the number of standard deviations, below which points do not count
+# of log weights, by the number of standard deviations, below which points do not count
+_DROPS = 0.0, 6.0, 4.0
 _STEEPEST = 1.0  # fall of the log density at the neighbours of the top that is fine enough
 _MOST_FINER = 12  # times that the lattice is made finer
-_MANY_ROWS = 20_000  # above which deviations are not mirrored, and two standard deviations have no grid
+# above which deviations are not mirrored, and two standard deviations have no grid
+_MANY_ROWS = 20_000
 _TOGETHER = 1 << 21  # rows times points at a time
-_PILOT, _PILOT_TERMS = 200, 1 << 22  # deviations by which asymmetry is measured, and rows times them at most
+# deviations by which asymmetry is measured, and rows times them at most
+_PILOT, _PILOT_TERMS = 200, 1 << 22
 
 
 def _key(logs: np.ndarray) -> tuple[float, ...]:
@@ -144,19 +170,25 @@ def _key(logs: np.ndarray) -> tuple[float, ...]:
 
 
 class Marginal:
-    r"""The density with standard deviations that are learned, as a mixture over points of their logarithms.
+    r"""The density with standard deviations that are learned, as a mixture over points of their
+    logarithms.
 
-    The weight of a point is the prior density of the logarithms times Laplace's approximation of the integral of the
-    density there. With one or two standard deviations the points are a lattice, which begins with steps of 0.5, moves
-    to where it is highest, and becomes finer until the weights of neighbours fall by about half a unit of their
-    logarithm; points are added until these fall by 6, or by 4 with two. Of equal steps the sums are as exact as
-    integrals of a smooth function can be. With three or more, or two and many rows, the points are the mode c of the
-    marginal and, along each of the K logarithms with a standard deviation of :math:`\sigma_k` by the curvature there,
+    The weight of a point is the prior density of the logarithms times Laplace's approximation of
+    the integral of the density there. With one or two standard deviations the points are a lattice,
+    which begins with steps of 0.5, moves to where it is highest, and becomes finer until the
+    weights of neighbours fall by about half a unit of their logarithm; points are added until these
+    fall by 6, or by 4 with two. Of equal steps the sums are as exact as integrals of a smooth
+    function can be. With three or more, or two and many rows, the points are the mode c of the
+    marginal and, along each of the K logarithms with a standard deviation of :math:`\sigma_k` by
+    the curvature there,
 
-    .. math:: c \pm \sqrt{3} \sigma_k e_k, \quad \text{of weight } 1/6, \qquad c, \quad \text{of weight } 1 - K/3
+    .. math::
 
-    (:math:`c \pm \sqrt{K} \sigma_k e_k` with equal weights from K = 3), whose means and variances are those of a normal
-    distribution.
+        c \pm \sqrt{3} \sigma_k e_k, \quad \text{of weight } 1/6, \qquad c, \quad
+        \text{of weight } 1 - K/3
+
+    (:math:`c \pm \sqrt{K} \sigma_k e_k` with equal weights from K = 3), whose means and variances
+    are those of a normal distribution.
 
     Parameters
     ----------
@@ -166,9 +198,8 @@ class Marginal:
 
     References
     ----------
-    Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models by using integrated nested
-    Laplace approximations.
-    """
+    Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models by using
+    integrated nested Laplace approximations."""
 
     def __init__(
         self,
@@ -181,9 +212,13 @@ class Marginal:
         known = enumerate((worths, judges, drift, None))
         self._known = tuple(each if k in density.spread_kinds else math.nan for k, each in known)
         self.learned = tuple(k for k, each in enumerate(self._known) if each is None)
-        self._found: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}  # factors of many options are large
+        # factors of many options are large
+        self._found: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}
         self._last: Mode | None = None
-        centre, step = np.array([_STARTS[k] for k in self.learned]), np.full(len(self.learned), _WIDEST)
+        centre, step = (
+            np.array([_STARTS[k] for k in self.learned]),
+            np.full(len(self.learned), _WIDEST),
+        )
         by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS)
         by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
         if by_slopes:
@@ -210,8 +245,8 @@ class Marginal:
         return self.weights @ np.array(self._points)
 
     def precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
-        """Return the precision of contrasts (size, k) at the best mode by how often each answer is there, the prior's
-        included."""
+        """Return the precision of contrasts (size, k) at the best mode by how often each answer is
+        there, the prior's included."""
         spreads, mode = self.best
         prior = self.density.prior_curvature(spreads)
         once = self.density.curvature(mode.point, is_convex=True)
@@ -229,15 +264,21 @@ class Marginal:
         return _about(self.density, point, here.value, spreads, _factor(here.curvature))
 
     def _by_slopes(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a centre near the top of the marginal and steps as fine as it is narrow, where 0.5 is wide."""
-        # With g and v the means and variances, given their standard deviation tau, of what it spreads, the slope of the
-        # log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and that of the log prior (Fisher's identity), and
-        # the information that normal means with known errors have of it 2 sum_j(1 - v_j / tau^2)^2.
+        """Return a centre near the top of the marginal and steps as fine as it is narrow, where 0.5
+        is wide."""
+        # With g and v the means and variances, given their standard deviation tau, of what it
+        # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and
+        # that of the log prior (Fisher's identity), and the information that normal means with
+        # known errors have of it 2 sum_j(1 - v_j / tau^2)^2.
         places = {WORTHS: self.density.worths, JUDGES: self.density.judges, BIAS: self.density.bias}
         for _ in range(_MOST_FINER):
             self._value(centre)
             assert self._last is not None
-            variances, change, width = self._last.factor.variances, np.zeros_like(centre), np.zeros_like(centre)
+            variances, change, width = (
+                self._last.factor.variances,
+                np.zeros_like(centre),
+                np.zeros_like(centre),
+            )
             for number, k in enumerate(self.learned):
                 squared, own = math.exp(2.0 * centre[number]), variances[places[k]]
                 slope, bend = _log_prior_slope(k, centre[number])
@@ -250,7 +291,8 @@ class Marginal:
         return centre, step
 
     def _better(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lattice moved to its highest point nearby, with steps that fit the fall there."""
+        """Return the lattice moved to its highest point nearby, with steps that fit the fall
+        there."""
         step = step.copy()
         for k in range(len(step)):
             unit = np.where(np.arange(len(step)) == k, step, 0.0)
@@ -274,9 +316,15 @@ class Marginal:
         """Fill the lattice with the points that count."""
         place, drop = (0,) * len(step), _DROPS[len(step)]
         seen, edge = {place: self._value(centre)}, [place]
-        ways = [tuple(np.eye(len(step), dtype=int)[k] * sign) for k in range(len(step)) for sign in (-1, 1)]
+        ways = [
+            tuple(np.eye(len(step), dtype=int)[k] * sign)
+            for k in range(len(step))
+            for sign in (-1, 1)
+        ]
         while edge:
-            near = {tuple(np.add(each, way).tolist()) for each, way in itertools.product(edge, ways)} - set(seen)
+            near = {
+                tuple(np.add(each, way).tolist()) for each, way in itertools.product(edge, ways)
+            } - set(seen)
             edge = []
             for each in sorted(near, key=lambda far: np.abs(far).sum()):
                 if max(map(abs, each)) > 2 * _FARTHEST:
@@ -303,7 +351,9 @@ class Marginal:
         ends = [centre + sign * far * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
         weights = np.full(2 * count + 1, 0.5 / max(3.0, count))
         weights[0] = 1.0 - 2 * count * weights[1]
-        self.evidence = self._value(centre) + float(np.log(step).sum()) + 0.5 * count * math.log(2.0 * math.pi)
+        self.evidence = (
+            self._value(centre) + float(np.log(step).sum()) + 0.5 * count * math.log(2.0 * math.pi)
+        )
         self._keep([centre, *ends], weights.clip(0.0), np.zeros(count))
 
     def _keep(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
@@ -328,14 +378,18 @@ class Marginal:
             nearest = min(self._found, key=lambda other: math.dist(other, key), default=None)
             start = None if nearest is None else self._found[nearest][1]
             mode = self._last = highest(self.density, self._spreads(logs), start)
-            of_spreads = [self.density.log_spread_prior(k, log) for k, log in zip(self.learned, logs, strict=True)]
+            of_spreads = [
+                self.density.log_spread_prior(k, log)
+                for k, log in zip(self.learned, logs, strict=True)
+            ]
             self._found[key] = mode.evidence + float(sum(of_spreads)), mode.point
         return self._found[key][0]
 
-    # Draws -----------------------------------------------------------------------------------------------------------
+    # Draws ----------------------------------------------------------------------------------------
 
     def asymmetry(self, rng: np.random.Generator) -> float:
-        """Return the standard deviation of the log odds of deviations from the best mode and their opposites."""
+        """Return the standard deviation of the log odds of deviations from the best mode and their
+        opposites."""
         spreads, mode = self.best
         count = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT))
         ahead, behind = self._mirrored(mode, self.deviations(mode, rng, count), spreads)
@@ -348,20 +402,25 @@ class Marginal:
         return away
 
     def roots(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return W with W W' the covariance at each point of the lattice (points, size, size), and the modes."""
+        """Return W with W W' the covariance at each point of the lattice (points, size, size), and
+        the modes."""
         modes = [self.mode(k) for k in range(len(self.weights))]
         one = np.eye(self.density.size)
-        return np.array([mode.factor.draw(one) for mode in modes]), np.array([mode.point for mode in modes])
+        return np.array([mode.factor.draw(one) for mode in modes]), np.array(
+            [mode.point for mode in modes]
+        )
 
     def nearest(self, logs: np.ndarray) -> np.ndarray:
-        """Return the point of the lattice that is nearest to logarithms of standard deviations (4, draws)."""
+        """Return the point of the lattice that is nearest to logarithms of standard deviations (4,
+        draws)."""
         learned, places = list(self.learned), np.array(self._logs)
         widths = np.maximum(np.ptp(places, axis=0), 1e-9)
         away = (logs[learned].T[:, None] - places) / widths
         return (away**2).sum(axis=2).argmin(axis=1)
 
     def cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a point of the lattice for each draw, and the logarithms of standard deviations (4, draws)."""
+        """Return a point of the lattice for each draw, and the logarithms of standard deviations
+        (4, draws)."""
         order = rng.permutation(count)
         shares = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
         chosen = np.empty(count, np.int64)
@@ -374,10 +433,10 @@ class Marginal:
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return points (size, draws), and the logarithms of their standard deviations (4, draws).
 
-        A deviation from the mode is normal, and kept or turned into its opposite by the density itself, which gives the
-        draws its skewness to first order (Pozza, Durante & Szabo 2024, Skew-symmetric approximations of posterior
-        distributions); of more than 20,000 rows it is normal.
-        """
+        A deviation from the mode is normal, and kept or turned into its opposite by the density
+        itself, which gives the draws its skewness to first order (Pozza, Durante & Szabo 2024,
+        Skew-symmetric approximations of posterior distributions); of more than 20,000 rows it is
+        normal."""
         chosen, logs = self.cells(rng, count)
         points = np.zeros((self.density.size, count))
         for k in np.unique(chosen):
@@ -397,7 +456,12 @@ class Marginal:
         blocks = [away[:, begin : begin + some] for begin in range(0, away.shape[1], some)]
         with np.errstate(over="ignore", invalid="ignore"):
             return [
-                np.concatenate([self.density.values(mode.point[:, None] + sign * each, spreads) for each in blocks])
+                np.concatenate(
+                    [
+                        self.density.values(mode.point[:, None] + sign * each, spreads)
+                        for each in blocks
+                    ]
+                )
                 for sign in (1.0, -1.0)
             ]
 

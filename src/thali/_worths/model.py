@@ -1,4 +1,5 @@
-"""Bradley-Terry-Luce worths of options, from pairs, rankings, choices out of sets, and best and worst of them."""
+"""Bradley-Terry-Luce worths of options, from pairs, rankings, choices out of sets, and best and
+worst of them."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -44,12 +45,14 @@ if TYPE_CHECKING:
 
 
 class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
-    r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst of them.
+    r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
+    of them.
 
     Option i is chosen out of the set S with probability
 
     .. math::
-        \tilde p_i = (1 - \varepsilon) \frac{e^{L_i}}{\sum_{j \in S} e^{L_j}} + \frac{\varepsilon}{|S|}, \qquad
+        \tilde p_i = (1 - \varepsilon) \frac{e^{L_i}}{\sum_{j \in S} e^{L_j}}
+        + \frac{\varepsilon}{|S|}, \qquad
         L_i \sim \mathrm{Normal}(0, s^2), \qquad \log s \sim \mathrm{Normal}(\log 1.3, 1)
 
     A ranking is such choices one after another, of the best of those that are left (Plackett 1975).
@@ -57,42 +60,47 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     Parameters
     ----------
     method : {None, "laplace", "mcmc", "maximum-likelihood"}
-        "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov chains where the
-        posterior is skew; seconds for hundreds of options. "mcmc": chains, without an approximation.
-        "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a run. None: "laplace", but "mcmc" with
-        `people=Individuals()`, which has no other method.
+        "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov
+        chains where the posterior is skew; seconds for hundreds of options. "mcmc": chains, without
+        an approximation. "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a
+        run. None: "laplace", but "mcmc" with `people=Individuals()`, which has no other method.
     spread : float above 0, optional
-        Standard deviation s of the log worths. None: learned. Pairs that were matched by an order known in advance
-        (seeds, leagues) make a learned spread too small: give the league as a covariate, or the spread as a number.
+        Standard deviation s of the log worths. None: learned. Pairs that were matched by an order
+        known in advance (seeds, leagues) make a learned spread too small: give the league as a
+        covariate, or the spread as a number.
     lapse : float in [0, 1)
         Probability epsilon of choosing at random.
     ties : {None, "davidson", "half", "drop"}
-        What is made of comparisons that end in a tie. "davidson": a third outcome with the probability r / (1 + r),
-        where r is nu times the square root of p (1 - p) and log nu is Normal(0, 2²). "half": half a choice of either
-        option. "drop": nothing. None: "davidson" if there are ties.
+        What is made of comparisons that end in a tie. "davidson": a third outcome with the
+        probability r / (1 + r), where r is nu times the square root of p (1 - p) and log nu is
+        Normal(0, 2²). "half": half a choice of either option. "drop": nothing. None: "davidson" if
+        there are ties.
     best_worst : {None, "ranking", "reversed"}
-        How respondents choose the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as the first
-        and last of a ranking, summed over all rankings of the others, of sets of up to six (up to three with
-        `people=Individuals()`). "reversed": the pair that differs most (maximum difference), with a probability
-        proportional to exp(L_b - L_w), of sets of any size. None: "ranking" for sets of up to three, else "reversed".
+        How respondents choose the best b and the worst w of a set (`Choices.from_best_worst`).
+        "ranking": as the first and last of a ranking, summed over all rankings of the others, of
+        sets of up to six (up to three with `people=Individuals()`). "reversed": the pair that
+        differs most (maximum difference), with a probability proportional to exp(L_b - L_w), of
+        sets of any size. None: "ranking" for sets of up to three, else "reversed".
     covariates : list of str, optional
-        Which covariates of comparisons and of options count, of those that the data have. Each coefficient is
-        Normal(0, 1). None: all.
+        Which covariates of comparisons and of options count, of those that the data have. Each
+        coefficient is Normal(0, 1). None: all.
     people : {None, "independent", "adjusted"} or thali.people.Individuals
-        `Individuals()`: each respondent has individual worths, and results describe the population (see Notes).
-        "independent": as many answers as of different respondents. "adjusted": intervals are for new samples of
-        respondents. With "laplace" draws are spread to the covariance H⁻¹VH⁻¹ and have Student's t, where V is the
-        variance of respondents' scores (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power
-        1 / max(1, design effect). None: "adjusted" with "laplace" and "maximum-likelihood" where at least half of two
+        `Individuals()`: each respondent has individual worths, and results describe the population
+        (see Notes). "independent": as many answers as of different respondents. "adjusted":
+        intervals are for new samples of respondents. With "laplace" draws are spread to the
+        covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
+        (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power 1 / max(1, design
+        effect). None: "adjusted" with "laplace" and "maximum-likelihood" where at least half of two
         respondents or more answered twice, else "independent".
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`, `tie`, `covariate`,
-        `choice_probability`; with `people=Individuals()` also `spread_of_respondents`, `respondent_effect` (chain,
-        draw, known, option) and `respondent_log_worth` (chain, draw, respondent, option). After "maximum-likelihood"
-        there is none.
+        In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`,
+        `tie`, `covariate`, `choice_probability`; with `people=Individuals()` also
+        `spread_of_respondents`, `respondent_effect` (chain, draw, known, option) and
+        `respondent_log_worth` (chain, draw, respondent, option). After "maximum-likelihood" there
+        is none.
 
     Raises
     ------
@@ -110,20 +118,24 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         d_{pi} \sim \mathrm{Normal}(0, \sigma^2), \quad f_{pk} \sim \mathrm{Normal}(0, 1), \quad
         b_{ri} \sim \mathrm{Normal}(0, 0.5^2), \quad W_{ki} \sim \mathrm{Normal}(0, \lambda^2)
 
-    with half-normal(1) priors of :math:`\sigma` and :math:`\lambda`. The columns x are in standard deviations about
-    their means. There are three shared directions W from 100 respondents on, none with fewer.
+    with half-normal(1) priors of :math:`\sigma` and :math:`\lambda`. The columns x are in standard
+    deviations about their means. There are three shared directions W from 100 respondents on, none
+    with fewer.
 
     References
     ----------
-    Bradley & Terry (1952), Rank analysis of incomplete block designs; Luce (1959), Individual choice behavior; Plackett
-    (1975), The analysis of permutations; Davidson (1970), On extending the Bradley-Terry model to accommodate ties;
-    Marley & Louviere (2005), Some probabilistic models of best, worst, and best-worst choices; Rue, Martino & Chopin
-    (2009), Approximate Bayesian inference for latent Gaussian models.
+    Bradley & Terry (1952), Rank analysis of incomplete block designs; Luce (1959), Individual
+    choice behavior; Plackett (1975), The analysis of permutations; Davidson (1970), On extending
+    the Bradley-Terry model to accommodate ties; Marley & Louviere (2005), Some probabilistic models
+    of best, worst, and best-worst choices; Rue, Martino & Chopin (2009), Approximate Bayesian
+    inference for latent Gaussian models.
 
     Examples
     --------
     >>> import thali as th
-    >>> model = th.BradleyTerryLuce().fit(th.datasets.celebrities(), random_seed=1, progressbar=False)
+    >>> model = th.BradleyTerryLuce().fit(
+    ...     th.datasets.celebrities(), random_seed=1, progressbar=False
+    ... )
     >>> model.ranks().index[0]
     'LBJ'
     >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
@@ -176,13 +188,18 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         if self._method != "mcmc":
             method = Setting("method", "mcmc")
             raise ArgumentError(
-                Setting("people", self.people), " requires ", method, "; got ", Setting("method", self.method), "."
+                Setting("people", self.people),
+                " requires ",
+                method,
+                "; got ",
+                Setting("method", self.method),
+                ".",
             )
         from .people.engine import INDIVIDUALS
 
         return INDIVIDUALS
 
-    # The fit ---------------------------------------------------------------------------------------------------------
+    # The fit --------------------------------------------------------------------------------------
 
     def fit(
         self,
@@ -203,28 +220,31 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         ----------
         data : PairedComparisons or Choices
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
-            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB. With ``people=Individuals()`` it looks after 500 first.
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()`` it
+            looks after 500 first.
         tune : int, optional
-            States of each chain that are discarded first, while step sizes adapt. None means 1,000, or 300 with
-            ``people=Individuals()``. With ``method="laplace"`` there are none.
+            States of each chain that are discarded first, while step sizes adapt. None means 1,000,
+            or 300 with ``people=Individuals()``. With ``method="laplace"`` there are none.
         chains : int
             Independent chains.
         thin : int, optional
             Sweeps of the sampler for each state. None means 1; only of ``method="mcmc"``.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
-            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-            again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -246,18 +266,34 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin, "cores": cores, "random_seed": random_seed}
+        run = {
+            "draws": draws,
+            "tune": tune,
+            "chains": chains,
+            "thin": thin,
+            "cores": cores,
+            "random_seed": random_seed,
+        }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
     def prepare(
-        self, data: Any, draws: int = 1000, tune: int | None = None, thin: int | None = None, **others: Any
+        self,
+        data: Any,
+        draws: int = 1000,
+        tune: int | None = None,
+        thin: int | None = None,
+        **others: Any,
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
     def update(
-        self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
+        self,
+        new_data: Any,
+        draws: int | None = None,
+        cores: int | None = None,
+        progressbar: bool = False,
     ) -> Self:
         """Fit to the data so far and further ones, such as the next vote.
 
@@ -268,7 +304,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         draws : int, optional
             Draws kept in each chain; None: as many as before.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         progressbar : bool
 
         Returns
@@ -293,12 +330,18 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
         self._require_fitted()
         if "_state_" not in vars(self):
-            raise ArgumentError("update requires a fit with posterior draws; fit all data together instead.")
+            raise ArgumentError(
+                "update requires a fit with posterior draws; fit all data together instead."
+            )
         refuse_changed(self)
         data = self._as_data(with_more(self._state_.source, new_data))
         was = self._state_
-        run = checked_run(was.draws if draws is None else draws, was.run.tune, 1, None, cores, None, progressbar)
-        return self._carry_out(Job(lambda: updated(self, data, run), draws=run.draws, data=str(data)))
+        run = checked_run(
+            was.draws if draws is None else draws, was.run.tune, 1, None, cores, None, progressbar
+        )
+        return self._carry_out(
+            Job(lambda: updated(self, data, run), draws=run.draws, data=str(data))
+        )
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
@@ -307,19 +350,29 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
                 Setting("people", self.people),
                 " is not available for BradleyTerryLuce; set ",
                 Setting("people", Individuals()),
-                ", which has segments of respondents, or, of pairs and sets of up to three options,",
-                InPython(" fit EliminationByAspects('unique', people=...).", " add --model EBA --aspects unique."),
+                ", which has segments of respondents, or, of pairs and sets of up to three"
+                " options,",
+                InPython(
+                    " fit EliminationByAspects('unique', people=...).",
+                    " add --model EBA --aspects unique.",
+                ),
             )
         check_people(self.people, (Individuals,))
         if isinstance(data, Mapping | GroupedData):
             raise DataError(
-                "BradleyTerryLuce estimates one worth per option for all respondents, but the data are divided into"
-                " groups; fit the data of one group, or ",
-                InPython("fit EliminationByAspects('unique', people=...).", "add --model EBA --aspects unique."),
+                "BradleyTerryLuce estimates one worth per option for all respondents, but the data"
+                " are divided into groups; fit the data of one group, or ",
+                InPython(
+                    "fit EliminationByAspects('unique', people=...).",
+                    "add --model EBA --aspects unique.",
+                ),
             )
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
-            raise DataError(f"BradleyTerryLuce requires PairedComparisons or Choices; got {type(data).__name__}.")
+            raise DataError(
+                "BradleyTerryLuce requires PairedComparisons or Choices; got"
+                f" {type(data).__name__}."
+            )
         known = "davidson", *CONVERSIONS
         one_of("ties", self.ties, (None, *known))
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
@@ -333,7 +386,9 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         one_of("best_worst", self.best_worst, (None, *RULES))
         rule = self.best_worst or usual_rule(data)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
-        spread = None if self.spread is None else positive("spread", self.spread, "a standard deviation")
+        spread = (
+            None if self.spread is None else positive("spread", self.spread, "a standard deviation")
+        )
         ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
         if self._has_individuals:
             from .people.problem import PeopleProblem
@@ -342,24 +397,28 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings, if there are such an option and so many respondents with individual worths."""
+        """The settings, if there are such an option and so many respondents with individual
+        worths."""
         if settings.none is not None:
             place_of(settings.none, data.labels)
         if settings.segments is not None:
             if not self._has_individuals:
                 needed = Setting("people", Individuals())
-                raise ArgumentError(Argument("segments"), " requires individual worths; set ", needed, ".")
+                raise ArgumentError(
+                    Argument("segments"), " requires individual worths; set ", needed, "."
+                )
             numbers_of_segments(settings.segments, len(data.respondents), "segments")
         return settings
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
 
-    # What was found --------------------------------------------------------------------------------------------------
+    # What was found -------------------------------------------------------------------------------
 
     @property
     def _draws(self) -> WorthDraws:
-        """The draws of worths; by maximum likelihood those of the distribution of the estimates in large samples."""
+        """The draws of worths; by maximum likelihood those of the distribution of the estimates in
+        large samples."""
         self._require_fitted()
         return self._once("draws", lambda: self._engine.draws_of(self))
 
@@ -370,15 +429,17 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         return self._once("means", lambda: self._engine.means_of(self))
 
     def quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw by draw.
+        """The quantities whose agreement between chains means something: those of the summary, draw
+        by draw.
 
         Returns
         -------
         dict of arrays (chain, draw)
-            By the names of the rows of `summary`: spread (if learned), log_likelihood, tie, covariate[name], and of
-            comparisons of up to 60 options choice_probability[a, b] of every compared pair, else of up to 1,000 options
-            log_worth[a] and rank[a]. With `people=Individuals()` spread_of_respondents and respondent_effect[column, a]
-            as well, and log_worth[a] and rank[a] of the population in place of choice probabilities.
+            By the names of the rows of `summary`: spread (if learned), log_likelihood, tie,
+            covariate[name], and of comparisons of up to 60 options choice_probability[a, b] of
+            every compared pair, else of up to 1,000 options log_worth[a] and rank[a]. With
+            `people=Individuals()` spread_of_respondents and respondent_effect[column, a] as well,
+            and log_worth[a] and rank[a] of the population in place of choice probabilities.
 
         Raises
         ------
@@ -403,8 +464,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row an option, the highest first: log_worth (posterior mean), sd, low, high, and share, the worth
-            divided by the sum over options.
+            One row an option, the highest first: log_worth (posterior mean), sd, low, high, and
+            share, the worth divided by the sum over options.
 
         Raises
         ------
@@ -421,15 +482,17 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         Parameters
         ----------
         every_rank : bool
-            Whether to give the probability of every rank, a column each, and not of the first alone.
+            Whether to give the probability of every rank, a column each, and not of the first
+            alone.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high, p_1, the
-            probability of being the best, and with `every_rank` p_2, p_3, ... of the other ranks.
+            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and
+            rank_high, p_1, the probability of being the best, and with `every_rank` p_2, p_3, ...
+            of the other ranks.
 
         Raises
         ------
@@ -446,30 +509,34 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     def scores(
         self, by: Any = None, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
+        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report
+        them.
 
         .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
-        with the log worths z less their mean, and a options in a set as respondents were shown it, the mean of the
-        data. With `none` z is less the log worth of that option, and :math:`s_i = 100 \, a \, p_i`. With
-        `people=Individuals()` scores are means over respondents.
+        with the log worths z less their mean, and a options in a set as respondents were shown it,
+        the mean of the data. With `none` z is less the log worth of that option, and :math:`s_i =
+        100 \, a \, p_i`. With `people=Individuals()` scores are means over respondents.
 
         Parameters
         ----------
         by : Segments, mapping or pandas.Series, optional
-            Segments of the model, or the group of each respondent; only with `people=Individuals()`.
+            Segments of the model, or the group of each respondent; only with
+            `people=Individuals()`.
         none : str, optional
             The option that stands for none of the others.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the weights of respondents in intervals, a Bayesian bootstrap; only with `people=Individuals()`.
+            Of the weights of respondents in intervals, a Bayesian bootstrap; only with
+            `people=Individuals()`.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row an option, or a group and option: score (posterior mean), low and high, and with `none` above_none,
-            the probability that the option is better than that one, or the share of respondents for whom it is.
+            One row an option, or a group and option: score (posterior mean), low and high, and with
+            `none` above_none, the probability that the option is better than that one, or the share
+            of respondents for whom it is.
 
         Raises
         ------
@@ -480,8 +547,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
         References
         ----------
-        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale.
-        """
+        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
+        scale."""
         self._require_fitted()
         return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
 
@@ -507,8 +574,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: mean, sd, low and high of its coefficient, above_0 (the probability that it is
-            positive) and odds (the factor exp(mean) of the odds).
+            One row a covariate: mean, sd, low and high of its coefficient, above_0 (the probability
+            that it is positive) and odds (the factor exp(mean) of the odds).
 
         Raises
         ------
@@ -521,8 +588,11 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
         return effects_table(self._draws.covariates, self._draws.beta, ci)
 
-    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None) -> Any:
-        """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the estimate.
+    def predict_proba(
+        self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None
+    ) -> Any:
+        """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the
+        estimate.
 
         With `people=Individuals()` they are means over new respondents of the population.
 
@@ -533,17 +603,18 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
         covariates : mapping or DataFrame, optional
-            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b". Those not named
-            are 0.
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over
+            b". Those not named are 0.
         respondent : dict, optional
             What is known of a new respondent, a value for each column of `Individuals(by=...)`.
 
         Returns
         -------
         ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen).
-            Of larger sets, or `Choices`: for each set the probabilities of its members; of best-worst `Choices` those
-            of the ordered pairs (best, worst). With `return_se` a pair of these.
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of
+            the two is chosen). Of larger sets, or `Choices`: for each set the probabilities of its
+            members; of best-worst `Choices` those of the ordered pairs (best, worst). With
+            `return_se` a pair of these.
 
         Raises
         ------
@@ -579,7 +650,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If a label is unknown, an entry is not two different options, or the model knows no ties.
+            If a label is unknown, an entry is not two different options, or the model knows no
+            ties.
         """
         return self._means.outcomes_table(pairs, covariates)
 
@@ -643,9 +715,10 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed,
-            predicted (posterior mean), low and high (the interval of the replicated proportion), p_value (two-sided)
-            and missed. ``attrs["p_value"]`` is that of all together. As of `EliminationByAspects.check`.
+            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst
+            first: n, observed, predicted (posterior mean), low and high (the interval of the
+            replicated proportion), p_value (two-sided) and missed. ``attrs["p_value"]`` is that of
+            all together. As of `EliminationByAspects.check`.
 
         Raises
         ------
@@ -658,8 +731,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
         References
         ----------
-        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
-        """
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
+        discrepancies."""
         self._require_fitted()
         return self._engine.check(self, single_choices(self._data_of_fit()), random_seed, ci)
 
@@ -674,8 +747,9 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair (a, b) or a member of a set (alternative, offered): n, observed, predicted
-            (posterior mean), low and high. Of more than 2,000 rows those with the most answers.
+            One row a compared pair (a, b) or a member of a set (alternative, offered): n, observed,
+            predicted (posterior mean), low and high. Of more than 2,000 rows those with the most
+            answers.
 
         Raises
         ------
@@ -690,24 +764,27 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
-        """The pairs of options that are best asked next: those whose answers are expected to teach most.
+        """The pairs of options that are best asked next: those whose answers are expected to teach
+        most.
 
         Parameters
         ----------
         n : int
-            How many pairs; they are chosen one after the other, each for what it adds to the answers of those before.
+            How many pairs; they are chosen one after the other, each for what it adds to the
+            answers of those before.
         among : list of labels, optional
             The options that can be asked about; None: all.
         goal : {"everything", "ranks", "best"}
-            What the answers are to teach: the worths, the order of each two options, or the best option.
+            What the answers are to teach: the worths, the order of each two options, or the best
+            option.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of what is drawn where there is too much to look at all of it.
 
         Returns
         -------
         pandas.DataFrame
-            One row a pair, in this order: a, b, p_a (p_tie where there are ties), information (what the answer adds to
-            those above it, in nats) and alone (what it teaches as the only one).
+            One row a pair, in this order: a, b, p_a (p_tie where there are ties), information (what
+            the answer adds to those above it, in nats) and alone (what it teaches as the only one).
 
         Raises
         ------
@@ -723,7 +800,12 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         return self._draws.next_pairs(n, among, goal, random_seed)
 
     def next_sets(
-        self, size: int = 3, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+        self,
+        size: int = 3,
+        n: int = 10,
+        among: Any = None,
+        goal: Any = "everything",
+        random_seed: Any = 1,
     ) -> "pandas.DataFrame":
         """The sets of options out of which a choice is expected to teach most; see `next_pairs`.
 
@@ -753,7 +835,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
         .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid L, \theta)\, dP(L, \theta)
 
-        It is the sum over the lattice of the spread, of Laplace's approximations corrected by importance sampling.
+        It is the sum over the lattice of the spread, of Laplace's approximations corrected by
+        importance sampling.
 
         Parameters
         ----------
@@ -792,12 +875,16 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         if self._has_individuals:
             adjusted = Setting("people", "independent")
             raise ArgumentError(
-                "The evidence is not known with ", Setting("people", self.people), "; set ", adjusted, "."
+                "The evidence is not known with ",
+                Setting("people", self.people),
+                "; set ",
+                adjusted,
+                ".",
             )
 
         return evidence_of(self._problem(data), streams(random_seed, 1)[0])
 
-    # Simulated data --------------------------------------------------------------------------------------------------
+    # Simulated data -------------------------------------------------------------------------------
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         return self._engine.sample_prior(self._problem(self._as_data(data)), rngs)

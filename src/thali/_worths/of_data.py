@@ -15,11 +15,13 @@ from thali.errors import Argument, DataError, Setting
 from .density import ComparisonRows, Density
 from .sets import ChoiceSetDensity, group_answers
 
-_FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
+# curvature, beside that along single coordinates, of directions about which comparisons say nothing
+_FLAT = 1e-10
 
 
 def as_likelihood(data: Any, rule: str = RANKING) -> Any:
-    """Return data as their likelihood is computed: best and worst of three are a ranking, choices of two comparisons.
+    """Return data as their likelihood is computed: best and worst of three are a ranking, choices
+    of two comparisons.
 
     Raises
     ------
@@ -30,9 +32,9 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
         wide = int(data.sizes.argmax())
         if (size := int(data.sizes[wide])) > LARGEST:
             raise DataError(
-                f"Best and worst were chosen from {size} options ({shorten(data.sets[wide])}), but the likelihood sums"
-                f" over all rankings, which is limited to {LARGEST} options; remove larger sets, or fit"
-                " BradleyTerryLuce with ",
+                f"Best and worst were chosen from {size} options ({shorten(data.sets[wide])}), but"
+                f" the likelihood sums over all rankings, which is limited to {LARGEST} options;"
+                " remove larger sets, or fit BradleyTerryLuce with ",
                 Setting("best_worst", REVERSED),
                 ".",
             )
@@ -43,7 +45,9 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
     return data
 
 
-def density_of(data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True) -> Density:
+def density_of(
+    data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True
+) -> Density:
     """Return the density of data that are as `as_likelihood` returns them."""
     if isinstance(data, Choices):
         rows = group_answers(data, lapse, with_judges=False)
@@ -58,14 +62,17 @@ def density_of(data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has
 
 
 def by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
-    """Return the density with a row for each respondent's answers, and whose they are; the same and None if unknown."""
+    """Return the density with a row for each respondent's answers, and whose they are; the same and
+    None if unknown."""
     if len(data.respondents) < 2:
         return density, None
     if isinstance(data, Choices):
         if (data.respondent < 0).any():
             return density, None
         found = group_answers(data, density.rows.lapse, with_judges=True)
-        return density.with_rows(found._replace(judge=0 * found.judge, rule=density.rows.rule)), found.judge
+        return density.with_rows(
+            found._replace(judge=0 * found.judge, rule=density.rows.rule)
+        ), found.judge
     answers, rows = data.cells.answers, density.rows
     made = rows._replace(
         first=rows.first[answers.pair],
@@ -80,11 +87,12 @@ def by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | No
     return density.with_rows(made), answers.respondent
 
 
-# What maximum likelihood cannot estimate ------------------------------------------------------------------------------
+# What maximum likelihood cannot estimate ----------------------------------------------------------
 
 
 def check_estimable(data: Any, density: Density) -> None:
-    """Refuse data, which are as `as_likelihood` returns them, by which a worth or coefficient is not finite.
+    """Refuse data, which are as `as_likelihood` returns them, by which a worth or coefficient is
+    not finite.
 
     Raises
     ------
@@ -92,7 +100,9 @@ def check_estimable(data: Any, density: Density) -> None:
         That names the options or covariates.
     """
     check_finite(
-        data.labels, *beaten(data), ("set ", Setting("method", "laplace"), ", whose prior keeps estimates finite.")
+        data.labels,
+        *beaten(data),
+        ("set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."),
     )
     if not data.covariate_names:
         return
@@ -101,8 +111,9 @@ def check_estimable(data: Any, density: Density) -> None:
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
     if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
         raise DataError(
-            f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths, because the"
-            " covariates do not vary between comparisons of the same pair or are collinear; set ",
+            f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths,"
+            " because the covariates do not vary between comparisons of the same pair or are"
+            " collinear; set ",
             Setting("method", "laplace"),
             ", which has a prior, or give fewer columns in ",
             Argument("covariates"),
@@ -121,7 +132,10 @@ def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
             above.append(data.members[[data.choice[row[some]] + k, place[some]]])
         winner, loser = np.concatenate(above, axis=1)
         if data.worst is not None:
-            winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
+            winner, loser = (
+                np.append(winner, others),
+                np.append(loser, data.members[data.worst[row]]),
+            )
         differ = winner != loser
         return winner[differ], loser[differ]
     beats = data.wins + data.tied > 0, data.losses + data.tied > 0
@@ -130,7 +144,8 @@ def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def single_choices(data: Any) -> Any:
-    """Return data without sets out of which several options were chosen that tie: checks count single options.
+    """Return data without sets out of which several options were chosen that tie: checks count
+    single options.
 
     Raises
     ------

@@ -1,4 +1,5 @@
-"""The posterior density of worths in several parts of the comparisons, such as languages, about common ones."""
+"""The posterior density of worths in several parts of the comparisons, such as languages, about
+common ones."""
 
 import numpy as np
 
@@ -12,9 +13,9 @@ class GroupDensity(Density):
 
     .. math:: L_{gi} \sim \mathrm{Normal}(m_i, \delta^2), \qquad m_i \sim \mathrm{Normal}(0, s^2)
 
-    log nu and the coefficients of covariates are common. The number of a row's period is that of its part, and the
-    standard deviation delta replaces that of the drift, whose prior it has. A point contains m behind all else.
-    """
+    log nu and the coefficients of covariates are common. The number of a row's period is that of
+    its part, and the standard deviation delta replaces that of the drift, whose prior it has. A
+    point contains m behind all else."""
 
     def __init__(self, rows: ComparisonRows, n_options: int, n_parts: int) -> None:
         super().__init__(rows, n_options, 0, np.ones(n_parts - 1))
@@ -53,4 +54,6 @@ class GroupDensity(Density):
         border[places, self.common.start - self.worths.stop + places % n] = -precision
         of_common = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
         corner = np.diag(np.append(self._corner(spreads), of_common))
-        return Bordered(diagonals(np.full((parts, n), precision)), np.zeros((parts - 1, n)), border, corner)
+        return Bordered(
+            diagonals(np.full((parts, n), precision)), np.zeros((parts - 1, n)), border, corner
+        )

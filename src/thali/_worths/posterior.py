@@ -1,4 +1,5 @@
-"""The posterior of one population's worths: its density and lattice, chains that draw from it, and its tree."""
+"""The posterior of one population's worths: its density and lattice, chains that draw from it, and
+its tree."""
 
 import copy
 import math
@@ -42,18 +43,23 @@ _NOTES = {
     "covariate": "the coefficients of covariates",
 }
 _DESCRIPTIONS = {
-    "log_worth": "log worth of an option, with a mean of 0 over options; includes effects of option covariates",
+    "log_worth": "log worth of an option, with a mean of 0 over options; includes effects of option"
+    " covariates",
     "spread": "standard deviation of log worths",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
     "tie": "nu, the tie parameter",
     "covariate": "covariate coefficients: change in the log odds per unit",
-    "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
-    "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
+    "choice_probability": "probability that the first of a pair is chosen, given that one is,"
+    " including lapses",
+    "set_probability": "probability that the alternative is chosen out of those offered, including"
+    " lapses",
 }
 
 
 class WorthProblem:
-    """Data with the settings of a model, and what their density says; the lattice is made when it is first needed."""
+    """Data with the settings of a model, and what their density says; the lattice is made when it
+    is first needed."""
 
     def __init__(
         self,
@@ -66,7 +72,13 @@ class WorthProblem:
         usual: str = ADJUSTED,
         has_prior: bool = True,
     ) -> None:
-        self.data, self.lapse, self.has_ties, self.rule, self.spread = data, lapse, has_ties, rule, spread
+        self.data, self.lapse, self.has_ties, self.rule, self.spread = (
+            data,
+            lapse,
+            has_ties,
+            rule,
+            spread,
+        )
         self._people, self._usual = people, usual
         self.in_form, self.single = as_likelihood(data, rule), single_choices(data)
         self.density: Density = density_of(self.in_form, lapse, has_ties, rule, has_prior)
@@ -83,13 +95,14 @@ class WorthProblem:
 
     @cached_property
     def powered(self) -> Marginal:
-        """The lattice of the density whose likelihood is raised to the power that respondents make of it."""
+        """The lattice of the density whose likelihood is raised to the power that respondents make
+        of it."""
         made = self.respondents.by_power
         if made is None or made.power == 1.0:
             return self.marginal
         return Marginal(self.density.raised(made.power), self.spread)
 
-    # What draws say --------------------------------------------------------------------------------------------------
+    # What draws say -------------------------------------------------------------------------------
 
     @property
     def covariates(self) -> tuple[str, ...]:
@@ -119,15 +132,21 @@ class WorthProblem:
         found = groups_of_sets(self.single, self.lapse)
         return found._replace(constants=found.constants | shown_groups(self.single, self.rule))
 
-    def tree(self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]) -> "xarray.DataTree":
-        """Return draws of points (chains, draws, size), and of the logarithms of standard deviations, as a tree."""
+    def tree(
+        self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Return draws of points (chains, draws, size), and of the logarithms of standard
+        deviations, as a tree."""
         import xarray as xr
 
         from thali._posterior.densities import add_log_prior
         from thali._posterior.store import origin, tree_of
 
         shape, density = points.shape[:2], self.density
-        flat, spreads = points.reshape(-1, points.shape[2]).T, Spreads(*np.exp(logs.reshape(-1, 4).T))
+        flat, spreads = (
+            points.reshape(-1, points.shape[2]).T,
+            Spreads(*np.exp(logs.reshape(-1, 4).T)),
+        )
         draws, stored = self.draws_of(flat, shape[0]), self.groups()
         labels, each = np.asarray(self.single.labels, dtype=str), ("chain", "draw")
         likelihood = density.log_likelihoods(flat) + stored.log_constant
@@ -136,7 +155,11 @@ class WorthProblem:
             "spread": (each, spreads.worths.reshape(shape)),
             "log_likelihood": (each, likelihood.reshape(shape)),
         }
-        coordinates: dict[Any, Any] = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), "option": labels}
+        coordinates: dict[Any, Any] = {
+            "chain": np.arange(shape[0]),
+            "draw": np.arange(shape[1]),
+            "option": labels,
+        }
         if draws.nu is not None:
             variables["tie"] = each, draws.nu.reshape(shape)
         if self.covariates:
@@ -158,8 +181,11 @@ class WorthProblem:
         add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
         return tree_of(groups, {**origin(), **attributes})
 
-    def _pointwise(self, by_question: np.ndarray, shape: tuple[int, ...], stored: DataGroups) -> "xarray.Dataset":
-        """Return the log-likelihood of each observation, draw by draw, by the name of the observed variable."""
+    def _pointwise(
+        self, by_question: np.ndarray, shape: tuple[int, ...], stored: DataGroups
+    ) -> "xarray.Dataset":
+        """Return the log-likelihood of each observation, draw by draw, by the name of the observed
+        variable."""
         import xarray as xr
 
         name, dimension = next((str(name), values[0]) for name, values in stored.observed.items())
@@ -167,14 +193,22 @@ class WorthProblem:
             dimension = "set"
         else:  # a pair may have several questions, one for each different covariates
             starts = np.searchsorted(self.single.cells.pair, np.arange(self.single.n_pairs))
-            of_cells = np.bincount(self.single.cells.pair, self.single.questions(self.has_ties).log_coefficients())
+            of_cells = np.bincount(
+                self.single.cells.pair, self.single.questions(self.has_ties).log_coefficients()
+            )
             by_question = np.add.reduceat(by_question, starts, axis=1)
             by_question = by_question - of_cells + stored.coefficients
         dimensions = ("chain", "draw", dimension)
-        coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), **stored.coordinates}
+        coordinates = {
+            "chain": np.arange(shape[0]),
+            "draw": np.arange(shape[1]),
+            **stored.coordinates,
+        }
         return xr.Dataset({name: (dimensions, by_question.reshape(*shape, -1))}, coordinates)
 
-    def _log_prior(self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+    def _log_prior(
+        self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]
+    ) -> dict[str, np.ndarray]:
         """Return log prior densities (chain, draw) by variable."""
         density = self.density
         parts = density.log_prior_parts(flat, spreads)
@@ -201,11 +235,13 @@ def datasets_of(
         "posterior": drawn,
         "sample_stats": xr.Dataset({}, {name: drawn[name] for name in ("chain", "draw")}),
         "observed_data": xr.Dataset(stored.observed, stored.coordinates),
-        "constant_data": xr.Dataset(constants, {**stored.coordinates, "option": drawn["option"].values}),
+        "constant_data": xr.Dataset(
+            constants, {**stored.coordinates, "option": drawn["option"].values}
+        ),
     }
 
 
-# Draws as chains, so that a fit by them runs, is stored and goes on like any other ------------------------------------
+# Draws as chains, so that a fit by them runs, is stored and goes on like any other ----------------
 
 
 class PointRecord(NamedTuple):
@@ -233,8 +269,13 @@ class LatticeChain(IndependentDraws):
 
     def _block(self, rng: np.random.Generator) -> PointRecord:
         points, spreads = draw(self.problem.marginal, rng, self.block_size)
-        order = np.arange(self.block_size) * points.shape[1] // self.block_size  # sweeps make more draws, or fewer
-        points, marginal, variance = points[:, order], self.problem.marginal, self.problem.respondents.adjusted
+        # sweeps make more draws, or fewer
+        order = np.arange(self.block_size) * points.shape[1] // self.block_size
+        points, marginal, variance = (
+            points[:, order],
+            self.problem.marginal,
+            self.problem.respondents.adjusted,
+        )
         if variance is not None:
             points = spread_to_respondents(rng, marginal, variance, points, marginal.middle).wide
         return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
@@ -248,7 +289,9 @@ class TrajectoryChain(FixedChain):
     state: ScaleState
     record: PointRecord
 
-    def __init__(self, sampler: Sampler, draws: int, tune: int, thin: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, sampler: Sampler, draws: int, tune: int, thin: int, rng: np.random.Generator
+    ) -> None:
         super().__init__(draws, tune, thin)
         self.sampler, self.rng = copy.copy(sampler), rng
         self.state, self.leap = sampler.start(rng, 1), np.array(sampler.step)
@@ -265,10 +308,15 @@ class TrajectoryChain(FixedChain):
                 self.leap = np.array(min(float(self.leap) * math.exp(change), 1.5))
             elif (self.sweeps - self.tune) % self.thin == 0:
                 row = self.recorded - 1
-                self.record.points[row], self.record.logs[row] = self.state.points[:, 0], self.state.logs[:, 0]
+                self.record.points[row], self.record.logs[row] = (
+                    self.state.points[:, 0],
+                    self.state.logs[:, 0],
+                )
 
 
-def tree_of_chains(problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
+def tree_of_chains(
+    problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]
+) -> "xarray.DataTree":
     """Return the draws in the records of chains as a tree."""
     drawn = draws_of_chains(chains)
     points, logs = (np.stack([each[name] for each in drawn]) for name in PointRecord._fields)
@@ -278,4 +326,7 @@ def tree_of_chains(problem: WorthProblem, chains: Sequence[Any], attributes: dic
 def draws_of_chains(chains: Sequence[Any]) -> list[Any]:
     """Return the draws in the records of chains, as many of each."""
     numbers, count = recorded_of(chains)
-    return [chains[number].drawn(chains[number].first, chains[number].first + count) for number in numbers]
+    return [
+        chains[number].drawn(chains[number].first, chains[number].first + count)
+        for number in numbers
+    ]

@@ -1,4 +1,5 @@
-"""Choice probabilities by draws of worths, and what follows from them: checks, predictions, the next question."""
+"""Choice probabilities by draws of worths, and what follows from them: checks, predictions, the
+next question."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,12 @@ from thali._inference.numerics.counts import outcomes
 from thali._inference.numerics.davidson import shares
 from thali._inference.numerics.ranks import average_ranks
 from thali._inference.places import slices, starts
-from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
+from thali._model.answer_checks import (
+    AlikeRespondents,
+    check_answers,
+    predict_answers,
+    refuse_weights,
+)
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.best_worst import answer_probabilities, shares_of
 from thali._model.covariates import parameter, values_for
@@ -36,7 +42,8 @@ if TYPE_CHECKING:
     from thali._data.pairs.parts import LeftPair
 
 FARTHEST = 700.0  # a log odds beyond it counts as much
-MAX_OPTIONS, MAX_RANKED = 60, 1_000  # with more, choice probabilities, or worths, are no rows of the summary
+# with more, choice probabilities, or worths, are no rows of the summary
+MAX_OPTIONS, MAX_RANKED = 60, 1_000
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 
 
@@ -68,10 +75,11 @@ class WorthDraws(NamedTuple):
         """Worths, the largest of each draw 1."""
         return np.exp(self.log_worths - self.log_worths.max(axis=1, keepdims=True))
 
-    # Probabilities, draw by draw --------------------------------------------------------------------------------------
+    # Probabilities, draw by draw ------------------------------------------------------------------
 
     def of_pairs(self, first: Any, second: Any, x: np.ndarray | None = None) -> np.ndarray:
-        """Return the probability of the first of each pair (draws, pairs); `x`: covariates (pairs, covariates)."""
+        """Return the probability of the first of each pair (draws, pairs); `x`: covariates (pairs,
+        covariates)."""
         log_odds = self.log_worths[:, first] - self.log_worths[:, second]
         if x is not None and x.size:
             log_odds = log_odds + self.beta @ x.T
@@ -79,7 +87,8 @@ class WorthDraws(NamedTuple):
         return (1.0 - self.lapse) * q + self.lapse / 2.0
 
     def of_outcomes(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
-        """Return the probabilities of the first, a tie if there may be one, and the second (draws, pairs, outcomes)."""
+        """Return the probabilities of the first, a tie if there may be one, and the second (draws,
+        pairs, outcomes)."""
         if self.nu is None or not has_ties:
             return np.stack([p, 1.0 - p], axis=-1)
         return outcomes(p, 1.0 - p, self.nu[:, None])
@@ -94,7 +103,8 @@ class WorthDraws(NamedTuple):
         return found
 
     def of_sets(self, start: np.ndarray, members: np.ndarray, has_worst: bool) -> np.ndarray:
-        """Return the probability of each member, or of each ordered pair of best and worst, of each set."""
+        """Return the probability of each member, or of each ordered pair of best and worst, of each
+        set."""
         if not has_worst:
             return self.of_members(start, members)
         return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
@@ -107,7 +117,11 @@ class WorthDraws(NamedTuple):
                 start, members = places_in(data.start, some, data.members)
                 return self.of_sets(start, members, data.worst is not None)
             cells = data.cells
-            p = self.of_pairs(cells.first[some], cells.second[some], self.of_comparisons(cells.x[some], cells, some))
+            p = self.of_pairs(
+                cells.first[some],
+                cells.second[some],
+                self.of_comparisons(cells.x[some], cells, some),
+            )
             return self.of_outcomes(p, has_ties).reshape(self.n_draws, -1)
 
         return of_questions
@@ -117,22 +131,28 @@ class WorthDraws(NamedTuple):
         return x - (self.options[cells.first[some]] - self.options[cells.second[some]])
 
     def values_for(self, given: Any, count: int) -> np.ndarray:
-        """Return the covariates of predictions (pairs, covariates), 0 of those of options, which are known."""
+        """Return the covariates of predictions (pairs, covariates), 0 of those of options, which
+        are known."""
         x = values_for(given, self.covariates, count)
         for name, values in zip(self.covariates, self.options.T, strict=True):
             if values.any() and given is not None and name in given:
                 raise ArgumentError(
-                    f"The covariate {name!r} describes options, so its values are already known; do not pass it."
+                    f"The covariate {name!r} describes options, so its values are already known;"
+                    " do not pass it."
                 )
         return x
 
-    # What is asked for ------------------------------------------------------------------------------------------------
+    # What is asked for ----------------------------------------------------------------------------
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        """Return mean probabilities of pairs, or of the members or answers of each set, and their errors."""
+        """Return mean probabilities of pairs, or of the members or answers of each set, and their
+        errors."""
         places, paired = places_of(sets, self.labels)
         if covariates is not None and not paired:
-            raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
+            raise ArgumentError(
+                "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
+                " ...]."
+            )
         if paired:
             first, second = np.array(places, np.int64).reshape(-1, 2).T
             x = self.values_for(covariates, len(places))
@@ -163,9 +183,12 @@ class WorthDraws(NamedTuple):
         return table_of_outcomes(self.labels, first, second, p.mean(axis=0))
 
     def left_out(self, part: "LeftPair") -> np.ndarray:
-        """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
+        """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells,
+        outcomes)."""
         count, n_outcomes = part.counts.shape
-        p = self.of_pairs(*part.places(self.labels), self.values_for(part.known(self.covariates), count))
+        p = self.of_pairs(
+            *part.places(self.labels), self.values_for(part.known(self.covariates), count)
+        )
         return self.of_outcomes(p, n_outcomes == 3).reshape(self.chains, -1, count, n_outcomes)
 
     def log_predictive(self, data: Any) -> "pandas.Series":
@@ -180,7 +203,7 @@ class WorthDraws(NamedTuple):
             logs[draws] = log_of_choices(p[:, which], times)
         return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
-    # What was observed ------------------------------------------------------------------------------------------------
+    # What was observed ----------------------------------------------------------------------------
 
     def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Return what was observed against replicates."""
@@ -200,24 +223,33 @@ class WorthDraws(NamedTuple):
         return AlikeRespondents.answering(self.question_probabilities(data, has_ties), asked.times)
 
     def quantities(self, pairs: Any) -> Quantities:
-        """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw).
+        """Return what chains are judged by besides the spread and the log-likelihood, arrays
+        (chain, draw).
 
         `pairs`: both options of each compared pair; None of choices from sets.
         """
         shape = self.chains, -1
         found = {} if self.nu is None else {"tie": self.nu.reshape(shape)}
-        found |= {parameter(name): each.reshape(shape) for name, each in zip(self.covariates, self.beta.T, strict=True)}
+        found |= {
+            parameter(name): each.reshape(shape)
+            for name, each in zip(self.covariates, self.beta.T, strict=True)
+        }
         if pairs is not None and len(self.labels) <= MAX_OPTIONS:
             p = self.of_pairs(*pairs)
             for k, (i, j) in enumerate(zip(*pairs, strict=True)):
-                found[f"choice_probability[{self.labels[i]}, {self.labels[j]}]"] = p[:, k].reshape(shape)
+                found[f"choice_probability[{self.labels[i]}, {self.labels[j]}]"] = p[:, k].reshape(
+                    shape
+                )
         elif len(self.labels) <= MAX_RANKED:
             rank = average_ranks(-self.log_worths)
             for name, values in (("log_worth", self.log_worths), ("rank", rank)):
-                found |= {f"{name}[{label}]": values[:, k].reshape(shape) for k, label in enumerate(self.labels)}
+                found |= {
+                    f"{name}[{label}]": values[:, k].reshape(shape)
+                    for k, label in enumerate(self.labels)
+                }
         return found
 
-    # What is best asked next ------------------------------------------------------------------------------------------
+    # What is best asked next ----------------------------------------------------------------------
 
     def next_pairs(self, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
         """Return a row a pair, in the order in which they are best asked."""
@@ -229,11 +261,15 @@ class WorthDraws(NamedTuple):
         target = target_of_worths(goal, some.log_worths, rng)
         return pairs_table(self.labels, pairs, p, target, whole("n", n, 1), rng)
 
-    def next_sets(self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
+    def next_sets(
+        self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
+    ) -> "pandas.DataFrame":
         """Return a row a set, in the order in which they are best asked."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
-        sets = subsets_of(options_among(among, self.labels, size := whole("size", size, 2)), size, rng)
+        sets = subsets_of(
+            options_among(among, self.labels, size := whole("size", size, 2)), size, rng
+        )
         some = self.take(spaced(self.n_draws, sets.size))
         p = some.of_members(np.arange(len(sets) + 1) * size, sets.ravel())
         target = target_of_worths(goal, some.log_worths, rng)
@@ -241,7 +277,8 @@ class WorthDraws(NamedTuple):
 
 
 def worths_table(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
-    """Return a row an option, the highest first: log_worth, sd, low, high, and share of the total worth."""
+    """Return a row an option, the highest first: log_worth, sd, low, high, and share of the total
+    worth."""
     import pandas as pd
 
     from thali._posterior.interval import tails_of

@@ -1,4 +1,5 @@
-"""Reliability, as comparative judgement reports it: how well estimates agree with the worths themselves."""
+"""Reliability, as comparative judgement reports it: how well estimates agree with the worths
+themselves."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ _MOST_ROWS, _MOST_COORDINATES = 100_000, 500  # above, splits take longer than t
 
 
 def squared_correlations(log_worths: np.ndarray) -> np.ndarray:
-    """Return the squared correlation of posterior means with each draw, from draws (draws, options) of log worths."""
+    """Return the squared correlation of posterior means with each draw, from draws (draws, options)
+    of log worths."""
     centred = log_worths - log_worths.mean(axis=1, keepdims=True)
     means = centred.mean(axis=0)
     scale = (centred**2).sum(axis=1) * (means @ means)
@@ -33,7 +35,8 @@ def squared_correlations(log_worths: np.ndarray) -> np.ndarray:
 
 
 def separation(log_worths: np.ndarray) -> float:
-    r"""Return the scale separation reliability of posterior means m with posterior variances v, which are shrunk:
+    r"""Return the scale separation reliability of posterior means m with posterior variances v,
+    which are shrunk:
 
     .. math:: \operatorname{Var}(m) / (\operatorname{Var}(m) + \bar v)
     """
@@ -43,14 +46,18 @@ def separation(log_worths: np.ndarray) -> float:
 
 
 def split_half(
-    density: Density, spreads: Spreads, start: np.ndarray, rng: np.random.Generator, judge: np.ndarray | None = None
+    density: Density,
+    spreads: Spreads,
+    start: np.ndarray,
+    rng: np.random.Generator,
+    judge: np.ndarray | None = None,
 ) -> float:
-    """Return the reliability of estimates by the correlation of those from random halves (Spearman and Brown).
+    """Return the reliability of estimates by the correlation of those from random halves (Spearman
+    and Brown).
 
-    It is the median of 20 splits, at known standard deviations; a correlation below 0 is reported unchanged. `judge`:
-    of each row, by whom answers are split; None: each answer falls in either half. `start`: a point from which modes
-    are found.
-    """
+    It is the median of 20 splits, at known standard deviations; a correlation below 0 is reported
+    unchanged. `judge`: of each row, by whom answers are split; None: each answer falls in either
+    half. `start`: a point from which modes are found."""
     found = []
     for _ in range(_SPLITS):
         if judge is None:
@@ -59,15 +66,20 @@ def split_half(
             count = int(judge.max()) + 1
             is_first = (rng.permutation(count) < count // 2)[judge]
             halves = density.raised(is_first), density.raised(~is_first)
-        one, other = (density.centred(highest(each, spreads, start).point[density.worths]) for each in halves)
+        one, other = (
+            density.centred(highest(each, spreads, start).point[density.worths]) for each in halves
+        )
         one, other = one[-density.n_options :], other[-density.n_options :]
         r = float(one @ other) / max(float(np.sqrt((one @ one) * (other @ other))), 1e-300)
         found.append(2.0 * r / (1.0 + r) if r > 0.0 else r)
     return float(np.median(found))
 
 
-def split_halves(source: Any, density: Density, judge: np.ndarray | None, random_seed: Any) -> dict[str, float]:
-    """Return the reliability by random halves under the name of what is split; nothing where there are many rows.
+def split_halves(
+    source: Any, density: Density, judge: np.ndarray | None, random_seed: Any
+) -> dict[str, float]:
+    """Return the reliability by random halves under the name of what is split; nothing where there
+    are many rows.
 
     `source.marginal`: the lattice, which a model makes here alone.
     """
@@ -79,8 +91,11 @@ def split_halves(source: Any, density: Density, judge: np.ndarray | None, random
     return {name: split_half(density, spreads, mode.point, rng, judge)}
 
 
-def reliability_table(log_worths: np.ndarray, halves: dict[str, float], ci: float) -> "pandas.DataFrame":
-    """Return a row a measure, from draws (draws, options) of log worths and what `split_halves` returns."""
+def reliability_table(
+    log_worths: np.ndarray, halves: dict[str, float], ci: float
+) -> "pandas.DataFrame":
+    """Return a row a measure, from draws (draws, options) of log worths and what `split_halves`
+    returns."""
     import pandas as pd
 
     squared = squared_correlations(log_worths)
@@ -97,5 +112,11 @@ def reliability_finding(table: "pandas.DataFrame", estimates: str) -> Finding:
     value, low, high = (probability(each) for each in table.loc["r_squared"].tolist())
     sentence = f"Reliability, the squared correlation of {estimates} with true worths: {value} "
     sentence += f"({interval_name(table.attrs['interval'])} {low} to {high})."
-    others = [f"{name} {table.loc[key, 'reliability']:.2f}" for key, name in _MEASURES.items() if key in table.index]
-    return Finding(sentence, title="Reliability", table=table, notes=(f"For comparison: {', '.join(others)}.",))
+    others = [
+        f"{name} {table.loc[key, 'reliability']:.2f}"
+        for key, name in _MEASURES.items()
+        if key in table.index
+    ]
+    return Finding(
+        sentence, title="Reliability", table=table, notes=(f"For comparison: {', '.join(others)}.",)
+    )

@@ -1,4 +1,5 @@
-"""The scores of answers at the mode of worths, by which draws are spread to the variance over respondents."""
+"""The scores of answers at the mode of worths, by which draws are spread to the variance over
+respondents."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,12 @@ from thali._data.answers import possible_answers
 from thali._data.choices import Choices
 from thali._model.clusters import Clusters, clusters_of
 from thali._model.dependence import choose_dependence, effect_of
-from thali._model.respondent_scores import RespondentScores, ScoreVariance, expected_answers, raise_improbable_variance
+from thali._model.respondent_scores import (
+    RespondentScores,
+    ScoreVariance,
+    expected_answers,
+    raise_improbable_variance,
+)
 from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import POWER, SCORES, Dependence
 
@@ -47,7 +53,9 @@ class AnswerScores(NamedTuple):
         return expected_answers(tally, self.sizes, self.p)
 
 
-def answer_scores(density: Density, data: "PairedComparisons | Choices", point: np.ndarray) -> AnswerScores:
+def answer_scores(
+    density: Density, data: "PairedComparisons | Choices", point: np.ndarray
+) -> AnswerScores:
     """Return the scores of the possible answers of data, in the order of `clusters_of`."""
     there = density.expanded(point)
     derivatives = there.gradient[:, 0], -there.curvature.dense()
@@ -58,12 +66,14 @@ def answer_scores(density: Density, data: "PairedComparisons | Choices", point: 
 
 
 def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of the first, a tie if that is an answer, and the second of each row."""
+    """Return slopes and probabilities of the first, a tie if that is an answer, and the second of
+    each row."""
     from scipy.sparse import vstack
 
     n, has_ties = density.n_rows, density.rows.has_ties
     one, none = np.ones(n), np.zeros(n)
-    outcomes = [(one, none, none), (none, none, one), (none, one, none)]  # counts of wins, losses and ties
+    # counts of wins, losses and ties
+    outcomes = [(one, none, none), (none, none, one), (none, one, none)]
     if not has_ties:
         del outcomes[1]
     each = [density.with_counts(*counts) for counts in outcomes]
@@ -73,12 +83,19 @@ def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.
     return matrix[order], np.exp(logs)[order], np.full(n, len(each))
 
 
-def _of_sets(density: ChoiceSetDensity, data: Choices, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of every answer to every set; of a set with a tie of the one that was given."""
+def _of_sets(
+    density: ChoiceSetDensity, data: Choices, point: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return slopes and probabilities of every answer to every set; of a set with a tie of the one
+    that was given."""
     sizes, start, worst = data.sizes, data.start, None
     if data.worst is not None:
         answers = possible_answers(start)
-        set_of, best, worst = np.repeat(np.arange(len(sizes)), answers.sizes), answers.best, answers.worst
+        set_of, best, worst = (
+            np.repeat(np.arange(len(sizes)), answers.sizes),
+            answers.best,
+            answers.worst,
+        )
     else:
         places = np.arange(len(data.members))
         best = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
@@ -101,7 +118,8 @@ class RespondentVariance(NamedTuple):
     freedom: float  # respondents less one for each contrast
 
     def matrix(self) -> np.ndarray:
-        r"""Return the matrix that spreads deviations of covariance :math:`L L'` to :math:`L V L'`, V the variance."""
+        r"""Return the matrix that spreads deviations of covariance :math:`L L'` to :math:`L V L'`,
+        V the variance."""
         variance = raise_improbable_variance(self.scores, self.df, self.freedom)
         values, vectors = np.linalg.eigh(variance)
         square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
@@ -109,11 +127,18 @@ class RespondentVariance(NamedTuple):
 
 
 def respondent_variance(
-    density: Density, data: "PairedComparisons | Choices", clusters: Clusters, point: np.ndarray, root: np.ndarray
+    density: Density,
+    data: "PairedComparisons | Choices",
+    clusters: Clusters,
+    point: np.ndarray,
+    root: np.ndarray,
 ) -> RespondentVariance:
-    """Return the variance of respondents' scores at the mode; `root`: of the covariance of draws."""
+    """Return the variance of respondents' scores at the mode; `root`: of the covariance of
+    draws."""
     n, size = density.n_options, density.size
-    scores = RespondentScores(answer_scores(density, data, point), clusters.tally, point, point[:0], root)
+    scores = RespondentScores(
+        answer_scores(density, data, point), clusters.tally, point, point[:0], root
+    )
     contrasts = np.zeros((n, size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees(contrasts[:: max(1, n // _CONTRASTS)])))
@@ -121,7 +146,8 @@ def respondent_variance(
 
 
 class Respondents(NamedTuple):
-    """What is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
+    """What is made of respondents, and the variance of their scores at the mode; None where nobody
+    is known."""
 
     made: Dependence | None = None
     variance: RespondentVariance | None = None
@@ -141,10 +167,16 @@ class Respondents(NamedTuple):
     @property
     def by_power(self) -> Dependence | None:
         """What is made of respondents where the likelihood is raised to a power."""
-        return self.made if self.made is None or self.adjusted is None else replace(self.made, by=POWER)
+        return (
+            self.made
+            if self.made is None or self.adjusted is None
+            else replace(self.made, by=POWER)
+        )
 
 
-def respondents_of(data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str) -> Respondents:
+def respondents_of(
+    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str
+) -> Respondents:
     """Return what is made of the respondents of data, which are as `as_likelihood` returns them."""
     density = marginal.density
     clusters = clusters_of(data, bool(data.n_ties) or density.rows.has_ties)
@@ -165,9 +197,14 @@ class SpreadPoints(NamedTuple):
 
 
 def spread_to_respondents(
-    rng: np.random.Generator, marginal: "Marginal", variance: RespondentVariance, points: np.ndarray, middle: np.ndarray
+    rng: np.random.Generator,
+    marginal: "Marginal",
+    variance: RespondentVariance,
+    points: np.ndarray,
+    middle: np.ndarray,
 ) -> SpreadPoints:
-    """Return points as uncertain about new respondents as their scores make them, about a middle."""
+    """Return points as uncertain about new respondents as their scores make them, about a
+    middle."""
     matrix = variance.matrix()
     _, mode = marginal.best
     normal = matrix @ marginal.deviations(mode, rng, points.shape[1])
@@ -178,7 +215,8 @@ def spread_to_respondents(
 def widened(
     rng: np.random.Generator, points: np.ndarray, middle: np.ndarray, normal: np.ndarray, df: float
 ) -> np.ndarray:
-    """Return points (size, draws) as uncertain as their covariance, known to `df` degrees of freedom, makes them.
+    """Return points (size, draws) as uncertain as their covariance, known to `df` degrees of
+    freedom, makes them.
 
     `normal`: as many deviations of the same covariance.
     """

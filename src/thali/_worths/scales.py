@@ -23,7 +23,9 @@ class ScaleState(NamedTuple):
 
     def moved_where(self, taken: np.ndarray, ahead: "ScaleState") -> "ScaleState":
         """Return another state where a move is taken."""
-        return ScaleState(*(np.where(taken, new, old) for new, old in zip(ahead, self, strict=True)))
+        return ScaleState(
+            *(np.where(taken, new, old) for new, old in zip(ahead, self, strict=True))
+        )
 
     @classmethod
     def at(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
@@ -32,14 +34,17 @@ class ScaleState(NamedTuple):
             return cls(points, logs, density.log_likelihoods(points))
 
 
-# Slices ---------------------------------------------------------------------------------------------------------------
+# Slices -------------------------------------------------------------------------------------------
 
 
 _WIDTH, _OUT = 1.0, 20  # of slices, and steps out on either side
 
 
-def sliced(rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], here: np.ndarray) -> np.ndarray:
-    """A draw that leaves each of several densities of one variable invariant (Neal 2003, stepping out)."""
+def sliced(
+    rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], here: np.ndarray
+) -> np.ndarray:
+    """A draw that leaves each of several densities of one variable invariant (Neal 2003, stepping
+    out)."""
     level = log_density(here) - rng.standard_exponential(here.shape)
     low = here - _WIDTH * rng.random(here.shape)
     high, left = low + _WIDTH, np.floor(_OUT * rng.random(here.shape))
@@ -55,28 +60,39 @@ def sliced(rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndar
         inside = log_density(np.where(open_, new, here)) > level
         found = np.where(open_ & inside, new, found)
         open_ &= ~inside
-        low, high = np.where(open_ & (new < here), new, low), np.where(open_ & (new >= here), new, high)
+        low, high = (
+            np.where(open_ & (new < here), new, low),
+            np.where(open_ & (new >= here), new, high),
+        )
     return found
 
 
-# The moves ------------------------------------------------------------------------------------------------------------
+# The moves ----------------------------------------------------------------------------------------
 
 
-_SCALES = math.log(0.02), math.log(2.0)  # least and greatest log standard deviation of steps along scales
+# least and greatest log standard deviation of steps along scales
+_SCALES = math.log(0.02), math.log(2.0)
 
 
-def draw_spread(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:
+def draw_spread(
+    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+) -> ScaleState:
     """Draw the standard deviation k given all else."""
     log_density = density.log_spread_given(state.points, k)
     return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k])))
 
 
-def scale_with_spread(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:
+def scale_with_spread(
+    rng: np.random.Generator, density: Density, state: ScaleState, k: int
+) -> ScaleState:
     """Move the standard deviation k together with all that it spreads, by Metropolis' rule."""
     count, old = state.points.shape[1], state.logs[k]
     c = rng.standard_normal(count) * np.exp(rng.uniform(*_SCALES, count))
-    with np.errstate(over="ignore", invalid="ignore"):  # the prior of what is scaled, and its volume, cancel
-        ahead = ScaleState.at(density, density.scaled(state.points, k, np.exp(c)), _with(state.logs, k, old + c))
+    # the prior of what is scaled, and its volume, cancel
+    with np.errstate(over="ignore", invalid="ignore"):
+        ahead = ScaleState.at(
+            density, density.scaled(state.points, k, np.exp(c)), _with(state.logs, k, old + c)
+        )
         rise = ahead.likelihood - state.likelihood
         rise = rise + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
     return state.moved_where(-rng.standard_exponential(count) < rise, ahead)

@@ -1,4 +1,5 @@
-"""The posterior density of worths that judges of unequal discrimination see in choices from sets."""
+"""The posterior density of worths that judges of unequal discrimination see in choices from
+sets."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -23,12 +24,14 @@ _ENTRIES = 1 << 20  # rows times points times members of a set, twice: of the la
 class SetAnswersBySize(NamedTuple):
     """Answers to sets, of one size after the other; counts may be rows by points."""
 
-    members: tuple[np.ndarray, ...]  # of each size (rows, m) options: those chosen, or the best and the worst, first
+    # of each size (rows, m) options: those chosen, or the best and the worst, first
+    members: tuple[np.ndarray, ...]
     judge: np.ndarray  # (rows,); all 0 without judges
     counts: np.ndarray
     rule: str  # by which they are given
     lapse: float
-    n_tied: tuple[int, ...] = ()  # of each size how many are chosen together; 1 where it is not listed
+    # of each size how many are chosen together; 1 where it is not listed
+    n_tied: tuple[int, ...] = ()
     has_ties = False  # of two options of which neither was chosen
 
     @property
@@ -51,7 +54,12 @@ class SetAnswersBySize(NamedTuple):
             for first in range(0, len(members), step):
                 own = members[first : first + step]
                 at = slice(begin + first, begin + first + len(own))
-                yield at, self._replace(members=(own,), judge=self.judge[at], counts=self.counts[at], n_tied=(tied,))
+                yield (
+                    at,
+                    self._replace(
+                        members=(own,), judge=self.judge[at], counts=self.counts[at], n_tied=(tied,)
+                    ),
+                )
             begin += len(members)
 
 
@@ -60,7 +68,8 @@ def group_answers(data: "Choices", lapse: float, with_judges: bool) -> SetAnswer
     which = data.set_of[data.choice]
     if lapse and (most := data.n_tied[which].max()) > MOST_WITH_LAPSES:
         raise DataError(
-            f"{most} options tie in a ranking, but with a lapse ties are limited to {MOST_WITH_LAPSES} options; set ",
+            f"{most} options tie in a ranking, but with a lapse ties are limited to"
+            f" {MOST_WITH_LAPSES} options; set ",
             Setting("lapse", 0),
             ".",
         )
@@ -74,7 +83,9 @@ def group_answers(data: "Choices", lapse: float, with_judges: bool) -> SetAnswer
         n_tied.append(tied)
     rule = CHOICE if data.worst is None else RANKING
     all_counts = np.concatenate(counts)
-    return SetAnswersBySize(tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied))
+    return SetAnswersBySize(
+        tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied)
+    )
 
 
 class AnswersOfSize(NamedTuple):
@@ -88,7 +99,8 @@ class AnswersOfSize(NamedTuple):
 def members_by_size(
     data: "Choices", which: np.ndarray, best: np.ndarray, worst: np.ndarray | None
 ) -> Iterator[AnswersOfSize]:
-    """Yield answers to sets, `best` and `worst` the places of members, by the size of sets and of what ties."""
+    """Yield answers to sets, `best` and `worst` the places of members, by the size of sets and of
+    what ties."""
     size = np.stack([data.sizes, data.n_tied])[:, which]
     for m, tied in np.unique(size, axis=1).T.tolist():
         rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
@@ -101,14 +113,17 @@ def members_by_size(
 
 
 class ChoiceSetDensity(Density):
-    r"""The density of log worths L, and of the log of judges' discriminations d, given choices from sets.
+    r"""The density of log worths L, and of the log of judges' discriminations d, given choices from
+    sets.
 
     .. math::
-        P(i \mid S, j) = (1 - \varepsilon) \frac{e^{d_j L_i}}{\sum_{k \in S} e^{d_j L_k}} + \frac{\varepsilon}{|S|}
+        P(i \mid S, j) = (1 - \varepsilon) \frac{e^{d_j L_i}}{\sum_{k \in S} e^{d_j L_k}}
+        + \frac{\varepsilon}{|S|}
 
-    A ranking is such choices one after another, of the best of those that are left (Plackett 1975), or of several
-    that tie (`ties`); best and worst are those of `best_worst` with the weights :math:`e^{d_j L_i}`. Priors are those
-    of `Density`, without periods, ties of two options, and covariates.
+    A ranking is such choices one after another, of the best of those that are left (Plackett 1975),
+    or of several that tie (`ties`); best and worst are those of `best_worst` with the weights
+    :math:`e^{d_j L_i}`. Priors are those of `Density`, without periods, ties of two options, and
+    covariates.
 
     Parameters
     ----------
@@ -124,51 +139,67 @@ class ChoiceSetDensity(Density):
     def n_terms(self) -> int:
         kinds: Any = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
         more = 1 if self.rows.lapse else 0
-        return sum(len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds)
+        return sum(
+            len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds
+        )
 
-    # The likelihood --------------------------------------------------------------------------------------------------
+    # The likelihood -------------------------------------------------------------------------------
 
     def _logs(self, rows: SetAnswersBySize, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Discrimination of each row (rows, points, 1), and log weights less the largest (rows, points, m)."""
+        """Discrimination of each row (rows, points, 1), and log weights less the largest (rows,
+        points, m)."""
         own = points[rows.members[0]].swapaxes(1, 2)
         sharpness = np.ones((1, 1, 1))
         if self.n_judges:
             sharpness = np.exp(self.log_discriminations(points))[rows.judge, :, None]
-        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), LEAST)
+        return sharpness, np.maximum(
+            (logs := sharpness * own) - logs.max(axis=2, keepdims=True), LEAST
+        )
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         for at, rows in self.rows.some(points.shape[1]):
             _, logs = self._logs(rows, points)
             weights = np.exp(logs).reshape(-1, logs.shape[2])
             if rows.n_tied == (1,):
-                with np.errstate(divide="ignore"):  # of points so far away that an answer is impossible
+                # of points so far away that an answer is impossible
+                with np.errstate(divide="ignore"):
                     log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
                 log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
             yield at, as_column(rows.counts) * log_p.reshape(logs.shape[:2])
 
-    def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
+    def _add_likelihood(
+        self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
+    ) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
             answer, counts = _of_answer(rows, logs, False, points.shape[1]), as_column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
-            pull = counts[..., None] * self._slopes(sharpness, logs, answer.gradient.reshape(logs.shape))
+            pull = counts[..., None] * self._slopes(
+                sharpness, logs, answer.gradient.reshape(logs.shape)
+            )
             at = self._coordinates(rows).ravel()
             for k in range(points.shape[1]):
                 gradient[:, k] += np.bincount(at, pull[:, k].ravel(), self.size)
         return value
 
     def _coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
-        """Return the coordinates on which log weights of rows depend: the members, and the judge if there is one."""
+        """Return the coordinates on which log weights of rows depend: the members, and the judge if
+        there is one."""
         (members,) = rows.members
-        return np.column_stack([members, self.judges.start + rows.judge]) if self.n_judges else members
+        return (
+            np.column_stack([members, self.judges.start + rows.judge]) if self.n_judges else members
+        )
 
     def _slopes(self, sharpness: np.ndarray, logs: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """Return slopes by `_coordinates`, given those by the log weights of members, all (rows, points, ...)."""
+        """Return slopes by `_coordinates`, given those by the log weights of members, all (rows,
+        points, ...)."""
         if not self.n_judges:
             return slope
         # the slopes of a row have a sum of 0, so that the largest log weight may be taken off
-        return np.concatenate([sharpness * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2)
+        return np.concatenate(
+            [sharpness * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2
+        )
 
     def scores_of_rows(self, point: np.ndarray) -> Any:
         from scipy.sparse import csr_array
@@ -176,17 +207,20 @@ class ChoiceSetDensity(Density):
         found, places, rows_of = [], [], []
         for at, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
-            slope = self._slopes(sharpness, logs, _of_answer(rows, logs, False).gradient[:, None])[:, 0]
+            slope = self._slopes(sharpness, logs, _of_answer(rows, logs, False).gradient[:, None])[
+                :, 0
+            ]
             found.append((rows.counts[:, None] * slope).ravel())
             places.append(self._coordinates(rows).ravel())
             rows_of.append(np.repeat(np.arange(at.start, at.stop), slope.shape[1]))
         at = np.concatenate(rows_of), np.concatenate(places)
         return csr_array((np.concatenate(found), at), shape=(self.n_rows, self.size))
 
-    # Its curvature ---------------------------------------------------------------------------------------------------
+    # Its curvature --------------------------------------------------------------------------------
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
-        """As in `Density`; `is_convex`: the square of an answer's slopes, its mean curvature, never below 0."""
+        """As in `Density`; `is_convex`: the square of an answer's slopes, its mean curvature, never
+        below 0."""
         n, size, value = self.n_options, self.size, 0.0
         gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
         for _, rows in self.rows.some(1):
@@ -194,7 +228,11 @@ class ChoiceSetDensity(Density):
             answer = _of_answer(rows, logs, not is_convex)
             at, count = self._coordinates(rows), rows.counts[:, None]
             slope = self._slopes(sharpness, logs, answer.gradient[:, None])[:, 0]
-            bend = outer(slope, slope) if is_convex else -self._bends(sharpness[:, 0], logs[:, 0], answer, slope)
+            bend = (
+                outer(slope, slope)
+                if is_convex
+                else -self._bends(sharpness[:, 0], logs[:, 0], answer, slope)
+            )
             value += float(rows.counts @ answer.log_p)
             gradient[:, 0] += np.bincount(at.ravel(), (count * slope).ravel(), size)
             place = size * at[:, :, None] + at[:, None, :]
@@ -203,11 +241,14 @@ class ChoiceSetDensity(Density):
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
         return Expanded(value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner))
 
-    def _bends(self, sharpness: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray) -> np.ndarray:
+    def _bends(
+        self, sharpness: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray
+    ) -> np.ndarray:
         """Return second derivatives by `_coordinates` (rows, k, k); `slope`: the first ones."""
         if not self.n_judges:
             return answer.hessian
-        own = np.concatenate([diagonal(sharpness + 0.0 * logs), logs[:, :, None]], axis=2)  # of log weights
+        # of log weights
+        own = np.concatenate([diagonal(sharpness + 0.0 * logs), logs[:, :, None]], axis=2)
         found = own.swapaxes(1, 2) @ answer.hessian @ own
         found[:, -1] += slope
         found[:, :-1, -1] += slope[:, :-1]
@@ -225,14 +266,20 @@ class ChoiceSetDensity(Density):
             weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), LEAST))
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
-            found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
+            found[0, at], found[1, at], found[2, at] = (
+                logs[:, 0],
+                (p * logs).sum(axis=1),
+                -np.log(p.shape[1]),
+            )
         score, expected, chance = total * found
         return Predicted(score, expected, chance, total)
 
 
 LEAST = -600.0  # log of a weight beside the largest one of a set
 _FEW_POINTS = 8
-_TIED_TERMS = 6  # log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that ties
+# log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that
+# ties
+_TIED_TERMS = 6
 
 
 def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1) -> OfAnswer:
@@ -246,7 +293,8 @@ def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: in
 
 
 def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
-    """The probability of every possible answer to sets with such weights (sets, m); of the one of a row first."""
+    """The probability of every possible answer to sets with such weights (sets, m); of the one of a
+    row first."""
     if rows.rule == CHOICE:
         return shares_of(weights, rows.lapse)
     m = weights.shape[1]

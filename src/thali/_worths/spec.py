@@ -74,9 +74,14 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         BEST_WORST,
         PEOPLE_OF_WORTHS,
         BY.but(
-            help="With --people individuals: respondent columns, such as age, on which worths depend.", methods=_CHAINS
+            help="With --people individuals: respondent columns, such as age, on which worths"
+            " depend.",
+            methods=_CHAINS,
         ),
-        SEGMENTS.but(help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_CHAINS),
+        SEGMENTS.but(
+            help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}",
+            methods=_CHAINS,
+        ),
         NONE_OF_THEM,
     ),
 )

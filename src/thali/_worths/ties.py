@@ -1,18 +1,19 @@
-r"""The probability that tied options come before all others of a set, in any order, and its derivatives.
+r"""The probability that tied options come before all others of a set, in any order, and its
+derivatives.
 
-Without lapses options come in the order of exponential clocks, so that with the weights :math:`v_i` of a tied group T
-and the sum W of the others, and with :math:`x = \log W t`,
+Without lapses options come in the order of exponential clocks, so that with the weights :math:`v_i`
+of a tied group T and the sum W of the others, and with :math:`x = \log W t`,
 
 .. math::
     P(T) = \int_0^\infty W e^{-W t} \prod_{i \in T} (1 - e^{-v_i t}) dt
          = \int e^{x - e^x} \prod_{i \in T} (1 - e^{-v_i e^x / W}) dx
 
-The integrand is log-concave in x, and analytic. Its logarithm has a slope of at least :math:`1 - e^x`, to which options
-with :math:`v_i e^x < W` add more than 0.58 each, and it rises by less than :math:`(1 + |T|) x - e^x + 1` from 0. The
-trapezoidal rule between where these are falls of 37 is exact to 1e-12, if its step is not above 0.25 and 0.8 standard
-deviations of the top. From a node to that log 2 further, :math:`r = 1 - e^{-v_i e^x / W}` becomes :math:`r (2 - r)`.
-With lapses the orders of T are summed, subset by subset.
-"""
+The integrand is log-concave in x, and analytic. Its logarithm has a slope of at least :math:`1 -
+e^x`, to which options with :math:`v_i e^x < W` add more than 0.58 each, and it rises by less than
+:math:`(1 + |T|) x - e^x + 1` from 0. The trapezoidal rule between where these are falls of 37 is
+exact to 1e-12, if its step is not above 0.25 and 0.8 standard deviations of the top. From a node to
+that log 2 further, :math:`r = 1 - e^{-v_i e^x / W}` becomes :math:`r (2 - r)`. With lapses the
+orders of T are summed, subset by subset."""
 
 import math
 
@@ -23,12 +24,16 @@ from thali._model.answer_slopes import OfAnswer, diagonal, outer, slopes_of_choi
 MOST_WITH_LAPSES = 12  # options that tie, of which all subsets are summed over
 NODES = 100  # as many as a few options that tie need
 EXACT, ROUGH = 37.0, 16.0  # fall of the log integrand at the ends, for 12 digits and for 6
-_ENTRIES, _TOGETHER = 1 << 20, 8  # numbers of subsets at a time; options whose r are multiplied without underflow
+# numbers of subsets at a time; options whose r are multiplied without underflow
+_ENTRIES, _TOGETHER = 1 << 20, 8
 _SURE, _LEAST = 100.0, 1e-300  # z beyond which e^-z is 0; products of r that are told from 0
 
 
-def tied_answers(weights: np.ndarray, n_tied: int, lapse: float, bends: bool, far: float = EXACT) -> OfAnswer:
-    """Return the log probability that the first of sets of weights (rows, m) come first, and its derivatives."""
+def tied_answers(
+    weights: np.ndarray, n_tied: int, lapse: float, bends: bool, far: float = EXACT
+) -> OfAnswer:
+    """Return the log probability that the first of sets of weights (rows, m) come first, and its
+    derivatives."""
     rest, options = weights[:, n_tied:].sum(axis=1, keepdims=True), weights.shape[1]
     logs = np.log(weights[:, :n_tied]) - np.log(rest)  # a, on which alone the probability depends
     if lapse:
@@ -77,9 +82,11 @@ def _by_nodes(logs: np.ndarray, bends: bool, far: float) -> OfAnswer:
 
 
 def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> OfAnswer:
-    """Return the sum over all orders, of choices out of so many options and fewer, and its derivatives by a."""
-    # Of each subset P, P g and P (H + g g') are the blocks of a matrix, which a choice with the slope s and the bend B
-    # turns into p (A M A' + P B), where A adds s times the first row to the others.
+    """Return the sum over all orders, of choices out of so many options and fewer, and its
+    derivatives by a."""
+    # Of each subset P, P g and P (H + g g') are the blocks of a matrix, which a choice with the
+    # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
+    # others.
     tied, one = logs.shape[1], np.eye(1 + logs.shape[1])
     weights, subset = np.exp(logs)[:, None], np.arange(1 << tied)
     left = 1.0 - (subset[:, None] >> np.arange(tied) & 1)
@@ -90,7 +97,9 @@ def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> OfAnswer:
             before = np.flatnonzero((left.sum(axis=1) == tied - size) & (left[:, option] > 0.0))
             own = weights * left[before]
             share = own / (1.0 + own.sum(axis=2, keepdims=True))
-            p, slope, bend = slopes_of_choice(share, np.eye(tied)[option], options - size, lapse, True)
+            p, slope, bend = slopes_of_choice(
+                share, np.eye(tied)[option], options - size, lapse, True
+            )
             add = one + 0.0 * p[..., None]
             add[..., 1:, 0] = slope
             more = add @ found[:, before] @ add.swapaxes(2, 3)
@@ -98,4 +107,6 @@ def _by_subsets(logs: np.ndarray, options: int, lapse: float) -> OfAnswer:
             found[:, before + (1 << option)] += p[..., None] * more
     p = found[:, -1, 0, 0]
     gradient = found[:, -1, 0, 1:] / p[:, None]
-    return OfAnswer(np.log(p), gradient, found[:, -1, 1:, 1:] / p[:, None, None] - outer(gradient, gradient))
+    return OfAnswer(
+        np.log(p), gradient, found[:, -1, 1:, 1:] / p[:, None, None] - outer(gradient, gradient)
+    )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-# Triplets of objects with features that are known ---------------------------------------------------------------------
+# Triplets of objects with features that are known -------------------------------------------------
 
 
 class MadeTriplets(NamedTuple):
@@ -46,11 +46,13 @@ def triplets(
     r"""Odd ones out of random triplets, by weighted features that two objects share.
 
     .. math::
-        P(ij \mid ijk) = (1 - \varepsilon) \frac{v_{ij}}{v_{ij} + v_{ik} + v_{jk}} + \frac{\varepsilon}{3}, \qquad
-        s_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad f_{ik} \sim \text{Bernoulli}(q), \qquad w_k \sim \text{Uniform}(1, 3)
+        P(ij \mid ijk) = (1 - \varepsilon) \frac{v_{ij}}{v_{ij} + v_{ik} + v_{jk}}
+        + \frac{\varepsilon}{3}, \qquad
+        s_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad f_{ik} \sim \text{Bernoulli}(q), \qquad
+        w_k \sim \text{Uniform}(1, 3)
 
-    with v = exp(s), or v = s + 0.2 with the link "ratio". Features that fewer than two objects have, or all, are drawn
-    again.
+    with v = exp(s), or v = s + 0.2 with the link "ratio". Features that fewer than two objects
+    have, or all, are drawn again.
 
     Parameters
     ----------
@@ -85,7 +87,11 @@ def triplets(
     >>> made.features.shape
     (12, 4)
     """
-    n, count, K = whole("n", n, 4), whole("n_triplets", n_triplets, 10), whole("n_features", n_features, 1)
+    n, count, K = (
+        whole("n", n, 4),
+        whole("n_triplets", n_triplets, 10),
+        whole("n_features", n_features, 1),
+    )
     q = between("share_of_owners", share_of_owners, "the share of objects that have a feature")
     one_of("link", link, ("exp", "ratio"))
     lapse = share("lapse", lapse, "the probability of a random answer")
@@ -117,7 +123,9 @@ def _answered(rng: np.random.Generator, value: np.ndarray, count: int, lapse: fl
     p = (1.0 - lapse) * p / p.sum(axis=1, keepdims=True) + lapse / 3.0
     odd = (rng.random((count, 1)) > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
     rows = np.arange(count)
-    return np.stack([members[rows, (odd + 1) % 3], members[rows, (odd + 2) % 3], members[rows, odd]], axis=1)
+    return np.stack(
+        [members[rows, (odd + 1) % 3], members[rows, (odd + 2) % 3], members[rows, odd]], axis=1
+    )
 
 
 # Upper triangle by rows: times the row was chosen over the column, by 234 people.
@@ -157,11 +165,12 @@ class Dataset(NamedTuple):
 
 
 def celebrities() -> PairedComparisons:
-    """Choices of 234 people: with which of two celebrities would they rather spend an hour of conversation?
+    """Choices of 234 people: with which of two celebrities would they rather spend an hour of
+    conversation?
 
-    Three politicians: LBJ (Lyndon B. Johnson), HW (Harold Wilson), CDG (Charles de Gaulle); three athletes:
-    JU (Johnny Unitas), CY (Carl Yastrzemski), AJF (A. J. Foyt); three movie stars: BB (Brigitte Bardot), ET
-    (Elizabeth Taylor), SL (Sophia Loren).
+    Three politicians: LBJ (Lyndon B. Johnson), HW (Harold Wilson), CDG (Charles de Gaulle); three
+    athletes: JU (Johnny Unitas), CY (Carl Yastrzemski), AJF (A. J. Foyt); three movie stars: BB
+    (Brigitte Bardot), ET (Elizabeth Taylor), SL (Sophia Loren).
 
     Returns
     -------
@@ -170,8 +179,8 @@ def celebrities() -> PairedComparisons:
 
     References
     ----------
-    Rumelhart and Greeno (1971), Similarity between stimuli: an experimental test of the Luce and Restle
-    choice models. Journal of Mathematical Psychology 8.
+    Rumelhart and Greeno (1971), Similarity between stimuli: an experimental test of the Luce and
+    Restle choice models. Journal of Mathematical Psychology 8.
 
     Examples
     --------
@@ -191,12 +200,13 @@ def numbers() -> Similarities:
     Returns
     -------
     Similarities
-        10 objects, 45 similarities; the standard deviation, .05, is that at which Navarro and Griffiths analyse them.
+        10 objects, 45 similarities; the standard deviation, .05, is that at which Navarro and
+        Griffiths analyse them.
 
     References
     ----------
-    Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive Psychology 7; Navarro
-    and Griffiths (2007), section 6.
+    Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive
+    Psychology 7; Navarro and Griffiths (2007), section 6.
 
     Examples
     --------
@@ -208,13 +218,17 @@ def numbers() -> Similarities:
     return Similarities(matrix, sigma=0.05)
 
 
-def paris_rome(comparisons: int = 100, expected: bool = False, random_seed: Any = None) -> PairedComparisons:
+def paris_rome(
+    comparisons: int = 100, expected: bool = False, random_seed: Any = None
+) -> PairedComparisons:
     r"""Choices between trips to Paris and Rome, each with (+) and without a small bonus.
 
-    P and P+ share the aspect of Paris, R and R+ that of Rome, both of weight 1; P+ and R+ share the bonus, of
-    weight .01. Choices follow elimination by aspects, without lapses:
+    P and P+ share the aspect of Paris, R and R+ that of Rome, both of weight 1; P+ and R+ share the
+    bonus, of weight .01. Choices follow elimination by aspects, without lapses:
 
-    .. math:: p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad A_{ij} = \sum_k w_k f_{ik} (1 - f_{jk})
+    .. math::
+
+        p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad A_{ij} = \sum_k w_k f_{ik} (1 - f_{jk})
 
     Parameters
     ----------
@@ -248,13 +262,21 @@ def paris_rome(comparisons: int = 100, expected: bool = False, random_seed: Any 
            [ 50,  50,   0,   0],
            [ 50,  50, 100,   0]])
     """
-    if isinstance(comparisons, bool) or not isinstance(comparisons, (int, np.integer)) or comparisons < 1:
+    if (
+        isinstance(comparisons, bool)
+        or not isinstance(comparisons, (int, np.integer))
+        or comparisons < 1
+    ):
         raise ArgumentError(f"`comparisons` must be an integer >= 1; got {comparisons!r}.")
     aspects = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]])  # Paris, Rome, bonus
     advantage = (aspects * (1, 1, 0.01)) @ (1 - aspects).T
     i, j = np.triu_indices(4, k=1)
     p = advantage[i, j] / (advantage[i, j] + advantage[j, i])
-    wins = np.rint(comparisons * p) if expected else streams(random_seed, 1)[0].binomial(comparisons, p)
+    wins = (
+        np.rint(comparisons * p)
+        if expected
+        else streams(random_seed, 1)[0].binomial(comparisons, p)
+    )
     counts = np.zeros((4, 4))
     counts[i, j], counts[j, i] = wins, comparisons - wins
     return PairedComparisons(counts, ("P+", "P", "R", "R+"))
@@ -280,14 +302,17 @@ def block_choices(
     random_seed: Any = None,
     lapse: float = 0.01,
 ) -> BlockChoices:
-    r"""Choices between options in groups, whose features follow the tree of the groups: blocks of similar choices.
+    r"""Choices between options in groups, whose features follow the tree of the groups: blocks of
+    similar choices.
 
-    Features F are drawn from the phylogenetic Indian buffet process on `Tree.from_groups`; every option also has
-    one unique aspect. All weights w and u are Gamma(1, 1). Of n comparisons of a pair
+    Features F are drawn from the phylogenetic Indian buffet process on `Tree.from_groups`; every
+    option also has one unique aspect. All weights w and u are Gamma(1, 1). Of n comparisons of a
+    pair
 
     .. math::
         x_{ij} \sim \text{Binomial}(n, \tilde p_{ij}), \qquad
-        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}}
+        + \frac{\varepsilon}{2}, \qquad
         A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
 
     The same seed gives the same features and weights whatever the number of comparisons.
@@ -297,22 +322,23 @@ def block_choices(
     groups, per_group : int
         Number of groups and of options in each, 1 or more; two options at least.
     leaf_length : float in (0, 1]
-        Length of the edge above each option: near 0 the members of a group share nearly all features, at 1 the groups
-        have no effect.
+        Length of the edge above each option: near 0 the members of a group share nearly all
+        features, at 1 the groups have no effect.
     alpha : float above 0
         Expected number of features of each option, without the unique one.
     comparisons : int
         Comparisons of each pair, 1 or more.
     random_seed : int, SeedSequence or Generator, optional
     lapse : float in [0, 1)
-        Probability epsilon of choosing at random, by default that of `EliminationByAspects`, so that the data follow
-        the model that is fitted to them. The paper generates without lapses and infers with them.
+        Probability epsilon of choosing at random, by default that of `EliminationByAspects`, so
+        that the data follow the model that is fitted to them. The paper generates without lapses
+        and infers with them.
 
     Returns
     -------
     BlockChoices
-        The data, options a1, a2, ... of group a, b1, ... of group b and so on; and the truth behind them: tree,
-        features, weights, unique_weights, probabilities.
+        The data, options a1, a2, ... of group a, b1, ... of group b and so on; and the truth behind
+        them: tree, features, weights, unique_weights, probabilities.
 
     Raises
     ------
@@ -341,12 +367,17 @@ def block_choices(
     comparisons = whole("comparisons", comparisons, 1)
     alpha = positive("alpha", alpha, "the expected number of features per option")
     lapse = Elimination(lapse).lapse
-    members = {name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))}
+    members = {
+        name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))
+    }
     tree = Tree.from_groups(members, leaf_length)
     truth, choices = streams(random_seed, 2)
 
     features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth)
-    unique_weights, weights = truth.standard_exponential(tree.n_leaves), truth.standard_exponential(features.shape[1])
+    unique_weights, weights = (
+        truth.standard_exponential(tree.n_leaves),
+        truth.standard_exponential(features.shape[1]),
+    )
     advantage = unique_weights[:, None] + (features * weights) @ (~features).T
     probabilities = (1.0 - lapse) * advantage / (advantage + advantage.T) + lapse / 2.0
 
@@ -376,16 +407,18 @@ class AdditiveSimilarities(NamedTuple):
 def additive(
     n: int = 16, random_seed: Any = None, *, n_features: int | None = None, sigma: float = 0.3
 ) -> AdditiveSimilarities:
-    r"""Similarities that add up from weighted features that two objects share, observed twice with noise.
+    r"""Similarities that add up from weighted features that two objects share, observed twice with
+    noise.
 
     .. math::
-        s_{ij} \sim \text{Normal}(t_{ij}, \sigma^2), \qquad t_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad
+        s_{ij} \sim \text{Normal}(t_{ij}, \sigma^2), \qquad
+        t_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad
         f_{ik} \sim \text{Bernoulli}(1/2), \qquad w_k \propto \text{Uniform}(1, 3)
 
-    The weights are scaled so that the true similarities t of all pairs have variance 1. There is no additive
-    constant: the paper names none in its generator. Features that one object or none has are kept. In the rare case
-    that all t are equal, features and weights are drawn again. The same seed gives the same features, weights and
-    standard noise whatever sigma.
+    The weights are scaled so that the true similarities t of all pairs have variance 1. There is no
+    additive constant: the paper names none in its generator. Features that one object or none has
+    are kept. In the rare case that all t are equal, features and weights are drawn again. The same
+    seed gives the same features, weights and standard noise whatever sigma.
 
     Parameters
     ----------
@@ -435,7 +468,9 @@ def additive(
         matrix[i, j] = values
         return Similarities(matrix, sigma=own_sigma)
 
-    data, again = (table(true + sigma * noise.standard_normal(len(true)), sigma) for noise in noises)
+    data, again = (
+        table(true + sigma * noise.standard_normal(len(true)), sigma) for noise in noises
+    )
     return AdditiveSimilarities(data, again, table(true, None), features, weights)
 
 
@@ -446,7 +481,8 @@ _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities
             Dataset(
                 "celebrities",
                 "paired comparisons",
-                "9 celebrities, 36 pairs, 234 participants: with whom would you rather converse for an hour?",
+                "9 celebrities, 36 pairs, 234 participants: with whom would you rather converse"
+                " for an hour?",
                 "Rumelhart and Greeno (1971)",
             ),
             celebrities,
@@ -464,7 +500,8 @@ _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities
             Dataset(
                 "paris_rome",
                 "paired comparisons",
-                "4 trips, 6 pairs, 100 expected choices per pair: Paris or Rome, with or without a small bonus",
+                "4 trips, 6 pairs, 100 expected choices per pair: Paris or Rome, with or without a"
+                " small bonus",
                 "Tversky (1972); Görür, Jäkel and Rasmussen (2006)",
             ),
             lambda: paris_rome(expected=True),
@@ -512,5 +549,8 @@ def load(name: str) -> PairedComparisons | Similarities:
     """
     if name not in _BUNDLED:
         known = list(_BUNDLED)
-        raise DataError(f"Unknown data set {name!r}; bundled data sets: {shorten(known, 20)}.{suggest(name, known)}")
+        raise DataError(
+            f"Unknown data set {name!r}; bundled data sets:"
+            f" {shorten(known, 20)}.{suggest(name, known)}"
+        )
     return _BUNDLED[name][1]()

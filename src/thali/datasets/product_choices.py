@@ -23,7 +23,8 @@ MONOTONE = {"price": "decreasing", "quality": "increasing"}
 
 
 class Kind(NamedTuple):
-    """A class of products: its levels of some attributes, the share of people who own it, and their sign."""
+    """A class of products: its levels of some attributes, the share of people who own it, and their
+    sign."""
 
     levels: dict[str, tuple[str, ...]]
     liked: bool
@@ -35,7 +36,9 @@ KINDS = {
     "brand in {Aika, Bora}": Kind({"brand": ("Aika", "Bora")}, True, 0.5),
     "type != tin": Kind({"type": ("box", "bag")}, True, 0.4),
     "quality = high & lamp = yes": Kind({"quality": ("high",), "lamp": ("yes",)}, True, 0.5),
-    "price = 100 & brand in {Cilo, Dane}": Kind({"price": ("100",), "brand": ("Cilo", "Dane")}, True, 0.4),
+    "price = 100 & brand in {Cilo, Dane}": Kind(
+        {"price": ("100",), "brand": ("Cilo", "Dane")}, True, 0.4
+    ),
     "price = 400 & quality = low": Kind({"price": ("400",), "quality": ("low",)}, False, 0.6),
 }
 
@@ -49,7 +52,8 @@ class ProductChoices(NamedTuple):
     monotone : dict
         The directions in which preferences rise, as `ProductClasses` takes them.
     classes : dict from str to Kind
-        The classes that people care about: levels, whether they are liked, the share of people who own them.
+        The classes that people care about: levels, whether they are liked, the share of people who
+        own them.
     owners : bool array, shape (people, classes)
     """
 
@@ -60,17 +64,23 @@ class ProductChoices(NamedTuple):
 
 
 def product_choices(
-    people: int = 50, tasks: int = 10, *, alternatives: int = 3, noise: float = 0.3, random_seed: Any = None
+    people: int = 50,
+    tasks: int = 10,
+    *,
+    alternatives: int = 3,
+    noise: float = 0.3,
+    random_seed: Any = None,
 ) -> ProductChoices:
     r"""Choices of people who each care about some of six classes of products.
 
     .. math::
-        u_{nt}(x) = \sum_k z_{nk} (\pm)\, v_{nk}\, 1(x \in \Lambda_k) + \text{noise} \cdot \text{Gumbel}, \qquad
+        u_{nt}(x) = \sum_k z_{nk} (\pm)\, v_{nk}\, 1(x \in \Lambda_k)
+        + \text{noise} \cdot \text{Gumbel}, \qquad
         v_{nk} \sim \text{Gamma}(2, 1)
 
-    Products have a price (4 levels), a brand (4), a type (3), a quality (3) and a lamp (yes or no); all levels are
-    equally frequent; three of the classes combine two attributes. Each person owns each class
-    with its share as probability.
+    Products have a price (4 levels), a brand (4), a type (3), a quality (3) and a lamp (yes or no);
+    all levels are equally frequent; three of the classes combine two attributes. Each person owns
+    each class with its share as probability.
 
     Parameters
     ----------
@@ -125,7 +135,9 @@ def product_choices(
     return ProductChoices(data, dict(MONOTONE), dict(KINDS), owners)
 
 
-def _table(people: int, tasks: int, alternatives: int, rng: np.random.Generator) -> "pandas.DataFrame":
+def _table(
+    people: int, tasks: int, alternatives: int, rng: np.random.Generator
+) -> "pandas.DataFrame":
     """All products of all tasks, at random."""
     import pandas as pd
 

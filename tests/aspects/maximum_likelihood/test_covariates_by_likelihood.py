@@ -1,4 +1,5 @@
-"""Covariates of comparisons and of options by maximum likelihood, against plain logistic regressions."""
+"""Covariates of comparisons and of options by maximum likelihood, against plain logistic
+regressions."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,13 @@ def trials():
     i = rng.integers(0, 4, n)
     j = (i + rng.integers(1, 4, n)) % 4
     longer, judge, who = rng.normal(0, 300, n), rng.choice(list("AB"), n), rng.integers(0, 30, n)
-    eta = np.log(WORTHS[i] / WORTHS[j]) + 0.5 + 0.002 * longer + 0.4 * (judge == "B") + rng.normal(0, 0.7, 30)[who]
+    eta = (
+        np.log(WORTHS[i] / WORTHS[j])
+        + 0.5
+        + 0.002 * longer
+        + 0.4 * (judge == "B")
+        + rng.normal(0, 0.7, 30)[who]
+    )
     won = rng.random(n) < 1 / (1 + np.exp(-eta))
     sides = {"left": OPTIONS[i], "right": OPTIONS[j], "chosen": np.where(won, "left", "right")}
     return pd.DataFrame(sides | {"longer": longer, "judge": judge, "who": who})
@@ -41,9 +48,14 @@ def model(data):
 
 
 def design(trials):
-    """Columns of a logistic regression whose outcome is that the left was chosen, and the outcome."""
-    sides = [(trials["left"] == label).astype(float) - (trials["right"] == label) for label in "bcd"]
-    x = np.column_stack([*sides, np.ones(len(trials)), trials["longer"], trials["judge"] == "B"]).astype(float)
+    """Columns of a logistic regression whose outcome is that the left was chosen, and the
+    outcome."""
+    sides = [
+        (trials["left"] == label).astype(float) - (trials["right"] == label) for label in "bcd"
+    ]
+    x = np.column_stack(
+        [*sides, np.ones(len(trials)), trials["longer"], trials["judge"] == "B"]
+    ).astype(float)
     return x, (trials["chosen"] == "left").to_numpy()
 
 
@@ -61,8 +73,12 @@ def test_estimates_are_those_of_a_regression(model, trials):
     beta, p = regression(x, won)
     assert model.covariates_ == ("order", "longer", "judge=B")
     np.testing.assert_allclose(model.covariate_effects()["estimate"], beta[3:], rtol=1e-6)
-    np.testing.assert_allclose(np.log(model.weights_ / model.weights_["a"])[1:], beta[:3], rtol=1e-6)
-    assert model.estimates_.maximum.value == pytest.approx(np.log(np.where(won, p, 1 - p)).sum(), rel=1e-10)
+    np.testing.assert_allclose(
+        np.log(model.weights_ / model.weights_["a"])[1:], beta[:3], rtol=1e-6
+    )
+    assert model.estimates_.maximum.value == pytest.approx(
+        np.log(np.where(won, p, 1 - p)).sum(), rel=1e-10
+    )
     pairs = list(zip(trials["left"], trials["right"], strict=True))
     given = {"order": 1, "longer": trials["longer"], "judge=B": trials["judge"] == "B"}
     np.testing.assert_allclose(model.predict_proba(pairs, covariates=given), p, rtol=1e-6)
@@ -74,9 +90,16 @@ def test_errors_are_over_people(model, trials):
     x, won = design(trials)
     _, p = regression(x, won)
     inverse = np.linalg.inv(x.T @ (x * (p * (1 - p))[:, None]))
-    scores = np.array([(x * (won - p)[:, None])[trials["who"] == who].sum(axis=0) for who in range(30)])
-    own = [x[trials["who"] == who] * np.sqrt(p * (1 - p))[trials["who"] == who, None] for who in range(30)]
-    z = naive_scores.adjusted_scores(np.linalg.inv(inverse), [each.T @ each for each in own], scores)
+    scores = np.array(
+        [(x * (won - p)[:, None])[trials["who"] == who].sum(axis=0) for who in range(30)]
+    )
+    own = [
+        x[trials["who"] == who] * np.sqrt(p * (1 - p))[trials["who"] == who, None]
+        for who in range(30)
+    ]
+    z = naive_scores.adjusted_scores(
+        np.linalg.inv(inverse), [each.T @ each for each in own], scores
+    )
     df, root = model.estimates_.error_df, naive_scores.power(inverse, 0.5)
     variance = raise_improbable_variance(ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0), df, 29 / 6)
     robust = np.sqrt(np.diag(root @ variance @ root))
@@ -84,7 +107,9 @@ def test_errors_are_over_people(model, trials):
     np.testing.assert_allclose(model.covariate_effects()["std_error"], robust[3:], rtol=1e-4)
     usual = th.EliminationByAspects("unique", **ML).fit(
         th.PairedComparisons.from_trials(
-            trials[["left", "right", "chosen", "longer"]], covariates=["order", "longer"], labels=OPTIONS
+            trials[["left", "right", "chosen", "longer"]],
+            covariates=["order", "longer"],
+            labels=OPTIONS,
         )
     )
     small = x[:, :5]
@@ -106,15 +131,22 @@ def test_with_and_without_are_compared_by_their_likelihoods(model, data, trials)
         assert test.df == 3 - len(names) and test.table["covariates"].tolist() == [len(names), 3]
         assert "clustered by respondent (30)" in test.note and smaller.covariates_ == tuple(names)
     with refused(ArgumentError, "different data"):
-        th.likelihood_ratio(model, th.EliminationByAspects("unique", covariates=["order"], **ML).fit(data))
+        th.likelihood_ratio(
+            model, th.EliminationByAspects("unique", covariates=["order"], **ML).fit(data)
+        )
 
 
 def test_the_order_effect_is_the_covariate_order(trials):
     data = th.PairedComparisons.from_trials(trials[["left", "right", "chosen"]], labels=OPTIONS)
-    known, found = th.paired.order_effect(data), th.EliminationByAspects("unique", **ML).fit(data.with_order())
+    known, found = (
+        th.paired.order_effect(data),
+        th.EliminationByAspects("unique", **ML).fit(data.with_order()),
+    )
     effect = found.covariate_effects().loc["order"]
     assert effect["odds"] == pytest.approx(known.advantage, rel=1e-9)
-    assert effect["std_error"] == pytest.approx(known.advantage_std_error / known.advantage, rel=1e-9)
+    assert effect["std_error"] == pytest.approx(
+        known.advantage_std_error / known.advantage, rel=1e-9
+    )
     assert found.log_likelihood_ == pytest.approx(known.log_likelihood, rel=1e-12)
     smaller = th.EliminationByAspects("unique", covariates=[], **ML).fit(data.with_order())
     assert th.likelihood_ratio(smaller, found).p_value == pytest.approx(known.p_value, rel=1e-9)
@@ -124,7 +156,9 @@ def test_the_order_effect_is_the_covariate_order(trials):
 def test_home_advantage_with_ties_and_lapses(trials, lapse):
     rng = np.random.default_rng(1)
     games = trials.assign(chosen=np.where(rng.random(len(trials)) < 0.25, "tie", trials["chosen"]))
-    data = th.PairedComparisons.from_trials(games[["left", "right", "chosen"]], covariates=["order"], labels=OPTIONS)
+    data = th.PairedComparisons.from_trials(
+        games[["left", "right", "chosen"]], covariates=["order"], labels=OPTIONS
+    )
     found = th.EliminationByAspects("unique", lapse=lapse, **ML).fit(data)
     x, won = design(games)
     tied = (games["chosen"] == "tie").to_numpy()
@@ -167,13 +201,25 @@ def test_pairs_left_out_are_predicted_with_their_covariates(model, data):
 
 def test_residuals_name_the_covariates(model):
     table = model.residuals()
-    assert list(table.columns) == ["a", "b", "order", "longer", "judge=B", "n", "observed", "predicted", "residual"]
+    assert list(table.columns) == [
+        "a",
+        "b",
+        "order",
+        "longer",
+        "judge=B",
+        "n",
+        "observed",
+        "predicted",
+        "residual",
+    ]
     assert (table["residual"] ** 2).sum() == pytest.approx(model.deviance_)
     assert model.fit_test().kind == "none"  # hardly two comparisons have the same covariates
 
 
 def test_an_order_that_decides_everything_has_no_finite_effect(trials):
-    data = th.PairedComparisons.from_trials(trials.assign(chosen="left"), covariates=["order"], labels=OPTIONS)
+    data = th.PairedComparisons.from_trials(
+        trials.assign(chosen="left"), covariates=["order"], labels=OPTIONS
+    )
     with warned(EstimateWarning, "'order'"):
         th.EliminationByAspects("unique", **ML).fit(data)
 

@@ -1,4 +1,5 @@
-"""Maximum likelihood, by kind of data: derivatives against differences of values, and the maximum against a search."""
+"""Maximum likelihood, by kind of data: derivatives against differences of values, and the maximum
+against a search."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +19,8 @@ GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 
 
 class Pose(NamedTuple):
-    """A problem, how many of its numbers are weights, and the log-likelihood of weights once more, where it is told."""
+    """A problem, how many of its numbers are weights, and the log-likelihood of weights once more,
+    where it is told."""
 
     pose: Any
     weights: int
@@ -40,7 +42,10 @@ def of_ties(lapse):
     """The same with ties, whose parameter is the last number."""
     data = with_ties(random_comparisons(5, 5, most=9), 1)
     owners = np.hstack(
-        [np.array([[aspect in GIVEN[label] for aspect in "xy"] for label in data.labels]), np.eye(5, dtype=bool)]
+        [
+            np.array([[aspect in GIVEN[label] for aspect in "xy"] for label in data.labels]),
+            np.eye(5, dtype=bool),
+        ]
     )
     extra = np.linspace(-1, 1, data.n_pairs)[:, None]
     return Pose(posing.problem(data, owners, lapse, extra, ties=True), 7, 2)
@@ -75,18 +80,27 @@ def test_derivatives_are_those_of_the_log_likelihood(name, lapse, monkeypatch):
     def gradient(x):
         return pose.slopes(np.exp(x[:k]), x[k:]).gradient
 
-    assert log_likelihood is None or value(at) == pytest.approx(log_likelihood(np.exp(at)), rel=1e-12)
+    assert log_likelihood is None or value(at) == pytest.approx(
+        log_likelihood(np.exp(at)), rel=1e-12
+    )
     found, steps = pose.slopes(np.exp(at[:k]), at[k:]), 1e-5 * np.eye(len(at))
     # Central differences err by step squared times a third derivative, some hundreds here.
     slopes = [(value(at + d) - value(at - d)) / 2e-5 for d in steps]
     np.testing.assert_allclose(found.gradient, slopes, atol=1e-6, rtol=1e-6)
     bends = [(gradient(at + d) - gradient(at - d)) / 2e-5 for d in steps]
-    np.testing.assert_allclose(found.hessian, bends, atol=1e-5 if name == "ties" else 1e-6, rtol=1e-6)
+    np.testing.assert_allclose(
+        found.hessian, bends, atol=1e-5 if name == "ties" else 1e-6, rtol=1e-6
+    )
     if name == "sets":  # of which no weight is at a boundary
         return
     weights = np.exp(at[:k])
-    changes = [(pose.terms(weights + e, at[k:]) - pose.terms(weights - e, at[k:])).sum() for e in 1e-6 * np.eye(k)]
-    np.testing.assert_allclose(pose.slope_at_zero(weights, at[k:]), np.array(changes) / 2e-6, atol=1e-5)
+    changes = [
+        (pose.terms(weights + e, at[k:]) - pose.terms(weights - e, at[k:])).sum()
+        for e in 1e-6 * np.eye(k)
+    ]
+    np.testing.assert_allclose(
+        pose.slope_at_zero(weights, at[k:]), np.array(changes) / 2e-6, atol=1e-5
+    )
 
 
 @pytest.mark.fit
@@ -102,9 +116,15 @@ def test_the_maximum_is_that_of_a_search(lapse):
     other = minimize(lambda x: -value(x), np.zeros(3), method="BFGS", tol=1e-9)
     x, w = other.x, np.exp(np.r_[0.0, other.x])
     np.testing.assert_allclose(model.weights_, w / w.sum(), atol=2e-5)
-    jacobian, steps = (np.diag(w / w.sum()) - np.outer(w, w) / w.sum() ** 2)[:, 1:], 1e-4 * np.eye(3)
+    jacobian, steps = (
+        (np.diag(w / w.sum()) - np.outer(w, w) / w.sum() ** 2)[:, 1:],
+        1e-4 * np.eye(3),
+    )
     information = [
-        [-(value(x + a + b) - value(x + a - b) - value(x - a + b) + value(x - a - b)) / 4e-8 for b in steps]
+        [
+            -(value(x + a + b) - value(x + a - b) - value(x - a + b) + value(x - a - b)) / 4e-8
+            for b in steps
+        ]
         for a in steps
     ]
     errors = np.sqrt(np.diag(jacobian @ np.linalg.inv(information) @ jacobian.T))

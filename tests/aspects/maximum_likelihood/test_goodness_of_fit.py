@@ -1,4 +1,5 @@
-"""Tests of fit: chi-square only where G² follows it, else a bootstrap, or the sentence that the test says nothing."""
+"""Tests of fit: chi-square only where G² follows it, else a bootstrap, or the sentence that the
+test says nothing."""
 
 import itertools
 import warnings
@@ -15,7 +16,8 @@ from thali.errors import ArgumentError, EstimateWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
 
-# Six options compared five times each; G² is 15.6 on 10 degrees of freedom, which chi-square calls improbable (.11).
+# Six options compared five times each; G² is 15.6 on 10 degrees of freedom, which chi-square calls
+# improbable (.11).
 SPARSE = [
     [0, 3, 3, 1, 4, 2],
     [2, 0, 5, 2, 3, 4],
@@ -38,14 +40,19 @@ def test_chi_square_where_pairs_were_compared_often(aspects):
     model = maximised(aspects)
     found = model.fit_test()
     assert (found.kind, found.samples, found.why) == ("chi-square", 0, "")
-    assert model.p_value_ == found.p_value == pytest.approx(chi2.sf(model.deviance_, model.df_), rel=1e-9)
+    assert (
+        model.p_value_
+        == found.p_value
+        == pytest.approx(chi2.sf(model.deviance_, model.df_), rel=1e-9)
+    )
     assert "degrees of freedom (p " in str(found)
 
 
 @pytest.mark.exact
 @pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")
 def test_a_bootstrap_is_the_distribution_of_g2():
-    """Three options compared four times each: 125 tables, whose G² and probabilities are found one by one."""
+    """Three options compared four times each: 125 tables, whose G² and probabilities are found one
+    by one."""
 
     @cache
     def fitted(wins):
@@ -56,10 +63,14 @@ def test_a_bootstrap_is_the_distribution_of_g2():
     p, at_least = model.estimates_.fitted()[::2], 0.0
     for wins in itertools.product(range(5), repeat=3):
         turned = tuple(4 - np.array(wins))  # every choice the other way round, of the same G²
-        at_least += np.prod(binom.pmf(wins, 4, p)) * (fitted(min(wins, turned)).deviance_ >= model.deviance_ - 1e-6)
+        at_least += np.prod(binom.pmf(wins, 4, p)) * (
+            fitted(min(wins, turned)).deviance_ >= model.deviance_ - 1e-6
+        )
     found = model.fit_test(samples=600, random_seed=1)
     assert found.kind == "bootstrap" and found.samples == 600
-    assert found.p_value == pytest.approx(at_least, abs=5 * np.sqrt(at_least * (1 - at_least) / 600))
+    assert found.p_value == pytest.approx(
+        at_least, abs=5 * np.sqrt(at_least * (1 - at_least) / 600)
+    )
     assert abs(chi2.sf(model.deviance_, 1) - at_least) > 0.05  # which chi-square misses
 
 
@@ -67,11 +78,17 @@ def test_a_bootstrap_is_the_distribution_of_g2():
 def test_a_bootstrap_where_pairs_were_compared_a_few_times():
     model = maximised(data=th.PairedComparisons(SPARSE))
     found = model.fit_test()
-    assert found.kind == "bootstrap" and model.p_value_ == found.p_value == model.summary().attrs["p_value"]
+    assert (
+        found.kind == "bootstrap"
+        and model.p_value_ == found.p_value == model.summary().attrs["p_value"]
+    )
     many = model.fit_test(samples=299)
-    assert many.p_value > 1.3 * chi2.sf(model.deviance_, model.df_)  # G² is larger by chance than chi-square says
+    # G² is larger by chance than chi-square says
+    assert many.p_value > 1.3 * chi2.sf(model.deviance_, model.df_)
     said(found, "bootstrap", "too rarely", "chi-square")
-    again, other = (maximised(data=th.PairedComparisons(SPARSE)).fit_test(random_seed=seed) for seed in (0, 1))
+    again, other = (
+        maximised(data=th.PairedComparisons(SPARSE)).fit_test(random_seed=seed) for seed in (0, 1)
+    )
     assert again == found and other.p_value != found.p_value
     assert model.fit_test(samples=20, random_seed=3).samples == 20
     with refused(ArgumentError, "samples"):
@@ -100,25 +117,40 @@ def test_one_game_in_each_cell():
     backward[2, 1], backward[1, 2] = 1, 0
     found = th.paired.order_effect(forward, backward)
     assert found.table["test"].tolist() == ["none", "chi-square", "chi-square", "bootstrap"]
-    assert np.isnan(found.table.loc["model", "p_value"]) and found.table.loc["imbalance", "p_value"] == 1.0
+    assert (
+        np.isnan(found.table.loc["model", "p_value"])
+        and found.table.loc["imbalance", "p_value"] == 1.0
+    )
     said(found.note, "1.00 times", "order and effect", "7 comparisons")
     groups = th.paired.group_test([SPARSE, 8 * np.array(SPARSE)])
     assert groups.table["test"].tolist() == ["chi-square", "bootstrap", *["chi-square"] * 3]
-    said(groups.note, "'group 1' and 'group 2'", "do not differ significantly", "0.00 on 5", "p = 1.000")
+    said(
+        groups.note,
+        "'group 1' and 'group 2'",
+        "do not differ significantly",
+        "0.00 on 5",
+        "p = 1.000",
+    )
 
 
 @pytest.mark.fit
 def test_thurstone_and_davidson():
     assert th.paired.thurstone(th.datasets.celebrities()).p_value == pytest.approx(4.1e-7, rel=0.01)
     sparse = th.paired.thurstone(SPARSE, samples=199)
-    assert "parametric bootstrap" in sparse.note and sparse.p_value > 1.3 * chi2.sf(sparse.deviance, sparse.df)
+    assert "parametric bootstrap" in sparse.note and sparse.p_value > 1.3 * chi2.sf(
+        sparse.deviance, sparse.df
+    )
     other = maximised(data=th.PairedComparisons(SPARSE)).fit_test(samples=199)
     assert sparse.p_value == pytest.approx(other.p_value, abs=0.15)
     ties = np.triu(np.arange(36).reshape(6, 6) % 3, 1)
     with_ties = th.paired.davidson(SPARSE, ties, samples=99, random_seed=2)
-    assert "from 99 parametric bootstrap samples)" in with_ties.note and 0.01 <= with_ties.p_value <= 1
+    assert (
+        "from 99 parametric bootstrap samples)" in with_ties.note and 0.01 <= with_ties.p_value <= 1
+    )
     many = th.paired.davidson(200 * np.array(SPARSE), 200 * ties)
-    assert "bootstrap" not in many.note and many.p_value == pytest.approx(chi2.sf(many.deviance, many.df))
+    assert "bootstrap" not in many.note and many.p_value == pytest.approx(
+        chi2.sf(many.deviance, many.df)
+    )
     assert "not available" in th.paired.thurstone([[0, 1, 0], [0, 0, 1], [1, 0, 0]]).note
 
 
@@ -133,9 +165,14 @@ def test_no_standard_error_where_all_weights_but_one_vanish(run, tmp_path, monke
 def test_on_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, counts in (("sparse", SPARSE), ("once", once())):
-        th.PairedComparisons(np.array(counts), list("abcdef")).to_frame().to_csv(f"{name}.csv", index=False)
+        th.PairedComparisons(np.array(counts), list("abcdef")).to_frame().to_csv(
+            f"{name}.csv", index=False
+        )
     sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood", "--print", "all")
-    assert sparse.code == 0 and str(maximised(data=th.PairedComparisons(SPARSE)).fit_test())[:-1] in sparse.out
+    assert (
+        sparse.code == 0
+        and str(maximised(data=th.PairedComparisons(SPARSE)).fit_test())[:-1] in sparse.out
+    )
     single = run("fit", "once.csv", "--method", "maximum-likelihood", "--print", "all")
     assert single.code == 0 and "not available, because pairs were compared 1.00" in single.out
     assert "p = " not in single.out
@@ -143,7 +180,8 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_the_criterion_keeps_the_size():
-    """Where chi-square is used a test at .05 rejects at most .06 of true models; so does a bootstrap."""
+    """Where chi-square is used a test at .05 rejects at most .06 of true models; so does a
+    bootstrap."""
     rng = np.random.default_rng(1)
     w = np.exp(np.linspace(-0.5, 0.5, 6))
     for times, wanted, most in ((20, "chi-square", 0.06), (6, "bootstrap", 0.06)):
@@ -155,6 +193,8 @@ def test_the_criterion_keeps_the_size():
                 counts[j, i] = times - counts[i, j]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", EstimateWarning)
-                found = maximised(data=th.PairedComparisons(counts)).fit_test(None if times > 9 else 199, number)
+                found = maximised(data=th.PairedComparisons(counts)).fit_test(
+                    None if times > 9 else 199, number
+                )
             rejected.append(found.p_value <= 0.05)
         assert np.mean(rejected) < most + 4.5 * np.sqrt(0.06 * 0.94 / len(rejected))

@@ -1,4 +1,5 @@
-"""Elimination by aspects by maximum likelihood: the figures of the specification, and what they rest on."""
+"""Elimination by aspects by maximum likelihood: the figures of the specification, and what they
+rest on."""
 
 import copy
 import pickle
@@ -58,7 +59,12 @@ def test_the_figures_of_the_specification(btl, tree):
     np.testing.assert_allclose(btl.utility_scale_, BTL, atol=ROUNDED, rtol=0)
     np.testing.assert_allclose(tree.weights_, OF_TREE, atol=ROUNDED, rtol=0)
     np.testing.assert_allclose(tree.utility_scale_, SCALE, atol=ROUNDED, rtol=0)
-    assert list(tree.weights_.index) == [*th.datasets.celebrities().labels, "politician", "athlete", "star"]
+    assert list(tree.weights_.index) == [
+        *th.datasets.celebrities().labels,
+        "politician",
+        "athlete",
+        "star",
+    ]
     assert tree.weights_.sum() == pytest.approx(1.0, abs=1e-14)
 
 
@@ -70,7 +76,8 @@ def test_the_figures_with_lapses():
 
 @pytest.mark.fit
 def test_the_lapse_is_that_of_the_method(btl):
-    """R's packages eba and psychotools have no lapses: G² 30.60 of drugs, where lapses of .01 would give 27.24."""
+    """R's packages eba and psychotools have no lapses: G² 30.60 of drugs, where lapses of .01 would
+    give 27.24."""
     drugs = th.EliminationByAspects("unique", method="maximum-likelihood").fit(risks())
     assert drugs.deviance_ == pytest.approx(30.60, abs=0.005) and drugs.df_ == 10
     assert maximised(data=risks(), lapse=0.01).deviance_ == pytest.approx(27.24, abs=0.005)
@@ -78,7 +85,10 @@ def test_the_lapse_is_that_of_the_method(btl):
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     assert model.lapse is None and model.get_params()["lapse"] is None and model.lapse_ == 0.0
     assert model.log_likelihood_ == btl.log_likelihood_ and model.summary().attrs["lapse"] == 0.0
-    assert th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_ == 0.02
+    assert (
+        th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_
+        == 0.02
+    )
     drawn = th.EliminationByAspects("unique")
     with refused(NotFittedError, "been fitted yet"):
         drawn.lapse_  # noqa: B018
@@ -111,17 +121,24 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     for model, samples in ((btl, 2000), (tree, 2000)):
         drawn = th.paired.parametric_bootstrap(model, samples, random_seed=1)
         np.testing.assert_allclose(model.standard_errors_, drawn.table["std_error"], rtol=0.05)
-        options, sets = model.utility_scale_.index, sets_of(model.aspects, model.utility_scale_.index)
+        options, sets = (
+            model.utility_scale_.index,
+            sets_of(model.aspects, model.utility_scale_.index),
+        )
         owners = np.array([[aspect in own for aspect in model.weights_.index] for own in sets])
         assert len(owners) == len(options)
         sums = drawn.weights.to_numpy() @ owners.T
         utilities = sums / sums.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(np.sqrt(np.diag(model.utility_covariance_)), utilities.std(axis=0), rtol=0.05)
+        np.testing.assert_allclose(
+            np.sqrt(np.diag(model.utility_covariance_)), utilities.std(axis=0), rtol=0.05
+        )
         np.testing.assert_allclose(model.utility_covariance_.sum(), 0.0, atol=1e-15)
 
 
 @pytest.mark.first(2)
-@pytest.mark.parametrize("name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")])
+@pytest.mark.parametrize(
+    "name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")]
+)
 @pytest.mark.fit
 def test_no_other_optimiser_finds_more(name, aspects):
     data = shared(name)
@@ -132,7 +149,9 @@ def test_no_other_optimiser_finds_more(name, aspects):
     def loss(logs):
         return -log_likelihood(data.counts, sets, dict(zip(names, np.exp(logs), strict=True)))
 
-    assert loss(np.log(np.maximum(model.weights_, 1e-9))) == pytest.approx(-model.log_likelihood_, abs=1e-5)
+    assert loss(np.log(np.maximum(model.weights_, 1e-9))) == pytest.approx(
+        -model.log_likelihood_, abs=1e-5
+    )
     found = minimize(loss, np.zeros(len(names)), method="BFGS", options={"maxiter": 60})
     assert -found.fun <= model.log_likelihood_ + 1e-9
     assert -found.fun == pytest.approx(model.log_likelihood_, abs=1e-4)
@@ -140,7 +159,8 @@ def test_no_other_optimiser_finds_more(name, aspects):
 
 @pytest.mark.fit
 def test_a_weight_on_the_boundary_is_zero():
-    # Members of the group {a, b} split each other's votes less, not more, than without a shared aspect.
+    # Members of the group {a, b} split each other's votes less, not more, than without a shared
+    # aspect.
     utilities = {"a": 1.0, "b": 2.0, "c": 1.5, "d": 3.0}
     n, labels = 200, list(utilities)
     u = np.array(list(utilities.values()))
@@ -186,10 +206,14 @@ def test_weights_that_shrink_for_ever_are_told():
         model = maximised(data=single)
     assert model.weights_.to_dict() == {"C": 0.0, "Cp": 0.0, "CP": 1.0}
     assert model.deviance_ == pytest.approx(0.0, abs=1e-8)
-    np.testing.assert_allclose(model.predict_proba([("CP", "Cp"), ("CP", "C"), ("Cp", "C")]), 1.0, atol=1e-8)
+    np.testing.assert_allclose(
+        model.predict_proba([("CP", "Cp"), ("CP", "C"), ("Cp", "C")]), 1.0, atol=1e-8
+    )
     # a always beats b and c, which beat each other 3 : 2; only their ratio says so.
     with pytest.warns(EstimateWarning):
-        model = maximised(data=th.PairedComparisons([[0, 9, 9], [0, 0, 3], [0, 2, 0]], ["a", "b", "c"]))
+        model = maximised(
+            data=th.PairedComparisons([[0, 9, 9], [0, 0, 3], [0, 2, 0]], ["a", "b", "c"])
+        )
     assert model.predict_proba([("b", "c")])[0] == pytest.approx(0.6, abs=1e-9)
     assert model.log_likelihood_ == pytest.approx(np.log(10 * 0.6**3 * 0.4**2), abs=1e-8)
 
@@ -226,7 +250,8 @@ def test_weights_that_nothing_tells_apart_are_named(aspects, unique, sentence):
     counts = np.where(np.eye(4), 0, 5)
     error = (ArgumentError, DataError)
     if not unique:
-        # a, b and the pair c, d: the weight of z is told, but c and d are alike; nothing to object to.
+        # a, b and the pair c, d: the weight of z is told, but c and d are alike; nothing to object
+        # to.
         model = maximised(aspects, th.PairedComparisons(counts, list("abcd")), unique=False)
         np.testing.assert_allclose(model.weights_, 1 / 3, atol=1e-9)
         assert model.predict_proba([("c", "d")])[0] == 0.5
@@ -240,9 +265,12 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
     with refused(DataError, "2 groups", "('a' and 'b')", "('c' and 'd')"):
         maximised(data=data)
     counts = np.where(np.eye(4), 0, 5)
-    counts[0, 1] = counts[1, 0] = 0  # then nothing sets a against b, and their shared aspect against their own
+    # then nothing sets a against b, and their shared aspect against their own
+    counts[0, 1] = counts[1, 0] = 0
     with refused(DataError, "'a'", "'b'", "'x'"):
-        maximised({"a": ["x"], "b": ["x"], "c": [], "d": []}, th.PairedComparisons(counts, list("abcd")))
+        maximised(
+            {"a": ["x"], "b": ["x"], "c": [], "d": []}, th.PairedComparisons(counts, list("abcd"))
+        )
 
 
 @pytest.mark.parametrize(
@@ -265,7 +293,11 @@ def test_bad_arguments(arguments, sentence):
 def test_bad_data():
     with refused(ArgumentError, "'a'", "'b'"):
         counts = np.where(np.eye(3), 0, 5)
-        maximised({"a": ["x"], "b": ["x", "y"], "c": []}, th.PairedComparisons(counts, list("abc")), unique=False)
+        maximised(
+            {"a": ["x"], "b": ["x", "y"], "c": []},
+            th.PairedComparisons(counts, list("abc")),
+            unique=False,
+        )
 
 
 @pytest.mark.fit
@@ -279,20 +311,29 @@ def test_likelihood_ratio(btl, tree):
         ((tree, btl), ("'politician'", "the order")),
         ((btl, btl), ("same aspects",)),
         ((btl, maximised(TREE, lapse=0.01)), ("lapse rates", "0 and 0.01")),
-        ((btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))), ("different data",)),
+        (
+            (btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))),
+            ("different data",),
+        ),
         ((btl, "tree"), ("EliminationByAspects", "maximum likelihood")),
     ]:
         with refused(ArgumentError, *sentence):
             th.likelihood_ratio(*pair)
     with refused(NotFittedError, "EliminationByAspects"):
-        th.likelihood_ratio(btl, th.EliminationByAspects(aspects="btl", method="maximum-likelihood"))
+        th.likelihood_ratio(
+            btl, th.EliminationByAspects(aspects="btl", method="maximum-likelihood")
+        )
 
 
 @pytest.mark.fit
 def test_answers_by_matrix_frame_and_mapping_agree(tree):
     data = th.datasets.celebrities()
-    matrix = np.array([[group in TREE[who] for group in ("politician", "athlete", "star")] for who in data.labels])
-    frame = pd.DataFrame(matrix, index=data.labels, columns=["politician", "athlete", "star"]).iloc[::-1]
+    matrix = np.array(
+        [[group in TREE[who] for group in ("politician", "athlete", "star")] for who in data.labels]
+    )
+    frame = pd.DataFrame(matrix, index=data.labels, columns=["politician", "athlete", "star"]).iloc[
+        ::-1
+    ]
     for aspects in (matrix, frame, {who: TREE[who] for who in reversed(data.labels)}):
         np.testing.assert_allclose(maximised(aspects).weights_, tree.weights_, atol=1e-10)
     assert list(maximised(matrix).weights_.index[-3:]) == ["aspect 1", "aspect 2", "aspect 3"]
@@ -316,21 +357,29 @@ def test_summary_and_residuals(tree):
         wide = tree.summary(ci=ci)
         shared = wide[wide["z"].notna()]
         half = reach * shared["std_error"]
-        np.testing.assert_allclose(shared["low"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6)
-        np.testing.assert_allclose(shared["high"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6)
+        np.testing.assert_allclose(
+            shared["low"], (shared["weight"] - half).clip(lower=0.0), rtol=1e-6
+        )
+        np.testing.assert_allclose(
+            shared["high"], (shared["weight"] + half).clip(upper=1.0), rtol=1e-6
+        )
         assert wide.attrs["interval"] == ci
     with refused(ArgumentError, "ci", "be in (0, 1)"):
         tree.summary(ci=95)
     assert table.attrs["deviance"] == tree.deviance_
     own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
-    assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[~own].isna().any(axis=None)
+    assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[
+        ~own
+    ].isna().any(axis=None)
     np.testing.assert_allclose(table.loc[~own, "z"], (table["weight"] / table["std_error"])[~own])
     for kind, total_of_squares in (("deviance", tree.deviance_), ("pearson", tree.pearson_)):
         found = tree.residuals(kind)
         assert (found["residual"] ** 2).sum() == pytest.approx(total_of_squares, abs=1e-8)
         assert (np.sign(found["residual"]) == np.sign(found["observed"] - found["predicted"])).all()
         np.testing.assert_allclose(
-            found["predicted"], tree.predict_proba(list(zip(found["a"], found["b"], strict=True))), atol=1e-14
+            found["predicted"],
+            tree.predict_proba(list(zip(found["a"], found["b"], strict=True))),
+            atol=1e-14,
         )
     with refused(ArgumentError, "kind"):
         tree.residuals("raw")
@@ -339,8 +388,13 @@ def test_summary_and_residuals(tree):
 @pytest.mark.long
 @pytest.mark.fit
 def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odds():
-    counts = [[0, 20, 20, 19], [1, 0, 10, 12], [0, 8, 0, 9], [1, 6, 10, 0]]  # the first has nearly all of the weight
-    table = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.PairedComparisons(counts)).summary()
+    # the first has nearly all of the weight
+    counts = [[0, 20, 20, 19], [1, 0, 10, 12], [0, 8, 0, 9], [1, 6, 10, 0]]
+    table = (
+        th.EliminationByAspects("unique", method="maximum-likelihood")
+        .fit(th.PairedComparisons(counts))
+        .summary()
+    )
     weight, error = table["weight"], table["std_error"]
     assert (weight + 1.598193 * error).max() > 1.0  # which symmetric ends of the weight are not
     ends = table[["low", "high"]].to_numpy()
@@ -352,8 +406,17 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 
 @pytest.mark.fit
 def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
-    assert type(tree) is th.EliminationByAspects and not tree.interrupted_ and not hasattr(tree, "posterior_")
-    for ask in (lambda: tree.features(), lambda: tree.ranks(), lambda: tree.check(), lambda: tree.log_evidence()):
+    assert (
+        type(tree) is th.EliminationByAspects
+        and not tree.interrupted_
+        and not hasattr(tree, "posterior_")
+    )
+    for ask in (
+        lambda: tree.features(),
+        lambda: tree.ranks(),
+        lambda: tree.check(),
+        lambda: tree.log_evidence(),
+    ):
         with refused(ArgumentError, "method='mcmc'", "require `method='mcmc'`"):
             ask()
     with refused(ArgumentError, "got `method='maximum-likelihood'`"):
@@ -372,10 +435,16 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     assert again.log_likelihood_ == tree.log_likelihood_
     tree.save(tmp_path / "tree.nc")
     loaded = th.load(tmp_path / "tree.nc")
-    assert loaded.weights_.equals(tree.weights_) and loaded.deviance_ == tree.deviance_ and repr(loaded) == repr(tree)
+    assert (
+        loaded.weights_.equals(tree.weights_)
+        and loaded.deviance_ == tree.deviance_
+        and repr(loaded) == repr(tree)
+    )
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
     assert changed.fit(th.datasets.celebrities()).df_ > 0
-    assert tree.convergence().agrees and str(tree.convergence()) == "Converged: the maximum was found."
+    assert (
+        tree.convergence().agrees and str(tree.convergence()) == "Converged: the maximum was found."
+    )
 
 
 @pytest.mark.parametrize(
@@ -391,7 +460,16 @@ def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"draws": 9}, {"tune": 9}, {"chains": 2}, {"thin": 2}, {"cores": 1}, {"job": "folder"}, {"max_time": 9.0}]
+    "wrong",
+    [
+        {"draws": 9},
+        {"tune": 9},
+        {"chains": 2},
+        {"thin": 2},
+        {"cores": 1},
+        {"job": "folder"},
+        {"max_time": 9.0},
+    ],
 )
 def test_settings_of_runs_of_chains_are_refused(wrong):
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
@@ -418,23 +496,30 @@ def test_choices_between_pairs_are_paired_comparisons():
 
 
 def test_larger_sets_are_predicted():
-    fitted = th.EliminationByAspects("unique", lapse=0.1, method="maximum-likelihood").fit(th.datasets.celebrities())
+    fitted = th.EliminationByAspects("unique", lapse=0.1, method="maximum-likelihood").fit(
+        th.datasets.celebrities()
+    )
     u = fitted.weights_
     (found,) = fitted.predict_proba([["LBJ", "HW", "CDG"]])
-    assert found == pytest.approx(0.9 * u[["LBJ", "HW", "CDG"]].to_numpy() / u[["LBJ", "HW", "CDG"]].sum() + 0.1 / 3)
+    assert found == pytest.approx(
+        0.9 * u[["LBJ", "HW", "CDG"]].to_numpy() / u[["LBJ", "HW", "CDG"]].sum() + 0.1 / 3
+    )
     pair = [["LBJ", "HW"]]
     assert (
         fitted.predict_proba(th.Choices.from_comparisons(th.datasets.celebrities()))[0][0]
         == fitted.predict_proba(pair)[0]
     )
-    triple = th.Choices(pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]}))
+    triple = th.Choices(
+        pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]})
+    )
     with refused(DataError, "'a'", "'b'", "'c'", "choices from 3"):
         maximised({"a": ["x"], "b": ["x"], "c": []}, triple)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
-    """Two options that are chosen as often may share any part of their weight: the equal start decides."""
+    """Two options that are chosen as often may share any part of their weight: the equal start
+    decides."""
     data = th.PairedComparisons(5 * (np.ones((4, 4), int) - np.eye(4, dtype=int)), list("abcd"))
     model = th.EliminationByAspects(np.array([[1], [1], [0], [0]]), method="maximum-likelihood")
     found = model.fit(data, random_seed=1).weights_

@@ -1,4 +1,5 @@
-"""Standard errors and tests over people, against gradients, the bootstrap, and simulated answers that depend."""
+"""Standard errors and tests over people, against gradients, the bootstrap, and simulated answers
+that depend."""
 
 import numpy as np
 import pandas as pd
@@ -25,13 +26,20 @@ def answers(people=40, alike=0.6, seed=0, ties=False):
     worth = np.linspace(-0.7, 0.7, 5)
     p = 1.0 / (1.0 + np.exp(worth[SECOND] - worth[FIRST]))
     own = rng.normal(size=(people, 5))
-    lean = np.sqrt(alike / 2) * (own[:, FIRST] - own[:, SECOND]) + np.sqrt(1 - alike) * rng.normal(size=(people, 10))
+    lean = np.sqrt(alike / 2) * (own[:, FIRST] - own[:, SECOND]) + np.sqrt(1 - alike) * rng.normal(
+        size=(people, 10)
+    )
     won = np.where(lean < ndtri(p), "first", "second")
     if ties:
         won[rng.random(won.shape) < 0.2] = "tie"
     who, pair = (part.ravel() for part in np.indices(won.shape))
     names = np.array(OPTIONS)
-    rows = {"respondent": who, "first": names[FIRST][pair], "second": names[SECOND][pair], "chosen": won.ravel()}
+    rows = {
+        "respondent": who,
+        "first": names[FIRST][pair],
+        "second": names[SECOND][pair],
+        "chosen": won.ravel(),
+    }
     return pd.DataFrame(rows).assign(sex=np.where(who % 2, "f", "m"))
 
 
@@ -53,10 +61,15 @@ def test_scores_are_the_gradients_of_each_person(name):
     data = make()
     found = maximised(data=data, **settings).estimates_
     rng = np.random.default_rng(2)
-    weights, beta = rng.gamma(1.0, size=len(found.weights)), 0.3 * rng.normal(size=len(found.maximum.beta))
+    weights, beta = (
+        rng.gamma(1.0, size=len(found.weights)),
+        0.3 * rng.normal(size=len(found.maximum.beta)),
+    )
     clusters = found.clusters
     each = found.pose.scores(clusters.tally, weights, beta)
-    np.testing.assert_allclose(each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9
+    )
     point, step = np.concatenate([np.log(weights), beta]), 1e-6
     for person in (0, clusters.number - 1):
         counts = clusters.tally[[person]].toarray()[0]
@@ -65,7 +78,10 @@ def test_scores_are_the_gradients_of_each_person(name):
             up, down = point.copy(), point.copy()
             up[k] += step
             down[k] -= step
-            ends = [np.log(found.pose.probabilities(np.exp(z[: len(weights)]), z[len(weights) :])) for z in (up, down)]
+            ends = [
+                np.log(found.pose.probabilities(np.exp(z[: len(weights)]), z[len(weights) :]))
+                for z in (up, down)
+            ]
             numeric.append(counts @ (ends[0] - ends[1]) / (2 * step))
         np.testing.assert_allclose(each[person], numeric, atol=1e-6)
 
@@ -92,12 +108,18 @@ def test_the_covariance_is_the_sandwich():
     table = model.summary(ci=0.95)
     log_odds = np.log(table[["weight", "high"]] / (1.0 - table[["weight", "high"]]))
     reach = (log_odds["high"] - log_odds["weight"]) / (table["std_error"] / (w * (1.0 - w)))
-    np.testing.assert_allclose(reach, 2.0226909, rtol=1e-6)  # Student's t with 39 degrees of freedom
+    # Student's t with 39 degrees of freedom
+    np.testing.assert_allclose(reach, 2.0226909, rtol=1e-6)
     independent = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         th.PairedComparisons(data.counts, data.labels)
     )
-    np.testing.assert_allclose(table["std_error_independent"], independent.standard_errors_, rtol=1e-9)
-    assert "std_error_independent" not in independent.summary() and (table["std_error"].iloc[1:4].to_numpy() > 0).all()
+    np.testing.assert_allclose(
+        table["std_error_independent"], independent.standard_errors_, rtol=1e-9
+    )
+    assert (
+        "std_error_independent" not in independent.summary()
+        and (table["std_error"].iloc[1:4].to_numpy() > 0).all()
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -107,7 +129,10 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     found = maximised(data=data, **settings).estimates_
     rng = np.random.default_rng(2)
     tally = found.clusters.tally.multiply(rng.integers(1, 9, (found.clusters.number, 1))).tocsr()
-    weights, beta = rng.gamma(1.0, size=len(found.weights)), 0.3 * rng.normal(size=len(found.maximum.beta))
+    weights, beta = (
+        rng.gamma(1.0, size=len(found.weights)),
+        0.3 * rng.normal(size=len(found.maximum.beta)),
+    )
     pose = found.pose.with_counts(np.asarray(tally.sum(axis=0)).ravel())
     gradients = pose.scores(eye_array(tally.shape[1], format="csr"), weights, beta)
     p = pose.probabilities(weights, beta)
@@ -116,12 +141,15 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     root = inverse_root(curvature, 1e-9)
     scores = RespondentScores(pose, tally, weights, beta, root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
-    np.testing.assert_allclose(root @ scores.variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        root @ scores.variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5
+    )
 
 
 @pytest.mark.fit
 def test_standard_errors_and_tests_of_unequal_respondents():
-    """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two contrasts together."""
+    """The Bradley-Terry model by hand: covariance, degrees of freedom of each weight, and of two
+    contrasts together."""
     frame = pd.concat([answers(people=12), *[answers(people=3, seed=5)] * 6])
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         th.PairedComparisons.from_trials(frame, respondent="respondent")
@@ -141,8 +169,12 @@ def test_standard_errors_and_tests_of_unequal_respondents():
     z = (w[0] - w[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
     assert one.p_value == pytest.approx(2 * student.sf(abs(z), df), rel=1e-6)
     assert one.table["p_value"].iloc[0] == pytest.approx(one.p_value, rel=1e-9)
-    # the covariance of two contrasts as a Wishart matrix, by simulated scores with the variances of independent answers
-    scores, rng = RespondentScores(pose, tally, w, np.zeros(0), inverse_root(curvature, 1e-9)), np.random.default_rng(1)
+    # the covariance of two contrasts as a Wishart matrix, by simulated scores with the variances of
+    # independent answers
+    scores, rng = (
+        RespondentScores(pose, tally, w, np.zeros(0), inverse_root(curvature, 1e-9)),
+        np.random.default_rng(1),
+    )
     half = inverse_root(curvature, 1e-9)
     both = np.stack([contrast, jacobian[0] - jacobian[2]])
     side = half.T @ both.T
@@ -158,11 +190,15 @@ def test_standard_errors_and_tests_of_unequal_respondents():
     df = scores.degrees(both.T[None])[0]
     assert df == pytest.approx(6.0 / np.var(entries, axis=0).sum(), rel=0.1)  # four standard errors
     fewer = th.paired.wald_test(model, [{"A": 1, "B": -1}, {"A": 1, "C": -1}])
-    assert fewer.p_value == pytest.approx(fisher.sf(fewer.statistic * (df - 1) / (2 * df), 2, df - 1), rel=1e-6)
+    assert fewer.p_value == pytest.approx(
+        fisher.sf(fewer.statistic * (df - 1) / (2 * df), 2, df - 1), rel=1e-6
+    )
 
 
 def test_more_contrasts_than_degrees_of_freedom_are_refused():
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=4, seed=2))
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        comparisons(people=4, seed=2)
+    )
     with refused(ArgumentError, "4 contrasts", "3 degrees"):
         th.paired.wald_test(model, [{"A": 1, other: -1} for other in "BCDE"])
 
@@ -172,13 +208,15 @@ def test_errors_agree_with_the_bootstrap_over_people():
     data = comparisons(people=150, alike=0.8)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     drawn = th.paired.bootstrap(data.by_respondent(), samples=400, random_seed=1).table["std_error"]
-    np.testing.assert_allclose(model.standard_errors_, drawn, rtol=0.12)  # of 400 samples: 3.5 % each
+    # of 400 samples: 3.5 % each
+    np.testing.assert_allclose(model.standard_errors_, drawn, rtol=0.12)
     assert (drawn / model.summary()["std_error_independent"]).max() > 1.25
 
 
 @pytest.mark.fit  # for its time
 def test_the_test_of_fit_holds_its_size_though_answers_depend():
-    """At 5 % of 60 sets: 3 expected; more than 9 or a mean p far from a half has a probability below .001."""
+    """At 5 % of 60 sets: 3 expected; more than 9 or a mean p far from a half has a probability
+    below .001."""
     over_people, design = [], []
     for seed in range(60):
         found = maximised(data=comparisons(people=40, alike=0.8, seed=100 + seed)).estimates_
@@ -198,10 +236,14 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     assert f"p = {found.p_value:.3f}, clustered by respondent (60)" in found.note
     effect = small.estimates_.design_effect(large.estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
-    # every person answering the same twice doubles the statistic and the effect, and changes no decision
+    # every person answering the same twice doubles the statistic and the effect, and changes no
+    # decision
     twice = pd.concat([answers(people=60)] * 2)
     data = th.PairedComparisons.from_trials(twice, respondent="respondent")
-    again = [th.EliminationByAspects(a, method="maximum-likelihood").fit(data) for a in ("unique", ASPECTS)]
+    again = [
+        th.EliminationByAspects(a, method="maximum-likelihood").fit(data)
+        for a in ("unique", ASPECTS)
+    ]
     assert th.likelihood_ratio(*again).statistic == pytest.approx(2 * found.statistic, rel=1e-5)
     assert th.likelihood_ratio(*again).p_value == pytest.approx(found.p_value, rel=1e-4)
     assert again[0].fit_test().p_value == pytest.approx(small.fit_test().p_value, rel=1e-5)
@@ -209,7 +251,9 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
 
 
 def test_a_hypothesis_about_several_options_over_people():
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=20))
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        comparisons(people=20)
+    )
     found = th.paired.wald_test(model, [{"A": 1, "B": -1}, {"A": 1, "C": -1}])
     assert found.p_value == pytest.approx(fisher.sf(found.statistic * 18 / (2 * 19), 2, 18))
 
@@ -217,11 +261,15 @@ def test_a_hypothesis_about_several_options_over_people():
 @pytest.mark.fit  # for its time
 @pytest.mark.usefixtures("few_replicates")
 def test_few_people_are_said_to_be_few():
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        comparisons(people=8)
+    )
     said(model.estimates_.error_source, "8 respondents", "9 respondents", "5 more")
     assert model.fit_test().people == 0 and "std_error_independent" in model.summary()
     assert "clustered by respondent (8)" in str(model)
-    enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=9))
+    enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        comparisons(people=9)
+    )
     assert enough.fit_test(samples=19).people == 9
     said(enough.estimates_.error_source, "9 respondents", "8 degrees of freedom")
 
@@ -229,8 +277,13 @@ def test_few_people_are_said_to_be_few():
 def test_people_stay_in_choices_and_back():
     data = comparisons(people=12)
     choices = th.Choices.from_comparisons(data)
-    assert choices.respondents == data.respondents and choices.to_comparisons().answers == data.answers
+    assert (
+        choices.respondents == data.respondents and choices.to_comparisons().answers == data.answers
+    )
     assert data != choices.to_comparisons()  # which do not say what was first
     assert list(choices.to_comparisons().people.columns) == ["sex"]
-    models = [th.EliminationByAspects("unique", method="maximum-likelihood").fit(each) for each in (data, choices)]
+    models = [
+        th.EliminationByAspects("unique", method="maximum-likelihood").fit(each)
+        for each in (data, choices)
+    ]
     pd.testing.assert_series_equal(models[0].standard_errors_, models[1].standard_errors_)

@@ -11,7 +11,8 @@ import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 DATA = with_ties(random_comparisons(5, 5, most=9), 1)
-MANY = DATA.with_counts(100 * (1 + DATA.wins), 100 * (1 + DATA.losses), 100 * (1 + DATA.tied))  # enough for chi-square
+# enough for chi-square
+MANY = DATA.with_counts(100 * (1 + DATA.wins), 100 * (1 + DATA.losses), 100 * (1 + DATA.tied))
 GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 
 
@@ -50,10 +51,17 @@ def test_given_aspects_against_a_search(lapse):
 
     def loss(x):
         return -log_likelihood(
-            DATA, GIVEN, dict(zip(names, np.exp(np.r_[0.0, x[:-1]]), strict=True)), np.exp(x[-1]), lapse
+            DATA,
+            GIVEN,
+            dict(zip(names, np.exp(np.r_[0.0, x[:-1]]), strict=True)),
+            np.exp(x[-1]),
+            lapse,
         )
 
-    start = np.r_[np.log(np.maximum(model.weights_, 1e-4))[1:] - np.log(max(model.weights_.iloc[0], 1e-4)), 0.0]
+    start = np.r_[
+        np.log(np.maximum(model.weights_, 1e-4))[1:] - np.log(max(model.weights_.iloc[0], 1e-4)),
+        0.0,
+    ]
     assert loss(start) > -model.log_likelihood_
     other = minimize(loss, start, method="L-BFGS-B", tol=1e-12)
     assert model.log_likelihood_ >= -other.fun - 1e-6
@@ -75,10 +83,15 @@ def test_answers_know_ties(tmp_path):
     for kind, whole in (("deviance", model.deviance_), ("pearson", model.pearson_)):
         assert (model.residuals(kind)["residual"] ** 2).sum() == pytest.approx(whole)
     left_out = maximised(data=MANY).leave_one_out()
-    assert left_out.attrs["nll"] == pytest.approx(left_out["nll"].mean()) and (left_out["nll"] > 0).all()
+    assert (
+        left_out.attrs["nll"] == pytest.approx(left_out["nll"].mean())
+        and (left_out["nll"] > 0).all()
+    )
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
-    assert again.summary().equals(model.summary()) and again.predict_outcomes([("0", "1")]).equals(table.iloc[:1])
+    assert again.summary().equals(model.summary()) and again.predict_outcomes([("0", "1")]).equals(
+        table.iloc[:1]
+    )
     assert model.fit_test(samples=3).samples == 3
 
 
@@ -103,7 +116,8 @@ def test_what_cannot_be_is_refused():
 
 
 def test_ties_without_a_finite_estimate_are_warned_of():
-    """With w = e and nu = 1 / sqrt(e) for the one who never won, e to 0, the two outcomes that occurred keep theirs."""
+    """With w = e and nu = 1 / sqrt(e) for the one who never won, e to 0, the two outcomes that
+    occurred keep theirs."""
     data = th.PairedComparisons([[0, 3], [0, 0]], ties=[[0, 2], [2, 0]])
     with warned(EstimateWarning, "tie parameter grows"):
         found = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)

@@ -21,7 +21,9 @@ COSTS = {"zoom": {"no": 0, "yes": 4}, "brand": {"A": 1, "B": 2.5, "C": 0}}
 
 @pytest.fixture(scope="module")
 def model():
-    return th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(simulated(people=20)))
+    return th.MultinomialLogit(linear="price").fit(
+        th.ChoiceExperiment.from_frame(simulated(people=20))
+    )
 
 
 LARGE = SPACE | {"price": np.linspace(5.0, 25.0, 60).tolist()}
@@ -33,14 +35,17 @@ def earned_by(line):
 
 
 def lines_by_odds(model, n, profit):
-    """All lines of many products and what they are worth, by the odds of each product against the others."""
+    """All lines of many products and what they are worth, by the odds of each product against the
+    others."""
     products = sorted(product(*LARGE.values()))
     offered = pd.concat([pd.DataFrame(products, columns=list(SPACE)), OTHERS])
     odds = model.predict_proba(offered.assign(id="x", task=1))
     worth = odds[:-2] * (earned_by(products) if profit else 1.0)
     places = np.array(list(combinations(range(len(products)), n)))
     values = worth[places].sum(axis=1) / (odds[places].sum(axis=1) + odds[-2:].sum())
-    return {tuple(products[k] for k in line): value for line, value in zip(places, values, strict=True)}
+    return {
+        tuple(products[k] for k in line): value for line, value in zip(places, values, strict=True)
+    }
 
 
 def every_line(model, n, profit):
@@ -77,13 +82,18 @@ def test_the_best_line_is_that_of_all(model, n, profit, space):
 
 
 def test_costs_that_do_not_add_up_are_of_combinations(model):
-    both = {(zoom, brand): COSTS["zoom"][zoom] + COSTS["brand"][brand] for zoom, brand in product(*COSTS.values())}
+    both = {
+        (zoom, brand): COSTS["zoom"][zoom] + COSTS["brand"][brand]
+        for zoom, brand in product(*COSTS.values())
+    }
     added = model.best_products(SPACE, OTHERS, price="price", costs=COSTS)
     pd.testing.assert_frame_equal(
         model.best_products(SPACE, OTHERS, price="price", costs={("zoom", "brand"): both}), added
     )
     dearer = {pair: 50.0 * (pair == ("yes", "B")) for pair in both}  # which no sum of two costs is
-    table = model.best_products(SPACE, OTHERS, price="price", costs={**COSTS, ("zoom", "brand"): dearer}, top=24)
+    table = model.best_products(
+        SPACE, OTHERS, price="price", costs={**COSTS, ("zoom", "brand"): dearer}, top=24
+    )
     is_dearer = ((table["zoom"] == "yes") & (table["brand"] == "B")).to_numpy()
     rows = table[["price", "brand", "zoom"]].itertuples(index=False, name=None)
     every = every_line(model, 1, profit=True)
@@ -97,7 +107,9 @@ def test_probabilities_of_being_best_are_shares_of_draws(model):
     assert table["probability_best"].sum() == pytest.approx(1.0) and len(table) == 6
     shares = []
     for row in table[list(SPACE)].itertuples(index=False, name=None):
-        offered = pd.concat([pd.DataFrame([row], columns=list(SPACE)), OTHERS]).reset_index(drop=True)
+        offered = pd.concat([pd.DataFrame([row], columns=list(SPACE)), OTHERS]).reset_index(
+            drop=True
+        )
         shares.append(model.market_shares(offered, each_draw=True)["share"]["1"].to_numpy()[1:])
     best = np.bincount(np.argmax(shares, axis=0), minlength=6) / len(shares[0])
     np.testing.assert_allclose(table["probability_best"], best)
@@ -122,7 +134,10 @@ def test_product_classes_and_the_no_choice_option():
         ({"attributes": [1]}, ("must map each attribute",)),
         ({"costs": COSTS}, ("`costs` require `price`",)),
         ({"costs": {"zoom": {"no": 0}}, "price": "price"}, ("`costs` of 'zoom'", "'yes'")),
-        ({"costs": {"zoom": {"no": 0, "yes": 1, "yas": 2}}, "price": "price"}, ("`costs` of 'zoom'", "'yas'")),
+        (
+            {"costs": {"zoom": {"no": 0, "yes": 1, "yas": 2}}, "price": "price"},
+            ("`costs` of 'zoom'", "'yas'"),
+        ),
         ({"costs": {"zoom": {"no": 0, "yes": "much"}}, "price": "price"}, ("must be numbers",)),
         ({"costs": {"size": {}}, "price": "price"}, ("contains 'size'",)),
         ({"costs": {("zoom", "zoom"): {}}, "price": "price"}, ("'zoom'",)),
@@ -130,7 +145,10 @@ def test_product_classes_and_the_no_choice_option():
             {"costs": {("zoom", "brand"): {"no": 1}}, "price": "price"},
             ("got 'no'",),
         ),
-        ({"costs": {("zoom", "brand"): {("no", "A"): 1}}, "price": "price"}, ("'zoom'", "'brand'", "'no, B'")),
+        (
+            {"costs": {("zoom", "brand"): {("no", "A"): 1}}, "price": "price"},
+            ("'zoom'", "'brand'", "'no, B'"),
+        ),
         ({"costs": 4, "price": "price"}, ("must map attributes",)),
         ({"price": "brand"}, ("'A'", "number")),
         ({"price": "cost"}, ("is 'cost'",)),

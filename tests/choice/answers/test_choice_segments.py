@@ -1,4 +1,5 @@
-"""Segments of people on a posterior: known partitions, preferences by hand, segments that are found again, mistakes."""
+"""Segments of people on a posterior: known partitions, preferences by hand, segments that are found
+again, mistakes."""
 
 from functools import cache
 from itertools import permutations
@@ -12,7 +13,14 @@ from scipy.special import expit
 import thali as th
 from thali._choice.coding import coding_of
 from thali._inference.seeds import streams
-from thali._people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
+from thali._people.segments import (
+    Preferences,
+    adjusted_rand,
+    centres_of,
+    distances,
+    names_of,
+    segments_of,
+)
 from thali.errors import ArgumentError, DataError
 
 LEVELS = (("price", "5"), ("price", "9"), ("zoom", "no"), ("zoom", "yes"))
@@ -22,7 +30,9 @@ LEVELS = (("price", "5"), ("price", "9"), ("zoom", "no"), ("zoom", "yes"))
 def data(none=False):
     frame, truth = of_segments(people=60, tasks=8, seed=3, none=none)
     levels = {"brand": ["A", "B", "C"]} if none else None
-    return th.ChoiceExperiment.from_frame(frame, none={"brand": "none"} if none else None, levels=levels), truth
+    return th.ChoiceExperiment.from_frame(
+        frame, none={"brand": "none"} if none else None, levels=levels
+    ), truth
 
 
 @cache
@@ -60,7 +70,9 @@ def test_k_means_finds_the_least_sum_of_squares():
     sums = []
     for code in range(1, 2**7):
         first = np.array([code >> n & 1 for n in range(8)], bool)
-        sums.append(sum(((part - part.mean(axis=0)) ** 2).sum() for part in (points[first], points[~first])))
+        sums.append(
+            sum(((part - part.mean(axis=0)) ** 2).sum() for part in (points[first], points[~first]))
+        )
     assert found == pytest.approx(min(sums), rel=1e-12)
 
 
@@ -81,7 +93,9 @@ def test_preferences_of_tastes(linear):
     assert len(found) == 8 and found.index[0] == ("price", "5")
     rows = np.array([[price, 1, 0] for price in range(3)])
     utility = tastes @ coding.matrix(rows).T
-    middle = (expit(utility[..., 1] - utility[..., 0]) + expit(utility[..., 1] - utility[..., 2])) / 2
+    middle = (
+        expit(utility[..., 1] - utility[..., 0]) + expit(utility[..., 1] - utility[..., 2])
+    ) / 2
     assert found.iloc[1] == pytest.approx(middle.mean(), abs=1e-12)
     assert found["price"].sum() == pytest.approx(1.5, abs=1e-12)
 
@@ -110,7 +124,9 @@ def test_preferences_for_no_choice():
     real = with_none.products[with_none.products[:, 0] == 1]
     kept = real[np.linspace(0, len(real) - 1, 5).round().astype(int)]
     nothing = coding.matrix(np.array([[0, -1, -1, -1]]))
-    assert found.iloc[1] == pytest.approx(expit(tastes @ (coding.matrix(kept) - nothing).T).mean(), abs=1e-12)
+    assert found.iloc[1] == pytest.approx(
+        expit(tastes @ (coding.matrix(kept) - nothing).T).mean(), abs=1e-12
+    )
 
 
 def test_known_groups_are_found_with_sizes_profiles_and_certainty():
@@ -120,11 +136,19 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
     assert list(found.assignment["segment"] - 1) == list(truth)
     assert list(found.sizes["respondents"]) == [12, 8, 5] and found.stability == 1.0
     np.testing.assert_allclose(found.sizes["share"], [12 / 25, 8 / 25, 5 / 25])
-    assert (found.assignment["probability"] == 1.0).all() and (found.probabilities.sum(axis=1) == 1.0).all()
+    assert (found.assignment["probability"] == 1.0).all() and (
+        found.probabilities.sum(axis=1) == 1.0
+    ).all()
     own = found.profiles.query("segment == 1")
-    np.testing.assert_allclose(own["preferred"], preferences.values[:, truth == 0].mean(axis=(0, 1)))
+    np.testing.assert_allclose(
+        own["preferred"], preferences.values[:, truth == 0].mean(axis=(0, 1))
+    )
     np.testing.assert_allclose(own["all_respondents"], preferences.values.mean(axis=(0, 1)))
-    assert list(found.sizes["name"]) == ["price 5", "zoom yes, price matters less", "zoom no, price matters less"]
+    assert list(found.sizes["name"]) == [
+        "price 5",
+        "zoom yes, price matters less",
+        "zoom no, price matters less",
+    ]
     assert list(found.table().columns) == [
         "attribute",
         "level",
@@ -138,19 +162,31 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
 
 
 def test_the_ends_of_intervals_are_called_as_in_every_table():
-    """NAME_low and NAME_high of the column NAME, which lies between them where the draws are noisy."""
+    """NAME_low and NAME_high of the column NAME, which lies between them where the draws are
+    noisy."""
     found = segments_of(drawn(noise=0.3)[0], 3, 0)
     assert list(found.sizes) == ["name", "respondents", "share", "share_low", "share_high"]
-    wanted = ["segment", "attribute", "level", "preferred", "preferred_low", "preferred_high", "all_respondents"]
+    wanted = [
+        "segment",
+        "attribute",
+        "level",
+        "preferred",
+        "preferred_low",
+        "preferred_high",
+        "all_respondents",
+    ]
     assert list(found.profiles) == wanted
     for name, table in (("share", found.sizes), ("preferred", found.profiles)):
         assert table.attrs["interval"] == 0.89
-        assert (table[f"{name}_low"] <= table[name]).all() and (table[name] <= table[f"{name}_high"]).all()
+        assert (table[f"{name}_low"] <= table[name]).all() and (
+            table[name] <= table[f"{name}_high"]
+        ).all()
         assert (table[f"{name}_low"] < table[f"{name}_high"]).any()
 
 
 def test_noise_is_unstable():
-    """Independent preferences of everybody in every draw: the draws agree no more than chance makes them."""
+    """Independent preferences of everybody in every draw: the draws agree no more than chance makes
+    them."""
     values = np.random.default_rng(8).random((40, 60, 4))
     found = segments_of(Preferences(LEVELS, values, tuple(map(str, range(60)))), 3, 0)
     assert found.stability < 0.15 and found.assignment["probability"].mean() < 0.7
@@ -165,7 +201,9 @@ def test_a_number_does_not_depend_on_the_others_and_the_seed_repeats():
 
 def test_names_are_distinct_and_say_what_is_liked():
     everybody = np.array([0.7, 0.3, 0.3, 0.7])
-    names = names_of(LEVELS, np.array([[0.9, 0.1, 0.2, 0.8], [0.5, 0.5, 0.3, 0.7], everybody]), everybody)
+    names = names_of(
+        LEVELS, np.array([[0.9, 0.1, 0.2, 0.8], [0.5, 0.5, 0.3, 0.7], everybody]), everybody
+    )
     assert names == ["price 5, zoom yes", "price matters less", "close to average"]
     levels = (("inside", "none"), ("inside", "inside"), *LEVELS)
     rows = np.array([[0.9, 0.1, 0.9, 0.1, 0.1, 0.9], [0.9, 0.1, 0.9, 0.1, 0.3, 0.7]])
@@ -207,7 +245,9 @@ def test_mistakes():
 def test_sampled_models_find_the_segments(make):
     frame, truth = of_segments(people=120, tasks=20, seed=5)
     run = {"draws": 300} if make is th.HierarchicalLogit else {"sweeps": 1500}
-    model = make().fit(th.ChoiceExperiment.from_frame(frame), **run, random_seed=1, progressbar=False)
+    model = make().fit(
+        th.ChoiceExperiment.from_frame(frame), **run, random_seed=1, progressbar=False
+    )
     found = model.segments()
     assert len(found) == 3
     assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9

@@ -16,7 +16,16 @@ def test_the_amount_is_positive_and_for_what_is_liked(liked):
         utility = 2.0 * (brands == liked) - prices + rng.gumbel(size=2)
         for k in range(2):
             chosen = int(k == utility.argmax())
-            rows.append({"id": 1, "task": task, "alt": k + 1, "brand": brands[k], "price": prices[k], "choice": chosen})
+            rows.append(
+                {
+                    "id": 1,
+                    "task": task,
+                    "alt": k + 1,
+                    "brand": brands[k],
+                    "price": prices[k],
+                    "choice": chosen,
+                }
+            )
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows), levels={"brand": ["Clara", "Store"]})
     model = th.MultinomialLogit(linear="price").fit(data)
     (found,) = [each for each in model.findings(price="price") if each.key == "willingness_to_pay"]

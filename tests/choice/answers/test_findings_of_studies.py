@@ -17,13 +17,17 @@ from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit
 
-MARKET = pd.DataFrame({"product": ["A", "B"], "price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]})
+MARKET = pd.DataFrame(
+    {"product": ["A", "B"], "price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+)
 MARKET = MARKET.set_index("product")
 
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+    return th.ChoiceExperiment.from_frame(
+        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,19 +42,27 @@ def classes(data):
 
 def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
     both = pd.concat(
-        [MARKET.reset_index().assign(scenario=name, price=[5, price]) for name, price in (("now", 25), ("cut", 5))]
+        [
+            MARKET.reset_index().assign(scenario=name, price=[5, price])
+            for name, price in (("now", 25), ("cut", 5))
+        ]
     )
     found = logit.findings(market=both)["market_shares"]
     shares = logit.market_shares(both).reset_index()
     for scenario, told in (("now", "in scenario now: "), ("cut", "In scenario cut: ")):
         best = shares[shares["scenario"] == scenario].sort_values("share").iloc[-1]
-        assert told in found.sentence and f"{100 * best['share']:.0f} %" in found.sentence.partition(told)[2]
+        assert (
+            told in found.sentence
+            and f"{100 * best['share']:.0f} %" in found.sentence.partition(told)[2]
+        )
         assert best["product"] in found.sentence
     assert not found.notes
 
 
 def test_shares_that_are_the_same_as_written_have_no_first(data):
-    shares = pd.DataFrame({"share": [0.385, 0.23, 0.3854], "share_low": 0.35, "share_high": 0.42}, index=list("ABC"))
+    shares = pd.DataFrame(
+        {"share": [0.385, 0.23, 0.3854], "share_low": 0.35, "share_high": 0.42}, index=list("ABC")
+    )
     shares.attrs["whose"] = "of the respondents"
 
     class Told(th.MultinomialLogit):
@@ -80,12 +92,21 @@ def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
 
 def test_a_market_without_the_option_of_none_says_so():
     rows = []
-    for k, (task, products) in enumerate(simulated(people=8, seed=3).groupby(["id", "task"], sort=False)):
+    for k, (task, products) in enumerate(
+        simulated(people=8, seed=3).groupby(["id", "task"], sort=False)
+    ):
         none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
-        rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
-    data = th.ChoiceExperiment.from_frame(pd.concat(rows), attributes=["price", "brand", "zoom"], none="4")
+        rows += [
+            products.assign(choice=0 if k % 4 == 3 else products["choice"]),
+            pd.DataFrame([none]),
+        ]
+    data = th.ChoiceExperiment.from_frame(
+        pd.concat(rows), attributes=["price", "brand", "zoom"], none="4"
+    )
     model = th.MultinomialLogit(linear="price").fit(data)
-    assert "included a no-choice option" in str(model.findings(market=MARKET)["market_shares"].notes[0])
+    assert "included a no-choice option" in str(
+        model.findings(market=MARKET)["market_shares"].notes[0]
+    )
     (column, label), *_ = data.scheme.none
     offered = pd.concat([MARKET.reset_index(), pd.DataFrame([{"product": "none"}])]).assign(
         **{column: ["1", "2", label]}
@@ -152,7 +173,10 @@ def test_columns_have_their_errors(logit):
 
     assert errors("market_shares") == {"share": "share_se"}
     assert errors("level_effects") == {"effect": "std_error"}
-    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "std_error"}
+    assert errors("attribute_importance") == {
+        "range_share": "range_share_se",
+        "importance": "std_error",
+    }
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 
@@ -173,14 +197,17 @@ def test_slides_of_something_else_are_refused(tmp_path):
 
 def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     frame = simulated(people=8, seed=3).assign(choice=0)
-    frame.loc[frame.groupby(["id", "task"], sort=False).sample(1, random_state=5).index, "choice"] = 1  # by chance
+    frame.loc[
+        frame.groupby(["id", "task"], sort=False).sample(1, random_state=5).index, "choice"
+    ] = 1  # by chance
     data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
     quick = {"draws": 40, "tune": 40, "chains": 1, "random_seed": 1, "progressbar": False}
     with warnings.catch_warnings(action="ignore"):
         looking = th.HierarchicalLogit(linear="price").fit(data, **quick)
     classes = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
     sentence, own = (
-        model.findings(segments=2, random_seed=1)["segment_sizes"].sentence for model in (looking, classes)
+        model.findings(segments=2, random_seed=1)["segment_sizes"].sentence
+        for model in (looking, classes)
     )
     assert "LatentClassLogit estimates" in str(sentence)
     assert "latent-class-logit estimates" in sentence.render(TYPED)

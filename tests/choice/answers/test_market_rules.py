@@ -1,4 +1,5 @@
-"""Rules of choice, availability, actual shares, elasticities, sources of volume, hold-out tasks: against own sums."""
+"""Rules of choice, availability, actual shares, elasticities, sources of volume, hold-out tasks:
+against own sums."""
 
 import warnings
 
@@ -16,7 +17,12 @@ from thali.errors import ArgumentError, DataError, DataWarning
 pytestmark = pytest.mark.fit
 
 MARKET = pd.DataFrame(
-    {"product": ["A", "B", "C"], "price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
+    {
+        "product": ["A", "B", "C"],
+        "price": [5, 15, 25],
+        "brand": ["A", "B", "C"],
+        "zoom": ["no", "yes", "yes"],
+    }
 )
 THESE = {"people": "respondents"}
 ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
@@ -24,7 +30,9 @@ ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+    return th.ChoiceExperiment.from_frame(
+        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +44,14 @@ def multinomial(data):
 def hierarchical(data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return th.HierarchicalLogit(linear="price").fit(data, draws=40, tune=30, random_seed=1, progressbar=False)
+        return th.HierarchicalLogit(linear="price").fit(
+            data, draws=40, tune=30, random_seed=1, progressbar=False
+        )
 
 
 def utilities(model, market=MARKET):
-    """Utilities (draws, people, products) and prices' coefficients (draws, people), by the columns' names."""
+    """Utilities (draws, people, products) and prices' coefficients (draws, people), by the columns'
+    names."""
     beta = model.posterior_["posterior"]["beta"]
     tastes = beta.stack(row=["chain", "draw"]).transpose("row", "respondent", "coefficient")
     names = [str(name) for name in tastes["coefficient"].values]
@@ -48,7 +59,9 @@ def utilities(model, market=MARKET):
     for row, product in enumerate(market.to_dict("records")):
         for column, name in enumerate(names):
             attribute, _, level = name.rstrip("]").partition("[")
-            x[row, column] = product["price"] if attribute == "price" else product[attribute] == level
+            x[row, column] = (
+                product["price"] if attribute == "price" else product[attribute] == level
+            )
     return tastes.values @ x.T, tastes.values[:, :, names.index("price")]
 
 
@@ -60,18 +73,25 @@ def softmax(u):
 def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
     u, _ = utilities(hierarchical)
     np.testing.assert_allclose(
-        hierarchical.market_shares(MARKET, **THESE)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9
+        hierarchical.market_shares(MARKET, **THESE)["share"],
+        softmax(u).mean(axis=(0, 1)),
+        rtol=1e-9,
     )
 
 
-# whose shares -------------------------------------------------------------------------------------------------
+# whose shares -------------------------------------------------------------------------------------
 
 
 def fixed_posterior(draws, people, sd):
-    """A model whose respondents differ by `sd`, and less from draw to draw; and its shares (draws, people, 3)."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=people, seed=4), attributes=["price", "brand", "zoom"])
+    """A model whose respondents differ by `sd`, and less from draw to draw; and its shares (draws,
+    people, 3)."""
+    data = th.ChoiceExperiment.from_frame(
+        simulated(people=people, seed=4), attributes=["price", "brand", "zoom"]
+    )
     rng, size = np.random.default_rng(2), np.array([0.1, 1.0, 1.0, 1.0])
-    tastes = size * (sd * rng.normal(size=(1, people, 4)) + 0.3 * rng.normal(size=(draws, people, 4)))
+    tastes = size * (
+        sd * rng.normal(size=(1, people, 4)) + 0.3 * rng.normal(size=(draws, people, 4))
+    )
     model = with_tastes(data, tastes, linear="price")
     return model, softmax(utilities(model)[0])
 
@@ -85,17 +105,22 @@ def test_draws_are_thinned_evenly_within_chains(data):
 
 
 def each_draw(model, people=None, weights=None, seed=0, change=None):
-    return model.market_shares(MARKET, change, people, weights, each_draw=True, cores=1, random_seed=seed)
+    return model.market_shares(
+        MARKET, change, people, weights, each_draw=True, cores=1, random_seed=seed
+    )
 
 
 def test_the_variance_of_the_market_is_that_of_respondents_and_that_between_them():
-    """Var E + E Var: given the p_n of a draw the Bayesian bootstrap has the variance Var_n(p_n) / (N + 1)."""
+    """Var E + E Var: given the p_n of a draw the Bayesian bootstrap has the variance Var_n(p_n) /
+    (N + 1)."""
     model, p = fixed_posterior(20_000, 12, 1.0)
     among, between = p.mean(axis=1).var(axis=0), p.var(axis=1).mean(axis=0) / 13
     assert (between > 3 * among).all()
     found = each_draw(model)["share"]
     np.testing.assert_allclose(found.var(), among + between, rtol=5 * np.sqrt(2 / 20_000))
-    np.testing.assert_allclose(found.mean(), p.mean(axis=(0, 1)), atol=5 * np.sqrt(between.max() / 20_000))
+    np.testing.assert_allclose(
+        found.mean(), p.mean(axis=(0, 1)), atol=5 * np.sqrt(between.max() / 20_000)
+    )
     these = each_draw(model, "respondents")["share"]
     np.testing.assert_allclose(these, p.mean(axis=1), rtol=1e-12)
 
@@ -110,7 +135,8 @@ def test_weights_and_filters_are_kept_in_the_market():
     wanted = part * p[:, 1].mean(axis=0) + (1 - part) * p[:, 2].mean(axis=0)
     np.testing.assert_allclose(found.mean(), wanted, atol=5 * 0.5 / np.sqrt(4_000))
     low, high = np.minimum(p[:, 1], p[:, 2]), np.maximum(p[:, 1], p[:, 2])
-    assert ((found.to_numpy() > low - 1e-12) & (found.to_numpy() < high + 1e-12)).all()  # of nobody else
+    # of nobody else
+    assert ((found.to_numpy() > low - 1e-12) & (found.to_numpy() < high + 1e-12)).all()
     np.testing.assert_allclose(each_draw(model, ["p7"])["share"], p[:, 7], rtol=1e-12)
 
 
@@ -138,7 +164,11 @@ def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
         yield hierarchical.source_of_volume(MARKET, "C", **asked)
         yield hierarchical.best_products(space, MARKET.head(1), **asked)
 
-    for people, sentence in ((None, market), ("respondents", these), ("new", "among new respondents")):
+    for people, sentence in (
+        (None, market),
+        ("respondents", these),
+        ("new", "among new respondents"),
+    ):
         assert {table.attrs["whose"] for table in whose(people)} == {sentence}
     assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of 1 respondent"
     assert multinomial.market_shares(MARKET).attrs["whose"] == market
@@ -147,7 +177,7 @@ def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
     assert {found[name].table.attrs["whose"] for name in ("demand", "elasticities")} == {market}
 
 
-# rules --------------------------------------------------------------------------------------------------------
+# rules --------------------------------------------------------------------------------------------
 
 
 def test_the_scale_multiplies_utilities(hierarchical):
@@ -160,14 +190,17 @@ def test_the_first_choice_is_that_of_the_highest_utility(hierarchical):
     u, _ = utilities(hierarchical)
     wanted = (u == u.max(axis=-1, keepdims=True)).mean(axis=(0, 1))
     how = {"rule": "first-choice", **THESE}
-    np.testing.assert_allclose(hierarchical.market_shares(MARKET, **how)["share"], wanted, atol=1e-12)
+    np.testing.assert_allclose(
+        hierarchical.market_shares(MARKET, **how)["share"], wanted, atol=1e-12
+    )
     twins = pd.concat([MARKET, MARKET.head(1).assign(product="A again")], ignore_index=True)
     shares = hierarchical.market_shares(twins, **how)["share"]
     np.testing.assert_allclose(shares, [wanted[0] / 2, *wanted[1:], wanted[0] / 2], atol=1e-12)
 
 
 def test_a_copy_takes_its_randomised_first_choices_from_its_original(hierarchical):
-    """And products that share no level have independent errors: a multivariate probit by naive simulation."""
+    """And products that share no level have independent errors: a multivariate probit by naive
+    simulation."""
     how = {"rule": "randomised-first-choice"}
     alone = hierarchical.market_shares(MARKET, **how)["share"]
     twins = pd.concat([MARKET, MARKET.head(1).assign(product="A again")], ignore_index=True)
@@ -177,10 +210,13 @@ def test_a_copy_takes_its_randomised_first_choices_from_its_original(hierarchica
     errors = np.zeros((*u.shape[:2], 100, 3))
     for attribute in ("price", "brand", "zoom"):
         levels, place = np.unique(MARKET[attribute].astype(str), return_inverse=True)
-        errors += rng.normal(size=(*u.shape[:2], 100, len(levels)))[..., place] * np.pi / np.sqrt(18.0)
+        errors += (
+            rng.normal(size=(*u.shape[:2], 100, len(levels)))[..., place] * np.pi / np.sqrt(18.0)
+        )
     best = np.argmax(u[:, :, None] + errors, axis=-1)
     wanted = np.array([(best == product).mean() for product in range(3)])
-    assert len(u) * u.shape[1] * 100 > 1e5  # whose errors are below .0016; 2^14 occasions of the same errors: .004
+    # whose errors are below .0016; 2^14 occasions of the same errors: .004
+    assert len(u) * u.shape[1] * 100 > 1e5
     np.testing.assert_allclose(alone, wanted, atol=0.015)
 
 
@@ -200,7 +236,9 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
     after = {"price": {"A": 15}}
     for model in (multinomial, hierarchical):
         draws = model.market_shares(MARKET, after, actual=ACTUAL, each_draw=True)
-        np.testing.assert_allclose(draws["share"], np.tile([*ACTUAL.values()], (len(draws), 1)), rtol=1e-7)
+        np.testing.assert_allclose(
+            draws["share"], np.tile([*ACTUAL.values()], (len(draws), 1)), rtol=1e-7
+        )
     # closed form of one taste: odds change by what the utility changes
     table = multinomial.market_shares(MARKET, after, actual=ACTUAL)
     odds = np.array([*ACTUAL.values()]) * np.exp([10 * multinomial.coef_["price"], 0.0, 0.0])
@@ -208,15 +246,17 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
     assert "treated as known" in table.attrs["notes"][0]
 
 
-# substitution -------------------------------------------------------------------------------------------------
+# substitution -------------------------------------------------------------------------------------
 
 
-# the page -----------------------------------------------------------------------------------------------------
+# the page -----------------------------------------------------------------------------------------
 
 
 def weigh_as_the_page(monkeypatch):
     """Let tables draw the market as the page does, so that both have the same shares."""
-    monkeypatch.setattr(market, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people))
+    monkeypatch.setattr(
+        market, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people)
+    )
 
 
 @pytest.mark.first(4)
@@ -230,7 +270,9 @@ def weigh_as_the_page(monkeypatch):
         {"actual": {"A": 0.4, "B": 0.2, "C": 0.4}, "availability": {"A": 0.6, "B": 0.5}},
     ],
 )
-def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchical, how, monkeypatch):
+def test_the_simulator_has_the_shares_that_were_asked_for(
+    multinomial, hierarchical, how, monkeypatch
+):
     weigh_as_the_page(monkeypatch)
     for model in (hierarchical, multinomial):
         found = model.findings(market=MARKET, **how)["market"]
@@ -249,7 +291,9 @@ def test_what_the_simulator_cannot_do_is_said(hierarchical, monkeypatch):
     with warned(DataWarning, "uses the logit rule"):
         found = hierarchical.findings(market=MARKET, rule="randomised-first-choice")["market"]
     assert "uses the logit rule" in str(found.notes[0])
-    np.testing.assert_allclose(found.table["share"], hierarchical.market_shares(MARKET)["share"], atol=2e-4)
+    np.testing.assert_allclose(
+        found.table["share"], hierarchical.market_shares(MARKET)["share"], atol=2e-4
+    )
 
 
 def test_elasticities_are_found_where_shares_jump(hierarchical):
@@ -261,29 +305,49 @@ def test_elasticities_are_found_where_shares_jump(hierarchical):
 
 def test_elasticities_are_the_derivatives(multinomial, hierarchical):
     table = multinomial.elasticities(MARKET)
-    p, price = multinomial.market_shares(MARKET)["share"].to_numpy(), MARKET["price"].to_numpy(float)
+    p, price = (
+        multinomial.market_shares(MARKET)["share"].to_numpy(),
+        MARKET["price"].to_numpy(float),
+    )
     wanted = multinomial.coef_["price"] * price[:, None] * (np.eye(3) - p[:, None])
     np.testing.assert_allclose(table["elasticity"], wanted.ravel(), rtol=1e-6)
     u, slope = utilities(hierarchical)
     p = softmax(u)
-    by_draw = np.einsum("dn,dnj,dnjk->djk", slope, p, np.eye(3) - p[:, :, None]) / p.sum(axis=1)[:, :, None]
+    by_draw = (
+        np.einsum("dn,dnj,dnjk->djk", slope, p, np.eye(3) - p[:, :, None])
+        / p.sum(axis=1)[:, :, None]
+    )
     wanted = by_draw.mean(axis=0).T * price[:, None]  # row: whose price, column: whose share
     np.testing.assert_allclose(
-        hierarchical.elasticities(MARKET, **THESE)["elasticity"], wanted.ravel(), rtol=1e-6, atol=1e-7
+        hierarchical.elasticities(MARKET, **THESE)["elasticity"],
+        wanted.ravel(),
+        rtol=1e-6,
+        atol=1e-7,
     )
 
 
 def test_an_arc_is_by_the_middle_of_both_ends(multinomial, data):
     table = multinomial.elasticities(MARKET, change=-0.2)
-    before, after = (multinomial.market_shares(each)["share"] for each in (MARKET, MARKET.assign(price=[4, 15, 25])))
+    before, after = (
+        multinomial.market_shares(each)["share"]
+        for each in (MARKET, MARKET.assign(price=[4, 15, 25]))
+    )
     wanted = (after - before) / (after + before) * 9 / -1
     np.testing.assert_allclose(table.head(3)["elasticity"], wanted, rtol=1e-9)
     assert table.head(3)[["from", "to"]].to_numpy().tolist() == [[5.0, 4.0]] * 3
     levels = th.MultinomialLogit().fit(data)  # a coefficient for each price
     table = levels.elasticities(MARKET)
-    assert table.groupby("changed")[["from", "to"]].first().to_numpy().tolist() == [[5, 15], [15, 25], [25, 15]]
-    before, after = (levels.market_shares(each)["share"] for each in (MARKET, MARKET.assign(price=[15, 15, 25])))
-    np.testing.assert_allclose(table.head(3)["elasticity"], (after - before) / (after + before) * 2, rtol=1e-9)
+    assert table.groupby("changed")[["from", "to"]].first().to_numpy().tolist() == [
+        [5, 15],
+        [15, 25],
+        [25, 15],
+    ]
+    before, after = (
+        levels.market_shares(each)["share"] for each in (MARKET, MARKET.assign(price=[15, 15, 25]))
+    )
+    np.testing.assert_allclose(
+        table.head(3)["elasticity"], (after - before) / (after + before) * 2, rtol=1e-9
+    )
 
 
 def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
@@ -296,7 +360,8 @@ def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
     assert table.attrs["won"] == pytest.approx(after[:, 2].mean())
     twice = hierarchical.source_of_volume(MARKET, ["C", "C"], **THESE)
     np.testing.assert_array_equal(twice["source"], table["source"])
-    table = multinomial.source_of_volume(MARKET, ["C"])  # the same tastes: in proportion to the shares
+    # the same tastes: in proportion to the shares
+    table = multinomial.source_of_volume(MARKET, ["C"])
     np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)
 
 
@@ -328,9 +393,13 @@ def test_the_reach_of_a_line_is_who_likes_one_of_it_better_than_nothing(hierarch
 
 def test_nothing_is_what_a_line_is_held_against():
     frame, _ = of_segments(people=12, tasks=6, seed=3, none=True)
-    data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"], none={"brand": "none"})
+    data = th.ChoiceExperiment.from_frame(
+        frame, attributes=["price", "brand", "zoom"], none={"brand": "none"}
+    )
     model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1, progressbar=False)
-    market = pd.concat([MARKET, pd.DataFrame({"product": ["nothing"], "brand": ["none"]})], ignore_index=True)
+    market = pd.concat(
+        [MARKET, pd.DataFrame({"product": ["nothing"], "brand": ["none"]})], ignore_index=True
+    )
     shares = model.market_shares(market, each_draw=True)["share"]
     table = model.reach(market, size=2, top=3)
     assert set(table["members"].explode()) == {"A", "B", "C"} and len(shares)
@@ -341,11 +410,15 @@ def test_nothing_is_what_a_line_is_held_against():
     same = model.market_shares(market, {"price": {"A": 5}}, **how)  # it costs 5 already
     assert (same["change"] == 0.0).all()
     best = {"price": [5.0, 15.0], "brand": ["A", "B"], "zoom": ["no", "yes"]}
-    nothing = pd.DataFrame({"product": ["nothing"], "price": [None], "brand": [None], "zoom": [None]})
-    assert model.best_products(best, nothing.assign(brand="none"), top=1)["share"].between(0, 1).all()
+    nothing = pd.DataFrame(
+        {"product": ["nothing"], "price": [None], "brand": [None], "zoom": [None]}
+    )
+    assert (
+        model.best_products(best, nothing.assign(brand="none"), top=1)["share"].between(0, 1).all()
+    )
 
 
-# tasks held out -----------------------------------------------------------------------------------------------
+# tasks held out -----------------------------------------------------------------------------------
 
 
 def test_hold_out_tasks_are_scored_by_person(hierarchical, data):
@@ -355,9 +428,11 @@ def test_hold_out_tasks_are_scored_by_person(hierarchical, data):
     chosen = fixed.first_row[:-1] + fixed.chosen
     assert table.attrs["log_score"] == pytest.approx(np.log(p[chosen]).mean())
     best = [np.isclose(own, own.max(), rtol=1e-9) for own in np.split(p, fixed.first_row[1:-1])]
-    hits = [own[k] / own.sum() for own, k in zip(best, fixed.chosen, strict=True)]  # like products share a hit
+    # like products share a hit
+    hits = [own[k] / own.sum() for own, k in zip(best, fixed.chosen, strict=True)]
     assert table.attrs["hit_rate"] == pytest.approx(np.mean(hits))
-    assert table.attrs["hit_rate_se"] == pytest.approx(np.std(hits, ddof=1) / np.sqrt(8))  # one task a person
+    # one task a person
+    assert table.attrs["hit_rate_se"] == pytest.approx(np.std(hits, ddof=1) / np.sqrt(8))
     of_task = table.groupby("task")
     np.testing.assert_allclose(of_task[["observed", "predicted"]].sum(), 1.0)
     same = table[table["task"] == 1]
@@ -370,17 +445,20 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     fixed = data.take(data.first_task[:-1])
     scores = multinomial.holdouts(fixed).attrs
     sentence = str(multinomial.findings(holdouts=fixed)["holdouts"].sentence)
-    assert f"are predicted correctly (standard error {100 * scores['hit_rate_se']:.1f});" in sentence
+    assert (
+        f"are predicted correctly (standard error {100 * scores['hit_rate_se']:.1f});" in sentence
+    )
     errors = f"{scores['log_score']:.3f} per choice ({scores['log_score_se']:.3f})"
     assert f"{errors}, compared with {-np.log(3):.3f} for guessing." in sentence
-    alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)  # of one person
+    # of one person
+    alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)
     assert " per choice, compared with -1.099 for" in alone
     said(alone, "correctly; log score")
     with refused(DataError, "ChoiceExperiment", "got DataFrame"):
         multinomial.findings(holdouts=MARKET)
 
 
-# bad questions ------------------------------------------------------------------------------------------------
+# bad questions ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -421,7 +499,9 @@ def test_what_else_is_refused(multinomial):
     with refused(ArgumentError, "share of 'A'"):
         multinomial.market_shares(MARKET, availability={"A": 0.4}, actual=ACTUAL)
     with refused(ArgumentError, "below 1", "4 products"):
-        five = pd.concat([MARKET, MARKET.assign(product=["D", "E", "F"], price=[6, 16, 24])], ignore_index=True)
+        five = pd.concat(
+            [MARKET, MARKET.assign(product=["D", "E", "F"], price=[6, 16, 24])], ignore_index=True
+        )
         limited = dict.fromkeys("ABCDE", 0.5)
         multinomial.market_shares(five, availability=limited, rule="randomised-first-choice")
     with refused(ArgumentError, "product 'Z'"):

@@ -1,4 +1,5 @@
-"""What is said of a market, of people and of tasks is used or refused by every answer about a study, never ignored."""
+"""What is said of a market, of people and of tasks is used or refused by every answer about a
+study, never ignored."""
 
 import inspect
 import warnings
@@ -17,14 +18,19 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 
 ATTRIBUTES = ["price", "brand", "zoom"]
 MARKET = pd.DataFrame(
-    {"product": ["A", "B", "C"], "price": [5.0, 15.0, 25.0], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
+    {
+        "product": ["A", "B", "C"],
+        "price": [5.0, 15.0, 25.0],
+        "brand": ["A", "B", "C"],
+        "zoom": ["no", "yes", "yes"],
+    }
 )
 SPACE = {"price": [5.0, 15.0], "brand": ["A", "B"], "zoom": ["no", "yes"]}
 # How each answer is asked; each takes the arguments that are tried below.
 CALLS = {
     "market_shares": lambda model, products=MARKET, **how: model.market_shares(products, **how),
-    "demand": lambda model, products=MARKET, attribute="price", product="A", values=(5.0, 15.0), **how: model.demand(
-        attribute, product, list(values), products, **how
+    "demand": lambda model, products=MARKET, attribute="price", product="A", values=(5.0, 15.0), **how: (
+        model.demand(attribute, product, list(values), products, **how)
     ),
     "best_products": lambda model, products=MARKET, attributes=SPACE, **how: model.best_products(
         attributes, products, **how
@@ -32,19 +38,32 @@ CALLS = {
     "elasticities": lambda model, products=MARKET, attribute="price", **how: model.elasticities(
         products, attribute, **how
     ),
-    "source_of_volume": lambda model, products=MARKET, new="C", **how: model.source_of_volume(products, new, **how),
+    "source_of_volume": lambda model, products=MARKET, new="C", **how: model.source_of_volume(
+        products, new, **how
+    ),
     "reach": lambda model, products=MARKET, size=1, **how: model.reach(products, size, **how),
     "holdouts": lambda model, data=None: model.holdouts(read() if data is None else data),
-    "willingness_to_pay": lambda model, price="price", **how: model.willingness_to_pay(price, **how),
+    "willingness_to_pay": lambda model, price="price", **how: model.willingness_to_pay(
+        price, **how
+    ),
     "level_effects": lambda model, **how: model.level_effects(**how),
     "attribute_importance": lambda model, **how: model.attribute_importance(**how),
     "utilities": lambda model, **how: model.utilities(**how),
 }
-OF_MARKETS = ("market_shares", "demand", "elasticities", "source_of_volume", "best_products", "reach")
-ONE = [[f"p{number}"] for number in range(12)]  # a median of two classes is that of one, whoever else is asked
+OF_MARKETS = (
+    "market_shares",
+    "demand",
+    "elasticities",
+    "source_of_volume",
+    "best_products",
+    "reach",
+)
+# a median of two classes is that of one, whoever else is asked
+ONE = [[f"p{number}"] for number in range(12)]
 NAMES = {"competitors": "products"}  # of the market, in `best_products`
 NO_DATA = {"self", "cores", "random_seed"}
-# Of each property of a table of products, what is changed in it; None: columns that are no attribute, warned of.
+# Of each property of a table of products, what is changed in it; None: columns that are no
+# attribute, warned of.
 TABLES = {
     "another level": MARKET.assign(brand=["B", "A", "C"]),
     "another number": MARKET.assign(price=[5.0, 9.0, 25.0]),
@@ -52,7 +71,9 @@ TABLES = {
     "an unknown level": MARKET.assign(brand=["A", "B", "Z"]),
     "a gap": MARKET.assign(zoom=["no", None, "yes"]),
     "a missing attribute": MARKET.drop(columns="zoom"),
-    "scenarios": pd.concat([MARKET.assign(scenario=1), MARKET.assign(scenario=2, price=[15.0, 15.0, 5.0])]),
+    "scenarios": pd.concat(
+        [MARKET.assign(scenario=1), MARKET.assign(scenario=2, price=[15.0, 15.0, 5.0])]
+    ),
 }
 IDLE = {"a colour": MARKET.assign(colour="red"), "availability": MARKET.assign(available=[1, 0, 1])}
 
@@ -65,10 +86,13 @@ def table(none=False):
 
 
 def read(frame=None, **how):
-    return th.ChoiceExperiment.from_frame(table() if frame is None else frame, attributes=ATTRIBUTES, **how)
+    return th.ChoiceExperiment.from_frame(
+        table() if frame is None else frame, attributes=ATTRIBUTES, **how
+    )
 
 
-# Of each argument other values, one of which changes the answers that take it; no data: cores, random_seed.
+# Of each argument other values, one of which changes the answers that take it; no data: cores,
+# random_seed.
 ARGUMENTS = {
     "ci": [0.5],
     "each_person": [True],
@@ -109,7 +133,8 @@ FITS = {
 }
 SAME_TASTES = {"multinomial"}  # everybody has them
 REFUSED = {("reach", "multinomial")}  # whatever is asked
-MODELS = [*list(FITS)[:3], pytest.param("product classes", marks=pytest.mark.long)]  # slow where it runs as Python
+# slow where it runs as Python
+MODELS = [*list(FITS)[:3], pytest.param("product classes", marks=pytest.mark.long)]
 
 
 class Once(dict):
@@ -139,14 +164,23 @@ def answer(call, *arguments, **how):
 
 
 def methods_of(model):
-    return {name for name, _ in inspect.getmembers(model, inspect.isfunction) if not name.startswith("_")}
+    return {
+        name
+        for name, _ in inspect.getmembers(model, inspect.isfunction)
+        if not name.startswith("_")
+    }
 
 
 def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
-    answers = methods_of(th.MultinomialLogit) & methods_of(th.ProductClasses) - methods_of(th.SparseMultinomialLogit)
+    answers = methods_of(th.MultinomialLogit) & methods_of(th.ProductClasses) - methods_of(
+        th.SparseMultinomialLogit
+    )
     assert answers == set(CALLS)
     for name in CALLS:
-        known = {NAMES.get(each, each) for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters}
+        known = {
+            NAMES.get(each, each)
+            for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters
+        }
         assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
@@ -159,20 +193,27 @@ def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, mo
     assert before.startswith("refused") == ((name, model) in REFUSED), before
     if (name, model) in REFUSED:
         return
-    takes = {NAMES.get(each, each) for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters}
+    takes = {
+        NAMES.get(each, each)
+        for each in inspect.signature(getattr(th.MultinomialLogit, name)).parameters
+    }
     for argument in takes.intersection(ARGUMENTS):
         if model in SAME_TASTES and argument in ("people", "respondent_weights"):
             for value in ARGUMENTS[argument]:
                 with warned(DataWarning, "no effect, because", argument):
                     assert CALLS[name](fitted[model], **{argument: value}).to_string() == before
             continue
-        asked = (answer(CALLS[name], fitted[model], **{argument: value}) for value in ARGUMENTS[argument])
+        asked = (
+            answer(CALLS[name], fitted[model], **{argument: value}) for value in ARGUMENTS[argument]
+        )
         assert any(after != before for after in asked), argument
 
 
 def test_weights_count_in_the_spread_of_people(fitted):
     def ends(weights):
-        table = fitted["hierarchical"].willingness_to_pay("price", respondent_weights=weights, ci=0.5)
+        table = fitted["hierarchical"].willingness_to_pay(
+            "price", respondent_weights=weights, ci=0.5
+        )
         return table[["respondents_low", "respondents_high"]].to_numpy()
 
     assert (ends(10.0 ** np.arange(12)) != ends(None)).any()
@@ -197,26 +238,35 @@ def test_what_a_table_of_products_says_is_used_refused_or_warned_of(fitted, mode
 def exchanged(frame):
     """The same tasks, answered by others."""
     task, number = frame["task"], frame["id"].str[1:].astype(int)
-    return frame.assign(task=frame["id"] + "/" + task.astype(str), id="p" + ((number + task) % 12).astype(str))
+    return frame.assign(
+        task=frame["id"] + "/" + task.astype(str), id="p" + ((number + task) % 12).astype(str)
+    )
 
 
 def after(frame):
     """The alternative after the chosen one is chosen instead."""
-    return frame.assign(choice=np.roll(frame["choice"].to_numpy().reshape(-1, 3), 1, axis=1).ravel())
+    return frame.assign(
+        choice=np.roll(frame["choice"].to_numpy().reshape(-1, 3), 1, axis=1).ravel()
+    )
 
 
 # What tasks say: data that differ from those of `table` in one property.
 TASKS = {
     "who answered": lambda frame: read(exchanged(frame)),
     "what was chosen": lambda frame: read(after(frame)),
-    "the levels": lambda frame: read(frame.assign(brand=frame["brand"].replace({"A": "B", "B": "A"}))),
-    "how many alternatives": lambda frame: read(frame[(frame["alt"] != 3) | (frame["choice"] == 1)]),
+    "the levels": lambda frame: read(
+        frame.assign(brand=frame["brand"].replace({"A": "B", "B": "A"}))
+    ),
+    "how many alternatives": lambda frame: read(
+        frame[(frame["alt"] != 3) | (frame["choice"] == 1)]
+    ),
     "what was not shown": lambda frame: read(
         frame.assign(zoom=frame["zoom"].where(frame["alt"] != 3, "-")), missing="-"
     ),
     "no choice": lambda frame: read(table(none=True), none={"brand": "none"}),
 }
-INDEPENDENT = {("multinomial", "who answered")}  # of which all tasks are independent, as its reference says
+# of which all tasks are independent, as its reference says
+INDEPENDENT = {("multinomial", "who answered")}
 
 
 @pytest.mark.first(1)

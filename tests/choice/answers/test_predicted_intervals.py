@@ -20,7 +20,9 @@ def softmax(u):
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+    return th.ChoiceExperiment.from_frame(
+        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +36,27 @@ def matrix(names, frame):
     for row, product in enumerate(frame.to_dict("records")):
         for column, name in enumerate(names):
             attribute, _, level = str(name).rstrip("]").partition("[")
-            x[row, column] = product["price"] if attribute == "price" else product[attribute] == level
+            x[row, column] = (
+                product["price"] if attribute == "price" else product[attribute] == level
+            )
     return x
 
 
 def test_of_a_person_by_the_draws_of_her_tastes(data, new):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = th.HierarchicalLogit(linear="price").fit(data, draws=40, tune=30, random_seed=1, progressbar=False)
-    beta = model.posterior_["posterior"]["beta"].stack(row=["chain", "draw"]).transpose("row", "respondent", ...)
-    u = beta.sel(respondent=str(new["id"].iloc[0])).values @ matrix(beta["coefficient"].values, new).T
+        model = th.HierarchicalLogit(linear="price").fit(
+            data, draws=40, tune=30, random_seed=1, progressbar=False
+        )
+    beta = (
+        model.posterior_["posterior"]["beta"]
+        .stack(row=["chain", "draw"])
+        .transpose("row", "respondent", ...)
+    )
+    u = (
+        beta.sel(respondent=str(new["id"].iloc[0])).values
+        @ matrix(beta["coefficient"].values, new).T
+    )
     p = softmax(u.reshape(len(u), 2, 3)).reshape(len(u), 6)
     found, se, low, high = model.predict_proba(new, return_se=True, ci=0.8)
     np.testing.assert_allclose(found, p.mean(axis=0), rtol=1e-9)

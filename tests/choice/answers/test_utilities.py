@@ -1,4 +1,5 @@
-"""Utilities of levels, raw and as zero-centred differences, and demand of every product: against own sums."""
+"""Utilities of levels, raw and as zero-centred differences, and demand of every product: against
+own sums."""
 
 import warnings
 
@@ -13,14 +14,18 @@ from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit
 
-MARKET = pd.DataFrame({"product": ["A", "B"], "price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]})
+MARKET = pd.DataFrame(
+    {"product": ["A", "B"], "price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+)
 LEVELS = {"price": ["5", "15", "25"], "brand": ["A", "B", "C"], "zoom": ["no", "yes"]}
 QUICK = {"draws": 40, "tune": 30, "random_seed": 1, "progressbar": False}
 
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+    return th.ChoiceExperiment.from_frame(
+        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +36,24 @@ def posterior(data):
 
 
 def own_utilities(tastes, none=None):
-    """Levels centred within their attributes, of a mapping of coefficients; the first levels are 0."""
+    """Levels centred within their attributes, of a mapping of coefficients; the first levels are
+    0."""
     found = {}
     for attribute, levels in LEVELS.items():
         if attribute == "price":
             u = np.array([tastes["price"] * float(level) for level in levels])
         else:
             u = np.array([tastes.get(f"{attribute}[{level}]", 0.0) for level in levels])
-        found |= {f"{attribute}: {level}": value for level, value in zip(levels, u - u.mean(), strict=True)}
+        found |= {
+            f"{attribute}: {level}": value
+            for level, value in zip(levels, u - u.mean(), strict=True)
+        }
     if none is not None:
-        means = [tastes["price"] * 15.0, (tastes["brand[B]"] + tastes["brand[C]"]) / 3, tastes["zoom[yes]"] / 2]
+        means = [
+            tastes["price"] * 15.0,
+            (tastes["brand[B]"] + tastes["brand[C]"]) / 3,
+            tastes["zoom[yes]"] / 2,
+        ]
         found["inside: none"] = -tastes["inside"] - sum(means)
     return found
 
@@ -60,18 +73,24 @@ def test_utilities_of_everybody_are_those_of_the_coefficients(data):
     names = [f"{row['attribute']}: {row['level']}" for row in table.to_dict("records")]
     assert names == list(own) and table.attrs["interval"] == 0.5
     np.testing.assert_allclose(table["utility"], list(own.values()), atol=1e-12)
-    np.testing.assert_allclose(table["zero_centred"], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9)
+    np.testing.assert_allclose(
+        table["zero_centred"], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9
+    )
     assert "respondents_sd" not in table and (table["low"] <= table["utility"]).all()
     np.testing.assert_array_equal(model.utilities(each_person=True).std(axis=0), 0.0)
 
 
 def test_utilities_of_each_person_are_those_of_posterior_means(posterior):
-    raw, scaled = (posterior.utilities(each_person=True, zero_centred=each) for each in (False, True))
+    raw, scaled = (
+        posterior.utilities(each_person=True, zero_centred=each) for each in (False, True)
+    )
     for person, tastes in posterior.individual_.iterrows():
         own = own_utilities(tastes.to_dict())
         assert list(raw) == list(own) and raw.index.name == "respondent"
         np.testing.assert_allclose(raw.loc[person], list(own.values()), atol=1e-12)
-        np.testing.assert_allclose(scaled.loc[person], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9)
+        np.testing.assert_allclose(
+            scaled.loc[person], np.array(list(own.values())) * 100 / ranges(own), atol=1e-9
+        )
         assert ranges(scaled.loc[person].to_dict()) == pytest.approx(100.0)
     table = posterior.utilities()
     np.testing.assert_allclose(table["utility"], raw.mean(axis=0), atol=1e-12)
@@ -94,7 +113,9 @@ def test_choosing_nothing_is_scaled_like_the_levels():
 def test_people_of_classes_have_utilities_mixed_by_their_membership(data):
     model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
     raw = model.utilities(each_person=True)
-    of_class = [list(own_utilities(tastes.to_dict()).values()) for _, tastes in model.coef_.iterrows()]
+    of_class = [
+        list(own_utilities(tastes.to_dict()).values()) for _, tastes in model.coef_.iterrows()
+    ]
     np.testing.assert_allclose(raw, model.membership_.to_numpy() @ np.array(of_class), atol=1e-9)
 
 
@@ -115,7 +136,9 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
     assert "treated as known" in str(found["market_shares"].notes[-1])
     of_first = posterior.demand("price", "A", [5.0, 15.0, 25.0], MARKET, actual=actual)["share"]
     np.testing.assert_allclose(found["demand"].table["share"][:3], of_first, atol=1e-9)
-    scaled = posterior.findings(market=MARKET, scale=0.5, availability={"A": 0.5})["market_shares"].table
+    scaled = posterior.findings(market=MARKET, scale=0.5, availability={"A": 0.5})[
+        "market_shares"
+    ].table
     expected = posterior.market_shares(MARKET, scale=0.5, availability={"A": 0.5})
     assert scaled["share"].tolist() == expected["share"].tolist()
     with refused(ArgumentError, "scale"):
@@ -131,12 +154,17 @@ def test_files_of_many_people_hold_fewer_digits(tmp_path):
     data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = th.HierarchicalLogit(linear="price").fit(data, **(QUICK | {"draws": 150, "chains": 4}))
+        model = th.HierarchicalLogit(linear="price").fit(
+            data, **(QUICK | {"draws": 150, "chains": 4})
+        )
         model.save(tmp_path / "small.nc")
         again = th.load(tmp_path / "small.nc")
         before, after = (each.posterior_["posterior"]["beta"].values for each in (model, again))
         assert after.dtype == float and 0 < np.abs(after / before - 1).max() <= 2.0**-10
-        assert "log_likelihood" in model.posterior_.children and "log_likelihood" not in again.posterior_.children
+        assert (
+            "log_likelihood" in model.posterior_.children
+            and "log_likelihood" not in again.posterior_.children
+        )
         assert "files" in str(again) and "to 9 bits" in str(again)
         shares, others = (each.market_shares(MARKET) for each in (model, again))
         assert ((shares["share"] - others["share"]).abs() < shares["share_se"]).all()

@@ -1,4 +1,5 @@
-"""Classes that depend on columns of people: derivatives, a slow oracle, another maximiser, predictions, bad input."""
+"""Classes that depend on columns of people: derivatives, a slow oracle, another maximiser,
+predictions, bad input."""
 
 from functools import cache
 
@@ -12,7 +13,14 @@ from scipy.optimize import minimize
 
 import thali as th
 from thali._choice.coding import coding_of
-from thali._choice.latent_class.fit import derivatives, equal_classes, expect_and_maximise, panel_of, point, stepped
+from thali._choice.latent_class.fit import (
+    derivatives,
+    equal_classes,
+    expect_and_maximise,
+    panel_of,
+    point,
+    stepped,
+)
 from thali._people.columns import covariates_of
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 
@@ -26,7 +34,9 @@ def small():
     rows = simulated(people=9, tasks=5, seed=2)
     person = rows["id"].astype("category").cat.codes
     age, sex = 20 + 7 * person % 40, np.where(person % 3 == 0, "m", "w")
-    return th.ChoiceExperiment.from_frame(rows.assign(age=age, sex=sex), attributes=["price", "brand", "zoom"])
+    return th.ChoiceExperiment.from_frame(
+        rows.assign(age=age, sex=sex), attributes=["price", "brand", "zoom"]
+    )
 
 
 @cache
@@ -35,7 +45,9 @@ def by_age(people=90, tasks=10, seed=0):
     rows, segment = of_segments(people, tasks, seed)
     rng = np.random.default_rng(seed + 1)
     age = 40 + 12 * (segment == 1) + rng.normal(scale=8, size=people).round()
-    known = pd.DataFrame({"id": [f"p{n}" for n in range(people)], "age": age, "sex": rng.choice(["m", "w"], people)})
+    known = pd.DataFrame(
+        {"id": [f"p{n}" for n in range(people)], "age": age, "sex": rng.choice(["m", "w"], people)}
+    )
     rows = rows.merge(known, on="id")
     return th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "zoom"])
 
@@ -47,7 +59,11 @@ def fitted():
 
 
 def panel(data, columns=("age", "sex"), linear=()):
-    return panel_of(data, coding_of(data, linear), covariates_of(columns, data.people, data.n_respondents).matrix)
+    return panel_of(
+        data,
+        coding_of(data, linear),
+        covariates_of(columns, data.people, data.n_respondents).matrix,
+    )
 
 
 def at(where, **classes):
@@ -58,7 +74,10 @@ def at(where, **classes):
 def tasks_of_people(data, linear=()):
     """For each person the (alternatives, chosen) of every task."""
     matrix = coding_of(data, linear).matrix(data.products)[data.row_product]
-    own = [(matrix[data.first_row[t] : data.first_row[t + 1]], data.chosen[t]) for t in range(data.n_tasks)]
+    own = [
+        (matrix[data.first_row[t] : data.first_row[t + 1]], data.chosen[t])
+        for t in range(data.n_tasks)
+    ]
     return [own[data.first_task[n] : data.first_task[n + 1]] for n in range(data.n_respondents)]
 
 
@@ -66,10 +85,14 @@ def tasks_of_people(data, linear=()):
 def test_columns_that_tell_the_class_leave_its_odds_open():
     """Two segments far from each other, and a column that says who is of which."""
     rows, segment = of_segments(40, 12, 3)
-    rows = rows.merge(pd.DataFrame({"id": [f"p{n}" for n in range(40)], "side": np.where(segment == 1, "b", "a")}))
+    rows = rows.merge(
+        pd.DataFrame({"id": [f"p{n}" for n in range(40)], "side": np.where(segment == 1, "b", "a")})
+    )
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "zoom"])
     with pytest.warns(EstimateWarning) as caught:
-        model = th.LatentClassLogit(2, "price", by=["side"]).fit(data, random_seed=1, progressbar=False)
+        model = th.LatentClassLogit(2, "price", by=["side"]).fit(
+            data, random_seed=1, progressbar=False
+        )
     notes = [each.message for each in caught if "diverge" in str(each.message)]
     assert len(model.unbounded_) == 2 and len(notes) == 1
     said(notes[0], "'log odds of class", "side[b]")
@@ -104,9 +127,14 @@ def test_without_columns_the_odds_are_those_of_sizes():
     odds = np.log(sizes / sizes[0])[:, None]
     one, other = at(alone, sizes=sizes), at(by_columns, odds=np.hstack([odds, np.zeros((3, 2))]))
     assert one.value == pytest.approx(other.value, rel=1e-13)
-    (gradient, information), (longer, larger) = derivatives(alone, one), derivatives(by_columns, other)
+    (gradient, information), (longer, larger) = (
+        derivatives(alone, one),
+        derivatives(by_columns, other),
+    )
     np.testing.assert_allclose(longer[constants], gradient, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(larger[np.ix_(constants, constants)], information, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        larger[np.ix_(constants, constants)], information, rtol=1e-9, atol=1e-9
+    )
     np.testing.assert_allclose(one.classes.odds, odds)
 
 
@@ -141,7 +169,9 @@ def test_another_maximiser_finds_the_same():
 
     assert len(person) == len(sizes)
     scale = np.append(1.0, z.sd)
-    start = np.concatenate([(model.membership_coef_.to_numpy()[1:] * scale).ravel(), model.coef_.to_numpy().ravel()])
+    start = np.concatenate(
+        [(model.membership_coef_.to_numpy()[1:] * scale).ravel(), model.coef_.to_numpy().ravel()]
+    )
     units = np.concatenate([np.ones(6), np.tile([0.1, 1.0, 1.0, 1.0], 3)])
     moved = start / units + np.random.default_rng(0).normal(scale=0.05, size=len(start))
     found = minimize(lambda x: minus(x * units), moved, method="BFGS", options={"gtol": 1e-5})
@@ -151,7 +181,8 @@ def test_another_maximiser_finds_the_same():
 
 
 def test_who_is_of_which_class_is_found_again():
-    """The odds of the segment that likes brand B rise with age, by 12 / 64 a year; nothing hangs on sex."""
+    """The odds of the segment that likes brand B rise with age, by 12 / 64 a year; nothing hangs on
+    sex."""
     model = fitted()
     order = int(model.coef_["brand[B]"].to_numpy().argmax())
     log_odds = model.membership_coef_["age"].to_numpy()
@@ -160,37 +191,60 @@ def test_who_is_of_which_class_is_found_again():
     assert len(table) == 4 and table["p_value"].min() < 1e-3
     assert table["odds"].to_numpy() == pytest.approx(np.exp(table["log_odds"].to_numpy()))
     summary = model.summary()
-    assert summary.loc["log odds of class 2: age", "coef"] == pytest.approx(model.membership_coef_.loc[2, "age"])
-    assert summary.loc["log odds of class 2: age", "std_error"] == pytest.approx(table.loc[(2, "age"), "std_error"])
+    assert summary.loc["log odds of class 2: age", "coef"] == pytest.approx(
+        model.membership_coef_.loc[2, "age"]
+    )
+    assert summary.loc["log odds of class 2: age", "std_error"] == pytest.approx(
+        table.loc[(2, "age"), "std_error"]
+    )
     assert "age" in str(model.findings()["class_odds"].sentence)
 
 
 def test_errors_of_sizes_are_those_of_draws():
-    """By the delta method, and by draws of the estimates: D of them have the error sd / sqrt(2 D)."""
+    """By the delta method, and by draws of the estimates: D of them have the error sd / sqrt(2
+    D)."""
     model = fitted()
     errors = model.class_table().loc["size_se"].to_numpy()
     drawn = model._draws_.sizes.std(axis=0)
-    assert np.abs(drawn / errors - 1).max() < 4.5 / np.sqrt(2 * len(model._draws_.sizes)) + 0.1  # curvature
+    # curvature
+    assert np.abs(drawn / errors - 1).max() < 4.5 / np.sqrt(2 * len(model._draws_.sizes)) + 0.1
 
 
 def test_new_people_are_predicted_by_their_columns():
     model, data = fitted(), by_age()
-    tasks = data.take(data.respondent_of_task == 0).to_frame().drop(columns=["age", "sex"], errors="ignore")
+    tasks = (
+        data.take(data.respondent_of_task == 0)
+        .to_frame()
+        .drop(columns=["age", "sex"], errors="ignore")
+    )
     known = model.predict_proba(tasks)
     somebody = tasks.assign(id="somebody else")
     assert model.predict_proba(somebody) != pytest.approx(known, abs=1e-3)
     of_classes = [
-        [choice_probability(rows, j, beta) for rows, _ in tasks_of_people(data, "price")[0] for j in range(len(rows))]
+        [
+            choice_probability(rows, j, beta)
+            for rows, _ in tasks_of_people(data, "price")[0]
+            for j in range(len(rows))
+        ]
         for beta in model.coef_.to_numpy()
     ]
-    np.testing.assert_allclose(model.predict_proba(somebody), model.sizes_ @ np.array(of_classes), atol=1e-12)
-    z = np.append(1.0, (np.array([70, 1.0]) - [data.people["age"].mean(), (data.people["sex"] == "w").mean()]))
+    np.testing.assert_allclose(
+        model.predict_proba(somebody), model.sizes_ @ np.array(of_classes), atol=1e-12
+    )
+    z = np.append(
+        1.0, (np.array([70, 1.0]) - [data.people["age"].mean(), (data.people["sex"] == "w").mean()])
+    )
     odds = np.exp(model.membership_coef_.to_numpy() @ z)
     old = model.predict_proba(somebody.assign(age=70, sex="w"))
     np.testing.assert_allclose(old, odds / odds.sum() @ np.array(of_classes), atol=1e-12)
-    both = pd.concat([tasks, somebody.assign(age=70, sex="w")])  # a table with somebody known, and somebody new
-    np.testing.assert_allclose(model.predict_proba(both.fillna({"age": 1, "sex": "m"})), [*known, *old], atol=1e-12)
-    experiment = th.ChoiceExperiment.from_frame(somebody.assign(age=70, sex="w"), attributes=["price", "brand", "zoom"])
+    # a table with somebody known, and somebody new
+    both = pd.concat([tasks, somebody.assign(age=70, sex="w")])
+    np.testing.assert_allclose(
+        model.predict_proba(both.fillna({"age": 1, "sex": "m"})), [*known, *old], atol=1e-12
+    )
+    experiment = th.ChoiceExperiment.from_frame(
+        somebody.assign(age=70, sex="w"), attributes=["price", "brand", "zoom"]
+    )
     np.testing.assert_allclose(model.predict_proba(experiment), old, atol=1e-12)
     with warned(DataWarning, "Column 'sex'", "'x'", "'m'", "'w'"):
         nobody = model.predict_proba(
@@ -200,7 +254,8 @@ def test_new_people_are_predicted_by_their_columns():
     for wrong, sentence in (
         (
             {"age": "old", "sex": "w"},
-            "Column 'age' was numeric in the fitted data, but contains 'old' for the new respondents",
+            "Column 'age' was numeric in the fitted data, but contains 'old' for the new"
+            " respondents",
         ),
         ({"age": None, "sex": "w"}, "Column 'age' of new respondents is missing in 30 rows"),
     ):
@@ -223,7 +278,8 @@ def test_columns_that_say_nothing():
         th.LatentClassLogit(2, by=["aeg"]).fit(small())
     with refused(ArgumentError, "columns for class"):
         th.LatentClassLogit(1).fit(small(), progressbar=False).class_odds()
-    one = th.LatentClassLogit(1, by="age").fit(small(), progressbar=False)  # nothing depends on them
+    # nothing depends on them
+    one = th.LatentClassLogit(1, by="age").fit(small(), progressbar=False)
     assert len(one.class_odds()) == 0 and one.log_likelihood_ == pytest.approx(
         th.MultinomialLogit().fit(small()).log_likelihood_
     )
@@ -240,13 +296,16 @@ def test_people_left_out_are_predicted_by_their_columns():
         for given in (None, "age")
     ]
     plain, aged = (model.choice_.loc[3, "held_out"] for model in models)
-    assert models[1].choice_.loc[1, "held_out"] == pytest.approx(models[0].choice_.loc[1, "held_out"])
+    assert models[1].choice_.loc[1, "held_out"] == pytest.approx(
+        models[0].choice_.loc[1, "held_out"]
+    )
     assert plain != pytest.approx(aged, abs=0.1)
 
 
 @pytest.mark.long
 def test_recovery():
-    """Of 30 data sets the true effect of age, 12 / 64 a year, lies in nominal 89 % intervals but by binomial chance."""
+    """Of 30 data sets the true effect of age, 12 / 64 a year, lies in nominal 89 % intervals but by
+    binomial chance."""
     held = []
     for seed in range(30):
         model = th.LatentClassLogit(3, "price", by="age", starts=3)
@@ -254,7 +313,10 @@ def test_recovery():
         order = int(model.coef_["brand[B]"].to_numpy().argmax())
         if order > 0:  # the largest class is another one, with which it is compared
             low, high = np.log(
-                model.class_odds().set_index("latent_class").loc[order + 1, ["low", "high"]].to_numpy(float)
+                model.class_odds()
+                .set_index("latent_class")
+                .loc[order + 1, ["low", "high"]]
+                .to_numpy(float)
             )
             held.append(low <= 12 / 64 <= high)
     assert len(held) > 20 and np.mean(held) > 0.89 - 3.7 * np.sqrt(0.1 / len(held))

@@ -1,4 +1,5 @@
-"""The latent-class logit: derivatives, a naive evaluation, known cases, segments that are found again, bad input."""
+"""The latent-class logit: derivatives, a naive evaluation, known cases, segments that are found
+again, bad input."""
 
 from functools import cache
 
@@ -12,7 +13,15 @@ from helpers.sentences import refused, warned
 import thali as th
 import thali._choice.latent_class.fit as fit
 from thali._choice.coding import coding_of
-from thali._choice.latent_class.fit import DRAWS, climb, equal_classes, expect_and_maximise, panel_of, point, to_summit
+from thali._choice.latent_class.fit import (
+    DRAWS,
+    climb,
+    equal_classes,
+    expect_and_maximise,
+    panel_of,
+    point,
+    to_summit,
+)
 from thali._people.segments import adjusted_rand
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
@@ -60,13 +69,17 @@ def test_every_pass_of_expectation_and_maximisation_gains():
 
 def test_one_class_is_the_multinomial_logit():
     data = small()
-    one, plain = th.LatentClassLogit(1).fit(data, progressbar=False), th.MultinomialLogit().fit(data)
+    one, plain = (
+        th.LatentClassLogit(1).fit(data, progressbar=False),
+        th.MultinomialLogit().fit(data),
+    )
     assert one.log_likelihood_ == pytest.approx(plain.log_likelihood_, rel=1e-12)
     assert one.aic_ == pytest.approx(plain.aic_, rel=1e-12)
     np.testing.assert_allclose(one.coef_.loc[1], plain.coef_, rtol=1e-6)
     np.testing.assert_allclose(one.covariance_, plain.covariance_, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(one.predict_proba(data), plain.predict_proba(data), atol=1e-7)
-    assert one.bic_ == pytest.approx(5 * np.log(9) - 2 * one.log_likelihood_, rel=1e-12)  # people count
+    # people count
+    assert one.bic_ == pytest.approx(5 * np.log(9) - 2 * one.log_likelihood_, rel=1e-12)
     assert np.isnan(one.entropy_r2_)
 
 
@@ -82,7 +95,9 @@ def test_three_segments_are_found_again():
     order.append(3 - sum(order))
     wanted = SEGMENTS[:, [0, 0, 1, 2, 3]] * [1, 2, 1, 1, 1]
     table = model.summary()
-    errors = np.array([[table.loc[f"class {k + 1}: {name}", "std_error"] for name in names] for k in order])
+    errors = np.array(
+        [[table.loc[f"class {k + 1}: {name}", "std_error"] for name in names] for k in order]
+    )
     z = (model.coef_.to_numpy()[order] - wanted) / errors
     assert np.abs(z).max() < 4.5  # 15 standard normal numbers
 
@@ -93,10 +108,14 @@ def test_bic_and_people_left_out_choose_three():
     by_bic = th.LatentClassLogit(range(1, 5), "price").fit(data, random_seed=2, progressbar=False)
     assert by_bic.n_classes_ == 3 and list(by_bic.choice_.index) == [1, 2, 3, 4]
     assert np.all(np.diff(by_bic.choice_["log_likelihood"]) > 0)
-    out = th.LatentClassLogit([1, 3], "price", choose="held-out", starts=3).fit(data, random_seed=2, progressbar=False)
+    out = th.LatentClassLogit([1, 3], "price", choose="held-out", starts=3).fit(
+        data, random_seed=2, progressbar=False
+    )
     assert out.n_classes_ == 3 and out.choice_["held_out"].notna().all()
     assert (out.choice_["held_out"] < out.choice_["log_likelihood"]).all()
-    assert out.choice_.loc[3, "log_likelihood"] == pytest.approx(by_bic.choice_.loc[3, "log_likelihood"], abs=0.01)
+    assert out.choice_.loc[3, "log_likelihood"] == pytest.approx(
+        by_bic.choice_.loc[3, "log_likelihood"], abs=0.01
+    )
 
 
 def test_known_people_are_predicted_by_their_classes_and_new_people_by_sizes():
@@ -112,9 +131,12 @@ def test_known_people_are_predicted_by_their_classes_and_new_people_by_sizes():
 
 
 def test_market_shares_are_mean_predictions():
-    """Of respondents by their classes, of new people by sizes; at the maximum the two are the same."""
+    """Of respondents by their classes, of new people by sizes; at the maximum the two are the
+    same."""
     model, data = fitted(), segments()[0]
-    market = pd.DataFrame({"price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "no", "yes"]})
+    market = pd.DataFrame(
+        {"price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "no", "yes"]}
+    )
     new = model.predict_proba(market)
     shares = model.market_shares(market, people="new")
     np.testing.assert_allclose(shares["share"], new, atol=1e-12)
@@ -127,7 +149,8 @@ def test_market_shares_are_mean_predictions():
 
 
 def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
-    """Whoever's class is nearly even has shares that vary with it; in each draw the class is one."""
+    """Whoever's class is nearly even has shares that vary with it; in each draw the class is
+    one."""
     model, data = fitted(), segments()[0]
     market = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
     chooser = model._chooser()
@@ -142,7 +165,9 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
     p = np.exp(utility) / np.exp(utility).sum(axis=1, keepdims=True)
     own = int(model._draws_.of_people[2, person])
     np.testing.assert_allclose(chooser.shares([chooser.cells(market)], weights, 1, 0)[0][3], p[own])
-    np.testing.assert_allclose(next(chooser.utilities(chooser.cells(market)))[3, person], utility[own])
+    np.testing.assert_allclose(
+        next(chooser.utilities(chooser.cells(market)))[3, person], utility[own]
+    )
 
 
 def _matrix(model, tasks):
@@ -154,7 +179,9 @@ def test_draws_spread_as_the_standard_errors_say():
     model = fitted()
     errors = np.sqrt(np.diag(model.covariance_)[2:]).reshape(3, 5)
     drawn = model._draws_.tastes
-    assert np.abs((drawn.mean(axis=0) - model.coef_) / errors).to_numpy().max() < 4.5 / np.sqrt(DRAWS)
+    assert np.abs((drawn.mean(axis=0) - model.coef_) / errors).to_numpy().max() < 4.5 / np.sqrt(
+        DRAWS
+    )
     assert np.abs(drawn.std(axis=0) / errors - 1).max() < 4.5 / np.sqrt(2 * DRAWS)
 
 
@@ -165,7 +192,10 @@ def test_choices_of_a_class_without_bound_are_said():
         for task in range(8):
             dear = person < 2 or task == person % 8
             product = {"id": person, "task": task}
-            rows += [{**product, "price": 1, "choice": int(not dear)}, {**product, "price": 2, "choice": int(dear)}]
+            rows += [
+                {**product, "price": 1, "choice": int(not dear)},
+                {**product, "price": 2, "choice": int(dear)},
+            ]
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     with warned(EstimateWarning, "of 'class 2: price[2]'"):
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
@@ -199,16 +229,25 @@ def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
     monkeypatch.setattr(fit, "derivatives", rounded)
     again = climb(own, start)
     # a change of the last digit is a millionth of what is added to every curvature
-    np.testing.assert_allclose(again.where.tastes, end.where.tastes, atol=1e-5 * np.abs(end.where.tastes).max())
+    np.testing.assert_allclose(
+        again.where.tastes, end.where.tastes, atol=1e-5 * np.abs(end.where.tastes).max()
+    )
     assert np.abs(end.where.tastes).max() > 100.0
 
 
 def test_classes_that_coincide_are_said():
-    """Four tasks of eight people, who take the cheap product thrice or once: one class is likelier than two."""
-    rows = {"id": [n // 8 for n in range(64)], "task": [n // 2 for n in range(64)], "price": [90, 150] * 32}
+    """Four tasks of eight people, who take the cheap product thrice or once: one class is likelier
+    than two."""
+    rows = {
+        "id": [n // 8 for n in range(64)],
+        "task": [n // 2 for n in range(64)],
+        "price": [90, 150] * 32,
+    }
     rows["choice"] = [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4
     with warned(EstimateWarning, "2 classes"):
-        model = th.LatentClassLogit(2).fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)), random_seed=1)
+        model = th.LatentClassLogit(2).fit(
+            th.ChoiceExperiment.from_frame(pd.DataFrame(rows)), random_seed=1
+        )
     assert model.log_likelihood_ == pytest.approx(32 * np.log(0.5), abs=1e-6)
 
 
@@ -234,7 +273,8 @@ def test_mistakes(how, kind, facts):
 @needs_data
 @pytest.mark.long
 def test_camera():
-    """Values of this code; flexmix 2.3-18 of R finds the same of three classes (benchmarks/latent_class.py)."""
+    """Values of this code; flexmix 2.3-18 of R finds the same of three classes
+    (benchmarks/latent_class.py)."""
     model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)
     assert model.log_likelihood_ == pytest.approx(-5420.091, abs=0.01)
     assert climb(panel(camera()), equal_classes(panel(camera()), np.zeros((1, 13)))).converged

@@ -1,4 +1,5 @@
-"""The bootstrap test of the number of classes: its table, its replicates, its jobs, its size and power."""
+"""The bootstrap test of the number of classes: its table, its replicates, its jobs, its size and
+power."""
 
 from functools import cache
 from itertools import pairwise
@@ -21,7 +22,9 @@ def answered():
 
 @cache
 def fitted(classes=2):
-    return th.LatentClassLogit(classes, "price", starts=4).fit(answered(), random_seed=1, progressbar=False)
+    return th.LatentClassLogit(classes, "price", starts=4).fit(
+        answered(), random_seed=1, progressbar=False
+    )
 
 
 def test(model, replicates=4, **how):
@@ -48,7 +51,8 @@ def test_the_table_has_both_neighbours():
 
 
 def test_choices_are_drawn_by_class():
-    """Over many draws the frequencies are those of the model, person by person: four standard errors."""
+    """Over many draws the frequencies are those of the model, person by person: four standard
+    errors."""
     model = fitted()
     panel, known = model._panel_of_fit()
     assert known.value == pytest.approx(model.log_likelihood_)
@@ -80,13 +84,18 @@ def test_bad_numbers():
 
 @pytest.mark.long
 def test_size_and_power():
-    """One class is rejected wherever there are three; where there is one, p is even: at most .05 in few of 40."""
+    """One class is rejected wherever there are three; where there is one, p is even: at most .05 in
+    few of 40."""
     assert test(fitted(), 39)["p_value"].iloc[0] == 1 / 40
     data, rng, p = answered(), np.random.default_rng(5), []
     chances = fitted(1).predict_proba(data)
     for _ in range(40):
         utility = np.log(chances) + rng.gumbel(size=len(chances))
         chosen = [np.argmax(utility[a:b]) for a, b in pairwise(data.first_row)]
-        model = th.LatentClassLogit(1, "price").fit(data.with_fields(chosen=np.array(chosen)), progressbar=False)
+        model = th.LatentClassLogit(1, "price").fit(
+            data.with_fields(chosen=np.array(chosen)), progressbar=False
+        )
         p.append(test(model, 19)["p_value"].iloc[0])
-    assert np.mean(np.array(p) <= 0.05) < 0.05 + 3.7 * np.sqrt(0.05 / 40) and 0.3 < np.mean(p) < 0.75
+    assert (
+        np.mean(np.array(p) <= 0.05) < 0.05 + 3.7 * np.sqrt(0.05 / 40) and 0.3 < np.mean(p) < 0.75
+    )

@@ -1,4 +1,5 @@
-"""Who attends by what people are, in the hierarchical logit: the moves, the answers by their draws, mistakes."""
+"""Who attends by what people are, in the hierarchical logit: the moves, the answers by their draws,
+mistakes."""
 
 from itertools import product
 
@@ -14,30 +15,48 @@ from scipy.special import expit, logit
 import thali as th
 from thali._choice.logit import EncodedTasks
 from thali._choice.logits.attention import Attention
-from thali._choice.logits.hierarchical_attention import decide, density_of_odds, move_odds, write_heeded
+from thali._choice.logits.hierarchical_attention import (
+    decide,
+    density_of_odds,
+    move_odds,
+    write_heeded,
+)
 from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, new_people
-from thali._choice.logits.hierarchical_sweep import TastePrior, initialise, problem_of, space_of, start_of
+from thali._choice.logits.hierarchical_sweep import (
+    TastePrior,
+    initialise,
+    problem_of,
+    space_of,
+    start_of,
+)
 from thali._people.columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 
 LOOKING = np.array([[1.0, -1.2, 0.3], [1.0, 0.4, -1.1], [1.0, 0.8, 0.8]])
 OWNED = np.eye(2)
-RATE, EFFECT = np.array([0.7, 0.4]), np.array([[0.9, -0.4], [-1.3, 0.6]])  # of each column, by attribute
+# of each column, by attribute
+RATE, EFFECT = np.array([0.7, 0.4]), np.array([[0.9, -0.4], [-1.3, 0.6]])
 
 
 @pytest.fixture
 def three():
-    """Three people of two tasks each, two attributes, and the naive joint density by who attends and why."""
+    """Three people of two tasks each, two attributes, and the naive joint density by who attends
+    and why."""
     rng = np.random.default_rng(8)
     first_row = np.arange(7) * 3
-    tasks = EncodedTasks(rng.normal(size=(18, 2)).round(1), first_row, first_row[:-1] + rng.integers(3, size=6))
-    problem = problem_of(tasks, np.array([0, 2, 4, 6]), TastePrior(7.0, 0.5, 1.0), owned=OWNED, looking=LOOKING)
+    tasks = EncodedTasks(
+        rng.normal(size=(18, 2)).round(1), first_row, first_row[:-1] + rng.integers(3, size=6)
+    )
+    problem = problem_of(
+        tasks, np.array([0, 2, 4, 6]), TastePrior(7.0, 0.5, 1.0), owned=OWNED, looking=LOOKING
+    )
     state, space = start_of(problem, rng), space_of(problem)
     state.rate[:], state.effect[:], state.attends[:] = RATE, EFFECT, [[1, 0], [1, 1], [0, 1]]
     initialise(problem, state, space)
     rows = [
-        [(tasks.matrix[3 * t : 3 * t + 3], tasks.chosen_row[t] - 3 * t) for t in (2 * n, 2 * n + 1)] for n in range(3)
+        [(tasks.matrix[3 * t : 3 * t + 3], tasks.chosen_row[t] - 3 * t) for t in (2 * n, 2 * n + 1)]
+        for n in range(3)
     ]
 
     def joint(rate=RATE, effect=EFFECT, attends=None):
@@ -49,12 +68,15 @@ def three():
 
 
 def test_all_patterns_of_a_person_by_enumeration(three):
-    """Given all else, each of three people has odds of their own: transitions leave the naive probabilities alone."""
+    """Given all else, each of three people has odds of their own: transitions leave the naive
+    probabilities alone."""
     problem, state, space, joint = three
     patterns = np.array(list(product([0.0, 1.0], repeat=2)))
     for n in range(3):
         was = state.attends.copy()
-        log_density = np.array([joint(attends=[*was[:n], pattern, *was[n + 1 :]]) for pattern in patterns])
+        log_density = np.array(
+            [joint(attends=[*was[:n], pattern, *was[n + 1 :]]) for pattern in patterns]
+        )
         wanted = np.exp(log_density - log_density.max())
         wanted /= wanted.sum()
 
@@ -64,7 +86,9 @@ def test_all_patterns_of_a_person_by_enumeration(three):
             decide(rng, problem, state, space, n)
             attends[:] = state.attends[n]
 
-        states, matrix = exact.transition_matrix(step, patterns[0].copy(), lambda attends: tuple(attends))
+        states, matrix = exact.transition_matrix(
+            step, patterns[0].copy(), lambda attends: tuple(attends)
+        )
         at = [patterns.tolist().index(list(each)) for each in states]
         assert wanted[at] @ matrix == pytest.approx(wanted[at], abs=1e-12)
         assert np.linalg.matrix_power(matrix, 500)[0] == pytest.approx(wanted[at], abs=1e-9)
@@ -95,7 +119,8 @@ def test_the_density_of_the_odds_is_the_naive_one(three):
 
 
 class Given:
-    """Numbers of a trajectory of six steps that is always accepted, from the momentum that is given."""
+    """Numbers of a trajectory of six steps that is always accepted, from the momentum that is
+    given."""
 
     def __init__(self, momentum):
         self.momentum = list(momentum)
@@ -123,12 +148,19 @@ def test_odds_given_who_attends_by_quadrature():
     column, attends = np.array([-1.5, -0.5, 0.0, 0.5, 1.5]), np.array([0.0, 1.0, 0.0, 1.0, 1.0])
     tasks = EncodedTasks(np.zeros((10, 1)), np.arange(6) * 2, np.arange(5) * 2)
     looking = np.column_stack([np.ones(5), column])
-    problem = problem_of(tasks, np.arange(6), TastePrior(5.0, 0.6, 1.0), owned=np.ones((1, 1)), looking=looking)
+    problem = problem_of(
+        tasks, np.arange(6), TastePrior(5.0, 0.6, 1.0), owned=np.ones((1, 1)), looking=looking
+    )
     state, space = start_of(problem, np.random.default_rng(1)), space_of(problem)
     state.attends[:, 0] = attends
     a, b = np.linspace(-12, 12, 801)[:, None], np.linspace(-6, 6, 401)[None]
     theta = expit(a[..., None] + b[..., None] * column)
-    weight = expit(a) * expit(-a) * np.exp(-0.5 * b**2) * np.where(attends == 1.0, theta, 1.0 - theta).prod(axis=-1)
+    weight = (
+        expit(a)
+        * expit(-a)
+        * np.exp(-0.5 * b**2)
+        * np.where(attends == 1.0, theta, 1.0 - theta).prod(axis=-1)
+    )
     weight /= weight.sum()
     wanted = [(weight * value).sum() for value in (a, b, a * a, b * b, a * b)]
     assert wanted[1] == pytest.approx(0.80702, abs=1e-5)
@@ -142,7 +174,7 @@ def test_odds_given_who_attends_by_quadrature():
     assert np.abs(scores).max() < 4.0, scores
 
 
-# Answers -------------------------------------------------------------------------------------------------------------
+# Answers ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -153,13 +185,19 @@ def study():
     age = 20 + np.arange(60)
     looks = rng.random(60) < expit(-0.1 * (age - 50))
     for (person, _), products in frame.groupby(["id", "task"], sort=False):
-        price, zoom, n = (products["price"].to_numpy() - 15) / 10, products["zoom"] == "yes", int(person[1:])
+        price, zoom, n = (
+            (products["price"].to_numpy() - 15) / 10,
+            products["zoom"] == "yes",
+            int(person[1:]),
+        )
         chosen = (2.0 * zoom - 2.5 * price * looks[n] + rng.gumbel(size=3)).to_numpy().argmax()
         of_person = {"age": age[n], "sex": "mw"[n % 2]}
         rows.append(products.assign(choice=(np.arange(3) == chosen).astype(int), **of_person))
     table = pd.concat(rows, ignore_index=True)
     data = th.ChoiceExperiment.from_frame(table, attributes=["price", "brand", "zoom"])
-    model = th.HierarchicalLogit(linear="price", attention=["price", "zoom"], attention_by=["age", "sex"])
+    model = th.HierarchicalLogit(
+        linear="price", attention=["price", "zoom"], attention_by=["age", "sex"]
+    )
     with pytest.warns(th.errors.ConvergenceWarning):
         model.fit(data, draws=60, tune=60, chains=2, thin=4, random_seed=1, progressbar=False)
     return model, data, age
@@ -185,7 +223,12 @@ def test_who_looks_at_the_price_is_told_by_age(study):
     )
     assert found.odds["log_odds"].to_numpy() == pytest.approx(effect.mean(axis=(0, 1)).T.ravel())
     assert model.attention(0.97).odds["high"].iloc[0] < 1.0 and table.attrs["interval"] == 0.5
-    rows = ["attends[price]", "attends[zoom]", "attends[price] per age", "attends[price] per sex[w]"]
+    rows = [
+        "attends[price]",
+        "attends[zoom]",
+        "attends[price] per age",
+        "attends[price] per sex[w]",
+    ]
     rows += ["attends[zoom] per age", "attends[zoom] per sex[w]"]
     assert set(rows) <= set(model.summary().index) & set(model.population().index)
     sentence = str(model.findings()["attention_odds"].sentence)
@@ -199,9 +242,13 @@ def test_files_hold_by_what_people_attend(study, tmp_path):
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     pd.testing.assert_frame_equal(again.attention().odds, model.attention().odds)
-    market = pd.DataFrame({"price": [5, 25], "brand": "A", "zoom": ["no", "yes"]}, index=["plain", "dear"])
+    market = pd.DataFrame(
+        {"price": [5, 25], "brand": "A", "zoom": ["no", "yes"]}, index=["plain", "dear"]
+    )
     for people in (None, "new"):
-        pd.testing.assert_frame_equal(*(each.market_shares(market, people=people) for each in (model, again)))
+        pd.testing.assert_frame_equal(
+            *(each.market_shares(market, people=people) for each in (model, again))
+        )
 
 
 @pytest.mark.fit
@@ -213,21 +260,27 @@ def test_densities_of_the_prior_are_those_of_the_draws(study):
     theta = expit(logit(typical)[..., None, :] + (columns - columns.mean(axis=0)) @ effect)
     wanted = np.log(np.where(posterior["attends"].values, theta, 1 - theta)).sum(axis=(2, 3))
     np.testing.assert_allclose(log_prior["attends"], wanted, rtol=1e-9)
-    np.testing.assert_allclose(log_prior["attention_typical"], np.log(typical * (1 - typical)).sum(axis=2), rtol=1e-9)
+    np.testing.assert_allclose(
+        log_prior["attention_typical"], np.log(typical * (1 - typical)).sum(axis=2), rtol=1e-9
+    )
     standard = effect * columns.std(axis=0)[:, None]
     wanted = -0.5 * (standard**2 + np.log(2 * np.pi)).sum(axis=(2, 3))
     np.testing.assert_allclose(log_prior["attention_effect"], wanted, rtol=1e-9)
 
 
 def test_new_people_attend_by_what_they_are():
-    """Of one draw 20,000 times over: with the column at -1 or 1 as in the data, within 4 standard errors."""
+    """Of one draw 20,000 times over: with the column at -1 or 1 as in the data, within 4 standard
+    errors."""
     many = (1, 20_000)
     posterior = xr.Dataset(
         {
             "mean": (("chain", "draw", "coefficient"), np.tile([1.0], (*many, 1))),
             "covariance": (("chain", "draw", "c", "d"), np.tile([[2.0]], (*many, 1, 1))),
             "attention_typical": (("chain", "draw", "attribute"), np.tile([0.3], (*many, 1))),
-            "attention_effect": (("chain", "draw", "column", "attribute"), np.tile([[0.25]], (*many, 1, 1))),
+            "attention_effect": (
+                ("chain", "draw", "column", "attribute"),
+                np.tile([[0.25]], (*many, 1, 1)),
+            ),
         }
     )
     # of sd 4: an effect of 1
@@ -240,10 +293,14 @@ def test_new_people_attend_by_what_they_are():
     population = TasteDistribution(posterior, scale, of_tastes, attention)
     tastes = new_people(population, 3)
     wanted = expit(logit(0.3) + np.array([-1.0, 1.0]))
-    assert (tastes != 0.0).mean() == pytest.approx(wanted.mean(), abs=4 * 0.5 / np.sqrt(len(tastes)))
+    assert (tastes != 0.0).mean() == pytest.approx(
+        wanted.mean(), abs=4 * 0.5 / np.sqrt(len(tastes))
+    )
     draws, like = np.arange(20_000), np.tile([0, 1], (20_000, 1))
     rng = np.random.default_rng(1)
-    found = population.tastes(draws, rng.normal(size=(20_000, 2, 1)), like, rng.random((20_000, 2, 1)))
+    found = population.tastes(
+        draws, rng.normal(size=(20_000, 2, 1)), like, rng.random((20_000, 2, 1))
+    )
     assert (found != 0.0).mean(axis=0)[:, 0] == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(20_000))
 
 
@@ -257,7 +314,10 @@ MISTAKES = [
     ({"attention_by": ["age"]}, ("attention_by", "attention=True")),
     ({"attention": True, "attention_by": ["agee"]}, ("attention_by", "contains 'agee'")),
     ({"attention": True, "attention_by": ["home"]}, ("attention_by", "'home'", "'Ulm'")),
-    ({"attention": True, "attention_by": ["age", "years"]}, ("attention_by", "2 covariates", "4 respondents")),
+    (
+        {"attention": True, "attention_by": ["age", "years"]},
+        ("attention_by", "2 covariates", "4 respondents"),
+    ),
     ({"attention": True, "attention_by": 3}, ("attention_by", "`data.people`", "got 3")),
 ]
 
@@ -266,7 +326,9 @@ MISTAKES = [
 def test_mistakes(arguments, facts):
     age = np.repeat([20, 30, 40, 60], 6)
     with refused((ArgumentError, DataError), *facts):
-        th.HierarchicalLogit(**arguments).fit(described(age=age, years=age + 1, home="Ulm"), draws=1)
+        th.HierarchicalLogit(**arguments).fit(
+            described(age=age, years=age + 1, home="Ulm"), draws=1
+        )
 
 
 def test_data_that_say_nothing_of_people():

@@ -24,7 +24,9 @@ def slow(data, chosen):
                 for t in range(data.n_tasks)
             ]
             shares[LEVEL, f"{name} = {level}"] = np.mean(own)
-            by_person = [own[a:b] for a, b in zip(data.first_task[:-1], data.first_task[1:], strict=True)]
+            by_person = [
+                own[a:b] for a, b in zip(data.first_task[:-1], data.first_task[1:], strict=True)
+            ]
             of_people[PEOPLE, f"{name} = {level}"] = np.std([np.mean(part) for part in by_person])
     for place in range(np.diff(data.first_row).max()):
         places[PLACE, f"alternative {place + 1}"] = np.mean(chosen == place)
@@ -34,7 +36,8 @@ def slow(data, chosen):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 def test_every_number_is_that_of_the_slow_copy(none):
-    """Observed ones exactly; predicted ones are the means of probabilities, up to five errors of 100 draws."""
+    """Observed ones exactly; predicted ones are the means of probabilities, up to five errors of
+    100 draws."""
     data = experiment(people=4, tasks=3, none=none)
     model = fitted(data, draws=100, alpha=3.0)
     table = model.check().set_index(["measure", "category"])
@@ -55,7 +58,9 @@ def test_every_number_is_that_of_the_slow_copy(none):
             name, level = of.split(" = ")
             codes = data.products[data.row_product][:, data.attributes.index(name)]
             held = codes == data.levels[name].index(level)
-        assert abs(row["predicted"] - chances[held].sum() / data.n_tasks) < 5 * 0.5 / np.sqrt(12 * 100)
+        assert abs(row["predicted"] - chances[held].sum() / data.n_tasks) < 5 * 0.5 / np.sqrt(
+            12 * 100
+        )
 
 
 def chooses_at_random(data):
@@ -71,11 +76,15 @@ def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
         model = chooses_at_random(data.with_fields(chosen=at_random(data, 1, seed)[0]))
         missed.append(model.check(random_seed=seed)["missed"].mean())
         found = model.findings()["check"]
-        assert str(found.sentence).startswith(f"{found.table['missed'].sum()} of {len(found.table)} ")
+        assert str(found.sentence).startswith(
+            f"{found.table['missed'].sum()} of {len(found.table)} "
+        )
     assert 0.04 < np.mean(missed) < 0.2  # .11 of the numbers, which depend on each other
     model = chooses_at_random(data.with_fields(chosen=np.zeros(data.n_tasks, np.int64)))
     table = model.check()
-    assert table["p_value"].iloc[0] == 0.0 and set(table.loc[table["measure"] == PLACE, "missed"]) == {True}
+    assert table["p_value"].iloc[0] == 0.0 and set(
+        table.loc[table["measure"] == PLACE, "missed"]
+    ) == {True}
     assert "alternative 1 (observed 1.000" in str(model.findings()["check"].sentence)
 
 

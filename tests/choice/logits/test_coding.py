@@ -1,4 +1,5 @@
-"""Columns of the model matrix: numbers and their pieces, products of columns, constants of alternatives."""
+"""Columns of the model matrix: numbers and their pieces, products of columns, constants of
+alternatives."""
 
 import warnings
 
@@ -33,7 +34,9 @@ def test_pieces_of_a_number(data):
 
 
 def test_as_many_knots_as_levels_allow_fit_like_levels(data):
-    pieces, levels = (th.MultinomialLogit(**asked).fit(data) for asked in ({"knots": {"price": 1}}, {}))
+    pieces, levels = (
+        th.MultinomialLogit(**asked).fit(data) for asked in ({"knots": {"price": 1}}, {})
+    )
     assert pieces.log_likelihood_ == pytest.approx(levels.log_likelihood_, rel=1e-10)
     assert 10 * pieces.coef_.iloc[0] == pytest.approx(levels.coef_["price[15]"], rel=1e-8)
     between = pd.DataFrame({"price": [10, 25], "brand": "A", "zoom": "no"})
@@ -58,22 +61,38 @@ def test_a_number_between_and_beyond_the_tested_ones(data):
 
 def test_interactions_are_products_of_columns(data):
     coding = coding_of(data, "price", interactions=[("price", "brand"), ("brand", "zoom")])
-    assert coding.names[4:] == ("price:brand[B]", "price:brand[C]", "brand[B]:zoom[yes]", "brand[C]:zoom[yes]")
+    assert coding.names[4:] == (
+        "price:brand[B]",
+        "price:brand[C]",
+        "brand[B]:zoom[yes]",
+        "brand[C]:zoom[yes]",
+    )
     x = coding.matrix(data.products)
     np.testing.assert_array_equal(x[:, 4:], x[:, [0, 0, 1, 2]] * x[:, [1, 2, 3, 3]])
-    np.testing.assert_allclose(coding.scale, [coding.scale[0], 1, 1, 1, coding.scale[0], coding.scale[0], 1, 1])
+    np.testing.assert_allclose(
+        coding.scale, [coding.scale[0], 1, 1, 1, coding.scale[0], coding.scale[0], 1, 1]
+    )
 
 
 def test_a_slope_of_each_brand_is_found():
-    """Of choices made by known slopes: -.2 of brand A, and .1, -.1 more of B and C; five standard errors."""
+    """Of choices made by known slopes: -.2 of brand A, and .1, -.1 more of B and C; five standard
+    errors."""
     rng = np.random.default_rng(3)
     frame = simulated(people=200, seed=1)
     brand = frame["brand"].map({"A": -0.2, "B": -0.1, "C": -0.3})
     frame["u"] = brand * frame["price"] + (frame["zoom"] == "yes") + rng.gumbel(size=len(frame))
-    frame["choice"] = (frame["u"] == frame.groupby(["id", "task"])["u"].transform("max")).astype(int)
+    frame["choice"] = (frame["u"] == frame.groupby(["id", "task"])["u"].transform("max")).astype(
+        int
+    )
     data = th.ChoiceExperiment.from_frame(frame.drop(columns="u"))
     table = th.MultinomialLogit("price", interactions=[("price", "brand")]).fit(data).summary()
-    wanted = {"price": -0.2, "price:brand[B]": 0.1, "price:brand[C]": -0.1, "zoom[yes]": 1.0, "brand[B]": 0.0}
+    wanted = {
+        "price": -0.2,
+        "price:brand[B]": 0.1,
+        "price:brand[C]": -0.1,
+        "zoom[yes]": 1.0,
+        "brand[B]": 0.0,
+    }
     for name, value in wanted.items():
         assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "std_error"]
     assert table.loc["price:brand[B]", "std_error"] < 0.02
@@ -83,7 +102,9 @@ def travel(labels=("air", "bus", "car"), **columns):
     rng = np.random.default_rng(2)
     rows = pd.DataFrame({"id": np.repeat(np.arange(300), 3), "task": 1, "mode": list(labels) * 300})
     rows["cost"] = rng.choice([10, 20, 40], len(rows))
-    rows["u"] = rows["mode"].map(dict(zip(labels, (0.0, -1.0, 0.5), strict=True))) - 0.05 * rows["cost"]
+    rows["u"] = (
+        rows["mode"].map(dict(zip(labels, (0.0, -1.0, 0.5), strict=True))) - 0.05 * rows["cost"]
+    )
     rows["u"] += rng.gumbel(size=len(rows))
     rows["choice"] = (rows["u"] == rows.groupby("id")["u"].transform("max")).astype(int)
     rows = rows.drop(columns="u").assign(**columns)
@@ -108,17 +129,21 @@ def test_constants_of_alternatives():
     market = pd.DataFrame({"mode": ["air", "car"], "cost": [20, 40]})
     assert list(model.market_shares(market).index) == ["air", "car"]
     assert (
-        th.MultinomialLogit("cost", constants=True).fit(with_constants(data)).log_likelihood_ == model.log_likelihood_
+        th.MultinomialLogit("cost", constants=True).fit(with_constants(data)).log_likelihood_
+        == model.log_likelihood_
     )
     assert with_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
 
 
 def test_tasks_held_out_differ_by_their_labels():
-    """Of the same products in the same places with other labels of alternatives two tasks are made."""
+    """Of the same products in the same places with other labels of alternatives two tasks are
+    made."""
     frame = simulated(people=20)
     frame["alt"] = frame["alt"].map({1: "bus", 2: "car", 3: "train"})
     model = th.MultinomialLogit("price", constants=True).fit(th.ChoiceExperiment.from_frame(frame))
-    one = frame[(frame["id"] == frame["id"].iloc[0]) & (frame["task"] == frame["task"].iloc[0])].assign(id=1)
+    one = frame[
+        (frame["id"] == frame["id"].iloc[0]) & (frame["task"] == frame["task"].iloc[0])
+    ].assign(id=1)
     other = one.assign(id=2, alt=one["alt"].map({"bus": "car", "car": "bus", "train": "train"}))
     levels = {name: sorted(frame[name].unique()) for name in ("price", "brand", "zoom")}
     held = th.ChoiceExperiment.from_frame(pd.concat([one, other]), levels=levels)
@@ -130,7 +155,14 @@ def test_the_no_choice_option_has_no_label():
     frame["alt"] = frame["alt"].map({1: "left", 2: "right", 3: "none"})
     data = th.ChoiceExperiment.from_frame(frame, none="none")
     model = th.MultinomialLogit("price", constants=True).fit(data)
-    assert list(model.coef_.index) == ["inside", "price", "brand[B]", "brand[C]", "zoom[yes]", "alt[right]"]
+    assert list(model.coef_.index) == [
+        "inside",
+        "price",
+        "brand[B]",
+        "brand[C]",
+        "zoom[yes]",
+        "alt[right]",
+    ]
     # nor has it a place, where each row has a number
     frame = simulated(people=10).astype({"brand": object})
     frame.loc[frame["alt"] == frame["task"] % 3 + 1, "brand"] = "none"
@@ -169,12 +201,18 @@ def test_constants_need_labels():
 
 
 def swissmetro(**columns):
-    """A table of that shape: a row a task, columns in several orders, a car that may be absent and has no headway."""
+    """A table of that shape: a row a task, columns in several orders, a car that may be absent and
+    has no headway."""
     rng, n = np.random.default_rng(1), 240
-    frame = pd.DataFrame({"ID": np.repeat(np.arange(n // 6), 6), "AGE": np.repeat(rng.integers(1, 5, n // 6), 6)})
+    frame = pd.DataFrame(
+        {"ID": np.repeat(np.arange(n // 6), 6), "AGE": np.repeat(rng.integers(1, 5, n // 6), 6)}
+    )
     frame["TRAIN_AV"], frame["CAR_AV"], frame["SM_AV"] = 1, rng.integers(0, 2, n), 1
     for mode in ("TRAIN", "SM", "CAR"):
-        frame[f"{mode}_TT"], frame[f"{mode}_CO"] = rng.choice([60, 120, 180], n), rng.choice([20, 50, 90], n)
+        frame[f"{mode}_TT"], frame[f"{mode}_CO"] = (
+            rng.choice([60, 120, 180], n),
+            rng.choice([20, 50, 90], n),
+        )
     frame["TRAIN_HE"], frame["SM_HE"] = rng.choice([30, 60], n), rng.choice([10, 20], n)
     frame["CHOICE"] = np.where(frame["CAR_AV"] == 1, rng.integers(1, 4, n), rng.integers(1, 3, n))
     return frame.assign(**columns)
@@ -196,14 +234,26 @@ def test_a_table_of_the_shape_of_swissmetro():
     rows, chosen_rows, ends = [], [], [0]
     for row in frame.to_dict("records"):
         offered = [mode for mode in ORDER if row[f"{mode}_AV"]]
-        rows += [(row[f"{m}_TT"], row[f"{m}_CO"], row.get(f"{m}_HE", 0), m == "SM", m == "TRAIN") for m in offered]
+        rows += [
+            (row[f"{m}_TT"], row[f"{m}_CO"], row.get(f"{m}_HE", 0), m == "SM", m == "TRAIN")
+            for m in offered
+        ]
         chosen_rows.append(ends[-1] + offered.index(ORDER[row["CHOICE"] - 1]))
         ends.append(len(rows))
     found = ascend(EncodedTasks(np.array(rows, float), np.array(ends), np.array(chosen_rows)))
     np.testing.assert_allclose(model.coef_, found.beta, rtol=1e-6, atol=1e-9)
-    market = pd.DataFrame({"alternative": ORDER, "TT": [120, 60, 90], "CO": [50, 60, 70], "HE": [30, 10, "(lacks it)"]})
+    market = pd.DataFrame(
+        {
+            "alternative": ORDER,
+            "TT": [120, 60, 90],
+            "CO": [50, 60, 70],
+            "HE": [30, 10, "(lacks it)"],
+        }
+    )
     u = np.array([[120, 50, 30, 0, 1], [60, 60, 10, 1, 0], [90, 70, 0, 0, 0]]) @ found.beta
-    np.testing.assert_allclose(model.market_shares(market)["share"], np.exp(u) / np.exp(u).sum(), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.market_shares(market)["share"], np.exp(u) / np.exp(u).sum(), rtol=1e-6
+    )
     with refused(DataError, "'HE'"):
         model.market_shares(market.assign(HE=30))
 

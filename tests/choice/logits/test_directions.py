@@ -1,4 +1,5 @@
-"""Directions that the choices speak against: z of a multinomial logit, and what a fit says before it begins."""
+"""Directions that the choices speak against: z of a multinomial logit, and what a fit says before
+it begins."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,9 @@ def data():
 
 def test_z_of_many_people_is_that_of_the_logit():
     """One task a person: the prior is then weak, and the two standard errors agree."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=4000, tasks=1, sd=0.0), levels={"zoom": ["no", "yes"]})
+    data = th.ChoiceExperiment.from_frame(
+        simulated(people=4000, tasks=1, sd=0.0), levels={"zoom": ["no", "yes"]}
+    )
     z = direction_scores(data, ("price", "zoom"))
     plain = th.MultinomialLogit("price").fit(data).summary()["z"]
     assert z["price"] == pytest.approx(plain["price"], rel=0.1) and z["price"] < -15
@@ -29,10 +32,14 @@ def test_z_of_many_people_is_that_of_the_logit():
 
 
 def test_tasks_of_a_person_are_no_independent_evidence():
-    """The same choices by a tenth of the people, ten times each: z is smaller by the root of ten."""
+    """The same choices by a tenth of the people, ten times each: z is smaller by the root of
+    ten."""
     rows = simulated(people=60, tasks=4, sd=0.0)
     again = pd.concat([rows.assign(task=rows["task"] + 10 * k) for k in range(10)])
-    one, ten = (direction_scores(th.ChoiceExperiment.from_frame(f), ("price",))["price"] for f in (rows, again))
+    one, ten = (
+        direction_scores(th.ChoiceExperiment.from_frame(f), ("price",))["price"]
+        for f in (rows, again)
+    )
     assert ten == pytest.approx(one, rel=0.15)
 
 
@@ -47,13 +54,23 @@ def test_separated_choices_speak(data):
 def test_sentence(data):
     assert contradicted_sentence(data, RIGHT) == "" == contradicted_sentence(data, {})
     z = direction_scores(data, ("price", "zoom"))
-    said(contradicted_sentence(data, WRONG), "'price'", "'zoom'", f"{z['price']:.1f}", f"{z['zoom']:.1f}")
-    assert contradicted_sentence(data, {"price": "decreasing", "zoom": "decreasing"}).count("z = ") == 1
+    said(
+        contradicted_sentence(data, WRONG),
+        "'price'",
+        "'zoom'",
+        f"{z['price']:.1f}",
+        f"{z['zoom']:.1f}",
+    )
+    assert (
+        contradicted_sentence(data, {"price": "decreasing", "zoom": "decreasing"}).count("z = ")
+        == 1
+    )
 
 
 @pytest.mark.long
 def test_false_alarms_are_rare():
-    """Choices at random: of 200 scores none is beyond 4, and about one in 740 beyond 3 on one side."""
+    """Choices at random: of 200 scores none is beyond 4, and about one in 740 beyond 3 on one
+    side."""
     z = []
     for seed in range(100):
         rows = simulated(people=20, tasks=5, seed=seed)

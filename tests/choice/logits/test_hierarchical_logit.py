@@ -1,4 +1,5 @@
-"""The hierarchical logit: quadrature, predictions, signs, covariates, convergence checks, mistakes."""
+"""The hierarchical logit: quadrature, predictions, signs, covariates, convergence checks,
+mistakes."""
 
 import time
 from types import SimpleNamespace
@@ -40,18 +41,25 @@ pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning
 
 
 def test_a_tiny_problem_against_quadrature():
-    """Two people, one coefficient: E[mu], E[ln sigma^2] and both tastes within 4 Monte Carlo standard errors."""
+    """Two people, one coefficient: E[mu], E[ln sigma^2] and both tastes within 4 Monte Carlo
+    standard errors."""
     x = np.array([0.0, 1.0] * 5)
-    tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))  # chosen: 1 1 1 | 0 1
+    # chosen: 1 1 1 | 0 1
+    tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))
     first_task, df, scale, sd = np.array([0, 3, 5]), 5.0, 0.6, 1.2
     problem = problem_of(tasks, first_task, TastePrior(df, scale, sd))
-    mu, log_variance = np.linspace(-7, 7, 101)[:, None, None], np.linspace(-5, 5.5, 101)[None, :, None]
+    mu, log_variance = (
+        np.linspace(-7, 7, 101)[:, None, None],
+        np.linspace(-5, 5.5, 101)[None, :, None],
+    )
     b = np.linspace(-14, 14, 281)[None, None, :]
     variance = np.exp(log_variance)
     density = np.exp(-0.5 * (b - mu) ** 2 / variance) / np.sqrt(variance)
     p = 1 / (1 + np.exp(-b))
     inner = [density * p**3, density * p * (1 - p)]
-    population = np.exp(-0.5 * (mu / sd) ** 2 - 0.5 * df * log_variance - 0.5 * df * scale / variance)[..., 0]
+    population = np.exp(
+        -0.5 * (mu / sd) ** 2 - 0.5 * df * log_variance - 0.5 * df * scale / variance
+    )[..., 0]
     likelihood = [each.sum(axis=2) for each in inner]
     weight = population * likelihood[0] * likelihood[1]
     total = weight.sum()
@@ -73,13 +81,22 @@ def test_a_tiny_problem_against_quadrature():
         draws = np.array(draws)
         error = float(array_stats.mcse(draws[None], method="mean")[0])
         assert error < 0.05
-        assert abs(draws.mean() - wanted[name]) < 4 * error, (name, draws.mean(), wanted[name], error)
+        assert abs(draws.mean() - wanted[name]) < 4 * error, (
+            name,
+            draws.mean(),
+            wanted[name],
+            error,
+        )
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    train, test = th.ChoiceExperiment.from_frame(simulated(people=80, tasks=12, sd=2.0)).split(tasks=3)
-    model = th.HierarchicalLogit().fit(train, draws=60, tune=60, thin=10, random_seed=1, progressbar=False)
+    train, test = th.ChoiceExperiment.from_frame(simulated(people=80, tasks=12, sd=2.0)).split(
+        tasks=3
+    )
+    model = th.HierarchicalLogit().fit(
+        train, draws=60, tune=60, thin=10, random_seed=1, progressbar=False
+    )
     return model, train, test
 
 
@@ -97,13 +114,21 @@ def test_people_are_predicted_better_by_their_own_tastes(fitted):
 def test_predictions_are_averages_over_draws(fitted):
     model, train, test = fitted
     beta = model.posterior_["posterior"].dataset["beta"].values.reshape(-1, 80, 5)
-    assert list(model.coef_.index) == ["price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]"]
+    assert list(model.coef_.index) == [
+        "price[15]",
+        "price[25]",
+        "brand[B]",
+        "brand[C]",
+        "zoom[yes]",
+    ]
     assert model.individual_.to_numpy() == pytest.approx(beta.mean(axis=0))
     rows = test.to_frame()
     p = model.predict_proba(rows)
     first = rows["id"] == "p7"
     codes = test.products[test.row_product][first]
-    x = np.column_stack([codes[:, 0] == 1, codes[:, 0] == 2, codes[:, 1] == 1, codes[:, 1] == 2, codes[:, 2] == 1])
+    x = np.column_stack(
+        [codes[:, 0] == 1, codes[:, 0] == 2, codes[:, 1] == 1, codes[:, 1] == 2, codes[:, 2] == 1]
+    )
     by_hand = probabilities(x @ beta[:, 7].T, np.repeat([0, 1, 2], 3)).mean(axis=1)
     assert p[first] == pytest.approx(by_hand, rel=1e-12)
     order = np.random.default_rng(0).permutation(len(rows))
@@ -112,11 +137,15 @@ def test_predictions_are_averages_over_draws(fitted):
 
 
 def test_new_people_are_drawn_from_the_population(fitted):
-    """Of one draw 20,000 times over: mean and covariance of the tastes, and the probability, within 4 errors."""
+    """Of one draw 20,000 times over: mean and covariance of the tastes, and the probability, within
+    4 errors."""
     posterior = xr.Dataset(
         {
             "mean": (("chain", "draw", "coefficient"), np.tile([1.0, -0.5], (1, 20_000, 1))),
-            "covariance": (("chain", "draw", "c", "d"), np.tile([[2.0, -0.6], [-0.6, 0.5]], (1, 20_000, 1, 1))),
+            "covariance": (
+                ("chain", "draw", "c", "d"),
+                np.tile([[2.0, -0.6], [-0.6, 0.5]], (1, 20_000, 1, 1)),
+            ),
             "covariate_effect": (
                 ("chain", "draw", "covariate", "coefficient"),
                 np.tile([[0.0, 0.5]], (1, 20_000, 1, 1)),
@@ -133,16 +162,23 @@ def test_new_people_are_drawn_from_the_population(fitted):
     assert tastes.shape == (n, 2) and (tastes[:, 1] < 0.0).all()
     normal = np.column_stack([tastes[:, 0], np.log(-tastes[:, 1])])
     assert np.abs(normal.mean(axis=0) - [1.0, -0.5]).max() < 4 * np.sqrt(2.0 / n)
-    of_age = np.array([[0.0, 0.0], [0.0, 1.0]])  # an effect of .5 a year, two years older or younger than the mean
-    assert np.abs(np.cov(normal.T) - [[2.0, -0.6], [-0.6, 0.5]] - of_age).max() < 4 * np.sqrt(2.0 * 2.0**2 / n)
+    # an effect of .5 a year, two years older or younger than the mean
+    of_age = np.array([[0.0, 0.0], [0.0, 1.0]])
+    assert np.abs(np.cov(normal.T) - [[2.0, -0.6], [-0.6, 0.5]] - of_age).max() < 4 * np.sqrt(
+        2.0 * 2.0**2 / n
+    )
     model, _, test = fitted
-    strangers = model.predict_proba(test.to_frame().assign(id=lambda f: "new " + f["id"].astype(str)))
+    strangers = model.predict_proba(
+        test.to_frame().assign(id=lambda f: "new " + f["id"].astype(str))
+    )
     assert np.add.reduceat(strangers, test.first_row[:-1]) == pytest.approx(1.0)
     assert not np.allclose(strangers, model.predict_proba(test), atol=0.05)
     x = np.array([[1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 1]])
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
-        mean_probabilities(model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed)
+        mean_probabilities(
+            model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
+        )
         for seed in (1, 2)
     )
     assert once == pytest.approx(again, abs=0.1) and not np.array_equal(once, again)
@@ -161,12 +197,21 @@ def test_units_of_a_number_do_not_matter(fitted):
 def test_summary_and_its_convergence(fitted):
     model, train, _ = fitted
     rows = list(model.summary().index)
-    assert rows[:2] == ["share[price=15]", "share[price=25]"] and rows[5] == "effect[price: 15 over 5]"
-    assert len(rows) == 10 and list(model.population().index)[:2] == ["mean[price[15]]", "mean[price[25]]"]
+    assert (
+        rows[:2] == ["share[price=15]", "share[price=25]"] and rows[5] == "effect[price: 15 over 5]"
+    )
+    assert len(rows) == 10 and list(model.population().index)[:2] == [
+        "mean[price[15]]",
+        "mean[price[25]]",
+    ]
     p, level = model.predict_proba(train), train.products[train.row_product, 0]
-    np.testing.assert_allclose(model.summary()["mean"].iloc[0], p[level == 1].sum() / train.n_tasks, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.summary()["mean"].iloc[0], p[level == 1].sum() / train.n_tasks, rtol=1e-9
+    )
     beta = model.posterior_["posterior"]["beta"].values[..., 0]
-    np.testing.assert_allclose(model.summary()["mean"].iloc[5], (1 / (1 + np.exp(-beta))).mean(), rtol=1e-9)
+    np.testing.assert_allclose(
+        model.summary()["mean"].iloc[5], (1 / (1 + np.exp(-beta))).mean(), rtol=1e-9
+    )
     assert 0.7 < float(model.posterior_["sample_stats"].dataset["acceptance_rate"].mean()) < 0.9
     with pytest.warns(ConvergenceWarning, match="chains") as messages:
         th.HierarchicalLogit().fit(train, draws=8, tune=2, thin=1, random_seed=1, progressbar=False)
@@ -176,13 +221,16 @@ def test_summary_and_its_convergence(fitted):
 @pytest.mark.unit
 @pytest.mark.parametrize("people", [0, 40])
 def test_how_far_the_prior_is_felt_in_standard_deviations(people):
-    """Of known tastes Sigma is IW(df + N, df V I + S): E ln sigma_k is half the ln of the scale, and a constant."""
+    """Of known tastes Sigma is IW(df + N, df V I + S): E ln sigma_k is half the ln of the scale,
+    and a constant."""
     df, size, units = 6.0, 0.5, np.array([1.0, 10.0, 2.0])
     squares = people * np.diag([0.2, 2.0, 9.0])
     drawn = invwishart(df + people, df * size * np.eye(3) + squares).rvs(40_000, random_state=1)
     drawn = (drawn / np.outer(units, units)).reshape(2, -1, 3, 3)
     posterior = xr.Dataset({"covariance": (("chain", "draw", "one", "other"), drawn)})
-    found = felt_prior(posterior, TasteScale(("a", "b", "c"), np.zeros(3), np.eye(3), units), df, size)
+    found = felt_prior(
+        posterior, TasteScale(("a", "b", "c"), np.zeros(3), np.eye(3), units), df, size
+    )
     np.testing.assert_allclose(found, 0.5 * df * size / (df * size + np.diag(squares)), atol=0.02)
 
 
@@ -194,9 +242,12 @@ def test_a_prior_that_is_felt_is_said(fitted):
 
 
 def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
-    """The tables have the columns that those of an estimate have, where the errors are those of a sample of people."""
+    """The tables have the columns that those of an estimate have, where the errors are those of a
+    sample of people."""
     model, train, _ = fitted
-    market = pd.DataFrame({"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"])
+    market = pd.DataFrame(
+        {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"]
+    )
     for each, sentence, other in (
         (model, "MC error", "std. error"),
         (th.MultinomialLogit().fit(train), "std. error", "MC error"),
@@ -211,20 +262,27 @@ def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
 
 
 def test_tastes_keep_their_signs():
-    """Of levels, of which each is worse than the one before, and of a slope; predictions of new people, too."""
+    """Of levels, of which each is worse than the one before, and of a slope; predictions of new
+    people, too."""
     data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=4))
     budget = {"draws": 40, "tune": 40, "random_seed": 1, "progressbar": False}
     by_level = th.HierarchicalLogit(signs={"price": "decreasing"}).fit(data, **budget)
     beta = by_level.posterior_["posterior"]["beta"].values
     assert (beta[..., 0] < 0.0).all() and (beta[..., 1] < beta[..., 0]).all()
     taste = tastes_of(by_level.posterior_["posterior"].dataset)
-    assert list(taste[:3]) == ["ln price[5] over price[15]", "ln price[15] over price[25]", "brand[B]"]
+    assert list(taste[:3]) == [
+        "ln price[5] over price[15]",
+        "ln price[15] over price[25]",
+        "brand[B]",
+    ]
     people = beta.reshape(-1, *beta.shape[2:]).mean(axis=(0, 1))
     assert by_level.coef_.to_numpy()[:2] == pytest.approx(people[:2], rel=1e-9)
     sloped = th.HierarchicalLogit(linear="price", signs={"price": "decreasing"}).fit(data, **budget)
     assert (sloped.posterior_["posterior"]["beta"].values[..., 0] < 0.0).all()
     assert sloped.population().index[0] == "mean[ln -price]"
-    market = data.to_frame().iloc[:2].assign(price=[5.0, 15.0], brand="A", zoom="no", id="somebody else")
+    market = (
+        data.to_frame().iloc[:2].assign(price=[5.0, 15.0], brand="A", zoom="no", id="somebody else")
+    )
     for model in (by_level, sloped):
         cheap, dear = model.predict_proba(market)
         assert cheap > 0.5 > dear
@@ -235,8 +293,15 @@ def test_tastes_keep_their_signs():
 def test_mean_tastes_depend_on_covariates():
     """Simulated: a taste for zoom that is larger by 2 for women, and larger by .1 a year."""
     rng = np.random.default_rng(3)
-    people = pd.DataFrame({"sex": rng.choice(["man", "woman"], 60), "age": rng.integers(20, 60, 60)})
-    taste = -1.0 + 2.0 * (people["sex"] == "woman") + 0.1 * (people["age"] - 40) + 0.5 * rng.normal(size=60)
+    people = pd.DataFrame(
+        {"sex": rng.choice(["man", "woman"], 60), "age": rng.integers(20, 60, 60)}
+    )
+    taste = (
+        -1.0
+        + 2.0 * (people["sex"] == "woman")
+        + 0.1 * (people["age"] - 40)
+        + 0.5 * rng.normal(size=60)
+    )
     rows = []
     for person, own in enumerate(taste):
         for task in range(10):
@@ -244,7 +309,15 @@ def test_mean_tastes_depend_on_covariates():
             chosen = rng.random() < 1 / (1 + np.exp(-own * (zoom[0] - zoom[1])))
             for j in range(2):
                 choice = int(chosen == (j == 0))
-                rows.append({"id": person, "task": task, "choice": choice, "zoom": zoom[j], **people.iloc[person]})
+                rows.append(
+                    {
+                        "id": person,
+                        "task": task,
+                        "choice": choice,
+                        "zoom": zoom[j],
+                        **people.iloc[person],
+                    }
+                )
     frame = pd.DataFrame(rows)
     data = th.ChoiceExperiment.from_frame(frame, attributes=["zoom"])
     budget = {"draws": 150, "tune": 100, "random_seed": 1, "progressbar": False}
@@ -255,7 +328,10 @@ def test_mean_tastes_depend_on_covariates():
         assert found.loc[row, "mean"] > 4 * found.loc[row, "sd"]
     plain = th.HierarchicalLogit().fit(data, **budget).population()
     assert found.loc["sd[zoom[1]]", "mean"] < 0.7 * plain.loc["sd[zoom[1]]", "mean"]
-    assert abs(found.loc["mean[zoom[1]]", "mean"] - taste.mean()) < 4 * found.loc["mean[zoom[1]]", "sd"]
+    assert (
+        abs(found.loc["mean[zoom[1]]", "mean"] - taste.mean())
+        < 4 * found.loc["mean[zoom[1]]", "sd"]
+    )
 
 
 def with_people(**columns):
@@ -263,7 +339,9 @@ def with_people(**columns):
     frame = simulated(people=4, tasks=2)
     number = frame["id"].str[1:].astype(int)
     people = {name: [values[n] for n in number] for name, values in columns.items()}
-    return th.ChoiceExperiment.from_frame(frame.assign(**people), attributes=["price", "brand", "zoom"])
+    return th.ChoiceExperiment.from_frame(
+        frame.assign(**people), attributes=["price", "brand", "zoom"]
+    )
 
 
 MISTAKES = [
@@ -274,7 +352,11 @@ MISTAKES = [
     ({"by": ["sex"]}, {"age": [1, 2, 3, 4]}, ("contains 'sex'",)),
     ({"by": ["age"]}, {"age": [1, 2, None, 4]}, ("'age'", "4 respondents")),
     ({"by": ["age"]}, {"age": [2, 2, 2, 2]}, ("'age'", "'2'")),
-    ({"by": ["a", "b"]}, {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]}, ("`by`: 2 covariates of 4 respondents",)),
+    (
+        {"by": ["a", "b"]},
+        {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]},
+        ("`by`: 2 covariates of 4 respondents",),
+    ),
 ]
 
 
@@ -288,15 +370,21 @@ def test_covariates_of_people_are_centred_and_have_unit_spread():
     data = with_people(age=[20, 30, 40, 70], sex=["f", "m", "m", "m"])
     found = covariates_of(["age", "sex"], data.people, data.n_respondents)
     assert found.names == ("age", "sex[m]") and (found.matrix[:, 0] == 1.0).all()
-    np.testing.assert_allclose(found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70]))
-    np.testing.assert_allclose(found.matrix[:, 2], (np.array([0, 1, 1, 1]) - 0.75) / np.sqrt(0.1875))
+    np.testing.assert_allclose(
+        found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70])
+    )
+    np.testing.assert_allclose(
+        found.matrix[:, 2], (np.array([0, 1, 1, 1]) - 0.75) / np.sqrt(0.1875)
+    )
 
 
 def test_a_slope_whose_levels_are_declared_in_another_order():
     rows = simulated(people=4, tasks=2)
     for order, sign in (([25, 15, 5], -1.0), ([5, 15, 25], 1.0)):
         data = th.ChoiceExperiment.from_frame(rows, levels={"price": order})
-        coding = th.HierarchicalLogit(linear="price", signs={"price": "increasing"})._parts(data).scale
+        coding = (
+            th.HierarchicalLogit(linear="price", signs={"price": "increasing"})._parts(data).scale
+        )
         assert coding.sign[0] == sign
     data = th.ChoiceExperiment.from_frame(rows, levels={"price": [15, 5, 25]})
     with refused(ArgumentError, "'price'"):
@@ -306,10 +394,14 @@ def test_a_slope_whose_levels_are_declared_in_another_order():
 def test_directions_that_the_choices_contradict_are_said():
     data = th.ChoiceExperiment.from_frame(simulated(people=20, tasks=6))
     with warned(th.errors.DataWarning, "'price'"):
-        th.HierarchicalLogit(signs={"price": "increasing"}).fit(data, draws=2, tune=2, progressbar=False)
+        th.HierarchicalLogit(signs={"price": "increasing"}).fit(
+            data, draws=2, tune=2, progressbar=False
+        )
 
 
-@pytest.mark.parametrize(("chains", "thin", "first"), [(4, 2, 1000), (1_000, 6, 335), (20_000, 1, 100)])
+@pytest.mark.parametrize(
+    ("chains", "thin", "first"), [(4, 2, 1000), (1_000, 6, 335), (20_000, 1, 100)]
+)
 def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
     """Of many respondents, or in many chains."""
     data, model = th.ChoiceExperiment.from_frame(simulated(people=40)), th.HierarchicalLogit()
@@ -326,7 +418,9 @@ def test_a_covariance_needs_as_many_degrees_of_freedom_as_coefficients(fitted):
 
 @pytest.mark.parametrize("count", [1, 5, 36])
 def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count):
-    data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]})
+    data = th.ChoiceExperiment.from_frame(
+        simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
+    )
     coding = coding_of(data)
     beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))
     some, every = reported(beta[:, :count], data, coding), reported(beta, data, coding)
@@ -337,7 +431,8 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
 @needs_data
 @pytest.mark.long
 def test_camera_within_its_budget():
-    """100 people and 12 tasks; on another draw of them the specification has -.774, multinomial -1.243."""
+    """100 people and 12 tasks; on another draw of them the specification has -.774, multinomial
+    -1.243."""
     _, people = camera().split(respondents=100, random_seed=1)
     train, test = people.split(tasks=4)
     th.HierarchicalLogit().fit(train, draws=1, tune=1, thin=1)  # compiled

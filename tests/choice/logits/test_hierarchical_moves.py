@@ -1,4 +1,5 @@
-"""The moves of the hierarchical logit: conditionals and trajectories against a naive joint density; a joint test."""
+"""The moves of the hierarchical logit: conditionals and trajectories against a naive joint density;
+a joint test."""
 
 import numpy as np
 import pytest
@@ -35,7 +36,9 @@ def design(people=3, tasks=2, alternatives=3, p=2, seed=5):
     n = people * tasks
     first_row = np.arange(n + 1) * alternatives
     chosen = first_row[:-1] + rng.integers(alternatives, size=n)
-    return EncodedTasks(rng.normal(size=(n * alternatives, p)), first_row, chosen), np.arange(people + 1) * tasks
+    return EncodedTasks(rng.normal(size=(n * alternatives, p)), first_row, chosen), np.arange(
+        people + 1
+    ) * tasks
 
 
 def naive_tasks(problem):
@@ -53,7 +56,8 @@ SIGN = np.array([0.0, -1.0])
 
 @pytest.fixture(scope="module")
 def small():
-    """A problem with a covariate and a signed taste, a state away from its start, and the naive joint density."""
+    """A problem with a covariate and a signed taste, a state away from its start, and the naive
+    joint density."""
     problem = problem_of(*design(), TastePrior(7.0, 0.8, 1.5), SIGN, COVARIATES)
     state, space = start_of(problem, np.random.default_rng(1)), space_of(problem)
     initialise(problem, state, space)
@@ -64,7 +68,9 @@ def small():
     def joint(beta=state.beta, mean=state.mean, covariance=state.covariance):
         sds = np.array([1.5, 1.5])
         tasks = naive_tasks(problem)
-        return hierarchical_log_joint(tasks, beta, mean, covariance, 7.0, 7.0 * 0.8, sds, COVARIATES, SIGN)
+        return hierarchical_log_joint(
+            tasks, beta, mean, covariance, 7.0, 7.0 * 0.8, sds, COVARIATES, SIGN
+        )
 
     return problem, state, space, joint
 
@@ -109,11 +115,14 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
     assert difference == pytest.approx(joint_of(other) - joint(), rel=1e-12)
     wanted = slopes_by_differences(joint_of, state.beta[1].copy())
     assert slope + space.vector == pytest.approx(wanted, rel=1e-6)
-    assert slope_of(problem, state, space, state.beta[2], 2, slope) == pytest.approx(state.log_likelihood[2], rel=1e-12)
+    assert slope_of(problem, state, space, state.beta[2], 2, slope) == pytest.approx(
+        state.log_likelihood[2], rel=1e-12
+    )
 
 
 def test_the_curvature_of_a_person_is_that_of_the_likelihood(small):
-    """In the tastes themselves; where one is signed its square root is multiplied with the slope of the exponential."""
+    """In the tastes themselves; where one is signed its square root is multiplied with the slope of
+    the exponential."""
     problem, state, space, _ = small
     own, curvature = state.beta[0], np.zeros((2, 2))
     add_curvature(problem, state, space, own, 0, curvature)
@@ -127,7 +136,8 @@ def test_the_curvature_of_a_person_is_that_of_the_likelihood(small):
 
 
 def changed_from(at, place, k):
-    """Tastes, mean and covariance after a change of everybody, from the state before, and the matrix of the change."""
+    """Tastes, mean and covariance after a change of everybody, from the state before, and the
+    matrix of the change."""
     mean, c = place[:4].reshape(2, 2), place[4:]
     g = np.diag(np.exp(c)) if k == 2 else np.eye(2) + np.outer(c, np.eye(2)[k])
     beta, was, covariance = at[0], at[3], at[4]
@@ -154,7 +164,9 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
     there[~moving] = 0.0
     assert found(there) - found(start) == pytest.approx(wanted(there) - wanted(start), rel=1e-9)
     found(there)
-    assert space.force[moving] == pytest.approx(slopes_by_differences(wanted, there)[moving], rel=1e-5)
+    assert space.force[moving] == pytest.approx(
+        slopes_by_differences(wanted, there)[moving], rel=1e-5
+    )
     assert (space.force[~moving] == 0.0).all()
     adopt(problem, state, space, k)
     beta, mean, covariance, _ = changed_from(at, there, k)
@@ -167,7 +179,8 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
 
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_a_change_of_everybody_can_be_undone(small, k):
-    """From its end the coordinates of a trajectory are those from its start, shifted: the density, too, is the same."""
+    """From its end the coordinates of a trajectory are those from its start, shifted: the density,
+    too, is the same."""
     problem, state, space, _ = small
     at = [array.copy() for array in state]
     rng = np.random.default_rng(5)
@@ -199,7 +212,9 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
             jacobian = np.zeros((2, 6))
             for i in range(2):
                 jacobian[i, [i, 2 + i, 4 + i]] = [*COVARIATES[n], off[i] if k == 2 else off[k]]
-            wanted += jacobian.T @ (np.tril(curvatures[n]) + np.tril(curvatures[n], -1).T) @ jacobian
+            wanted += (
+                jacobian.T @ (np.tril(curvatures[n]) + np.tril(curvatures[n], -1).T) @ jacobian
+            )
         assert np.tril(added[k]) == pytest.approx(np.tril(wanted))
     add_together_prior(problem, state)
     prior = (state.together_sum - added)[:, 4:, 4:]
@@ -218,7 +233,8 @@ def test_large_utilities_neither_overflow_nor_vanish(small):
 
 
 def test_the_mean_is_drawn_from_its_conditional(small):
-    """A normal: where the noise is 0 the joint density is flat, and its curvature is that of the noise's square."""
+    """A normal: where the noise is 0 the joint density is flat, and its curvature is that of the
+    noise's square."""
     problem, state, space, joint = small
     was = state.mean.copy()
     draw_mean(Normals(), problem, state, space)
@@ -236,13 +252,16 @@ def test_the_mean_is_drawn_from_its_conditional(small):
 
 @pytest.mark.long
 def test_the_covariance_is_drawn_from_its_conditional(small):
-    """An inverse Wishart: the naive joint density names its scale, scipy the mean and variance of each entry."""
+    """An inverse Wishart: the naive joint density names its scale, scipy the mean and variance of
+    each entry."""
     problem, state, space, joint = small
     off = state.beta - problem.covariates @ state.mean
     scale, df = problem.scale * np.eye(2) + off.T @ off, 7.0 + 3
     other = np.array([[0.9, -0.3], [-0.3, 2.0]])
     prior = stats.invwishart(df, scale)
-    assert joint(covariance=other) - joint() == pytest.approx(prior.logpdf(other) - prior.logpdf(state.covariance))
+    assert joint(covariance=other) - joint() == pytest.approx(
+        prior.logpdf(other) - prior.logpdf(state.covariance)
+    )
     was = state.covariance.copy(), state.precision.copy()
     rng, draws = np.random.default_rng(2), []
     for _ in range(20_000):
@@ -265,15 +284,16 @@ def test_the_covariance_is_drawn_from_its_conditional(small):
 OWNED = np.array([[1.0, 1.0], [0.0, 1.0]])  # the second coefficient is that of an interaction
 
 
-AMOUNT = np.array([[1.0, 0.0]])  # the first coefficient may be ignored, and is bought by the second one's price
+# the first coefficient may be ignored, and is bought by the second one's price
+AMOUNT = np.array([[1.0, 0.0]])
 
 
 LOOKING = np.array([[1.0, -0.7], [1.0, -0.7], [1.0, 1.4]])
 
 
 def with_columns(looking):
-    """Of theta uniform and one effect: that all attend, theta when the first does, and the effect when the first does,
-    by quadrature."""
+    """Of theta uniform and one effect: that all attend, theta when the first does, and the effect
+    when the first does, by quadrature."""
     logits, effect = np.linspace(-30, 30, 4001)[:, None], np.linspace(-8, 8, 401)[None]
     theta = 1 / (1 + np.exp(-logits))
     density = theta * (1 - theta) * np.exp(-0.5 * effect**2)
@@ -294,9 +314,12 @@ def with_columns(looking):
     ],
 )
 def test_joint_distribution(sign, covariates, owned, price, looking):
-    """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm in 1e4."""
+    """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm
+    in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(*design(), TastePrior(df, scale, sd), sign, covariates, owned, price, looking)
+    problem = problem_of(
+        *design(), TastePrior(df, scale, sd), sign, covariates, owned, price, looking
+    )
     state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
     q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
     effects = len(state.effect)
@@ -331,11 +354,25 @@ def test_joint_distribution(sign, covariates, owned, price, looking):
         found.append(
             [*mean.ravel(), *(mean**2).ravel(), mean[0, 0] * mean[0, 1]]
             + [a, b, c, np.log(a * b - c * c), *np.diag(state.precision)]
-            + [*beta.mean(axis=0), *(beta**2).mean(axis=0), (beta[0] * beta[1])[0], (beta[:, 0] * beta[:, 1]).mean()]
-            + [*state.rate, *state.rate**2, *state.attends.mean(axis=0), *state.attends.prod(axis=0)]
+            + [
+                *beta.mean(axis=0),
+                *(beta**2).mean(axis=0),
+                (beta[0] * beta[1])[0],
+                (beta[:, 0] * beta[:, 1]).mean(),
+            ]
+            + [
+                *state.rate,
+                *state.rate**2,
+                *state.attends.mean(axis=0),
+                *state.attends.prod(axis=0),
+            ]
             + [*(state.rate * state.attends[0]), *(beta[:, owns] * state.attends).mean(axis=0)]
             + [*(beta[:, owns] ** 2 * state.attends).mean(axis=0)]
-            + [*state.effect.ravel(), *(state.effect**2).ravel(), *(state.effect * state.attends[0]).ravel()]
+            + [
+                *state.effect.ravel(),
+                *(state.effect**2).ravel(),
+                *(state.effect * state.attends[0]).ravel(),
+            ]
         )
     from scipy.special import digamma
 
@@ -346,7 +383,11 @@ def test_joint_distribution(sign, covariates, owned, price, looking):
     wanted = [0] * (q * p) + [sd**2] * (q * p) + [0, v, v, 0, log_det, 1 / scale, 1 / scale]
     wanted += [0, 0, of_beta, of_beta, sd**2 * z[0] @ z[1], 0]
     all_attend, first, leaning = (1 / 4, 1 / 3, 0) if looking is None else with_columns(looking)
-    wanted += [value for value in (1 / 2, 1 / 3, 1 / 2, all_attend, first, 0, of_beta / 2) for _ in range(k)]
+    wanted += [
+        value
+        for value in (1 / 2, 1 / 3, 1 / 2, all_attend, first, 0, of_beta / 2)
+        for _ in range(k)
+    ]
     wanted += [value for value in (0, 1, leaning) for _ in range(k * effects)]
     draws = np.array(found)
     errors = [float(array_stats.mcse(column[None, None], method="mean")[0]) for column in draws.T]

@@ -31,7 +31,9 @@ def rule_of(model, data):
 
 def table(data, market):
     names = list(data.levels)
-    return pd.DataFrame([{name: data.levels[name][p[i]] for i, name in enumerate(names)} for p in market])
+    return pd.DataFrame(
+        [{name: data.levels[name][p[i]] for i, name in enumerate(names)} for p in market]
+    )
 
 
 def test_shares_are_the_probabilities_of_the_multinomial_logit():
@@ -39,7 +41,8 @@ def test_shares_are_the_probabilities_of_the_multinomial_logit():
     model = th.MultinomialLogit().fit(data)
     rule = rule_of(model, data)
     wanted = model.predict_proba(table(data, MARKET))
-    np.testing.assert_allclose(rule.shares([MARKET])[0][0], wanted, rtol=0, atol=1e-4)  # tastes are rounded
+    # tastes are rounded
+    np.testing.assert_allclose(rule.shares([MARKET])[0][0], wanted, rtol=0, atol=1e-4)
 
 
 def test_any_number_of_an_attribute_with_a_slope():
@@ -48,22 +51,34 @@ def test_any_number_of_an_attribute_with_a_slope():
     rule = rule_of(model, data)
     place = list(data.levels).index("price")
     market = [tuple(7.5 if i == place else level for i, level in enumerate(p)) for p in MARKET[:1]]
-    market += [tuple(12.25 if i == place else level for i, level in enumerate(p)) for p in MARKET[1:]]
+    market += [
+        tuple(12.25 if i == place else level for i, level in enumerate(p)) for p in MARKET[1:]
+    ]
     frame = table(data, MARKET).assign(price=[7.5, 12.25, 12.25])
-    np.testing.assert_allclose(rule.shares([market])[0][0], model.predict_proba(frame), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        rule.shares([market])[0][0], model.predict_proba(frame), rtol=0, atol=1e-4
+    )
 
 
 def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute():
     rng = np.random.default_rng(1)
-    tables = [np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])]
+    tables = [
+        np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]),
+        np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]),
+    ]
     tastes = rng.normal(size=(5, 7, 4))
-    rule = logit_tastes([AttributeColumns(tables[0], False), AttributeColumns(tables[1], True)], tastes)
+    rule = logit_tastes(
+        [AttributeColumns(tables[0], False), AttributeColumns(tables[1], True)], tastes
+    )
     market = [(1, 0.5), (2, 0.25), (None, None)]
     matrix = np.array([[1, 0, 0.5, 0], [0, 1, 0.25, 0], [0, 0, 0, 1]])
     np.testing.assert_array_equal(rule.matrix(market), matrix)
     odds = np.exp(tastes @ matrix.T)
     weights = hash_exponentials(5, 7)
-    wanted = np.einsum("dnj,dn->dj", odds / odds.sum(axis=-1, keepdims=True), weights) / weights.sum(axis=1)[:, None]
+    wanted = (
+        np.einsum("dnj,dn->dj", odds / odds.sum(axis=-1, keepdims=True), weights)
+        / weights.sum(axis=1)[:, None]
+    )
     np.testing.assert_allclose(rule.shares([market])[0], wanted, rtol=0, atol=1e-3)
     assert rule.packed()["people"] == 7 and rule.codes.dtype == np.int16
 
@@ -72,7 +87,9 @@ ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]
 
 
 @pytest.mark.parametrize(
-    "asked", [{"linear": "price"}, {"knots": {"price": [15]}, "interactions": [("price", "brand")]}], ids=str
+    "asked",
+    [{"linear": "price"}, {"knots": {"price": [15]}, "interactions": [("price", "brand")]}],
+    ids=str,
 )
 def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
     weigh_as_the_page(monkeypatch)
@@ -86,15 +103,22 @@ def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
         assert [part.takes_any for part in draws.attributes] == [True, False, False]
         names, levels = list(data.levels), data.levels
         for products, found in zip(ASKED, draws.shares(ASKED), strict=True):
-            rows = [(p[0], *(levels[n][c] for n, c in zip(names[1:], p[1:], strict=True))) for p in products]
+            rows = [
+                (p[0], *(levels[n][c] for n, c in zip(names[1:], p[1:], strict=True)))
+                for p in products
+            ]
             table = model.market_shares(pd.DataFrame(rows, columns=names))
             # tastes are rounded to a 32,767th of the largest
-            np.testing.assert_allclose(draws.described(found, (0.055, 0.945))[0], table["share"], rtol=0, atol=2e-3)
+            np.testing.assert_allclose(
+                draws.described(found, (0.055, 0.945))[0], table["share"], rtol=0, atol=2e-3
+            )
 
 
 def weigh_as_the_page(monkeypatch):
     """Let tables draw the market as the page does, so that both have the same shares."""
-    monkeypatch.setattr(asked_of, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people))
+    monkeypatch.setattr(
+        asked_of, "draw_exponentials", lambda draws, people, seed: hash_exponentials(draws, people)
+    )
 
 
 def of_groups(people=12):
@@ -115,27 +139,42 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
     quick = {"random_seed": 1, "progressbar": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        hierarchical = th.HierarchicalLogit(linear="price").fit(data, draws=20, tune=20, chains=2, **quick)
+        hierarchical = th.HierarchicalLogit(linear="price").fit(
+            data, draws=20, tune=20, chains=2, **quick
+        )
         classes = th.LatentClassLogit(2, "price", starts=2).fit(data, **quick)
-    products = pd.DataFrame({"price": [5.0, 17.5, 25.0], "brand": ["B", "A", "C"], "zoom": ["no", "yes", "yes"]})
+    products = pd.DataFrame(
+        {"price": [5.0, 17.5, 25.0], "brand": ["B", "A", "C"], "zoom": ["no", "yes", "yes"]}
+    )
     people = data.people.reset_index()
     for model, kinds in ((hierarchical, ()), (classes, ("class 1", "class 2"))):
         draws = model._market_draws()
-        assert [column.name for column in draws.people.columns] == ["sex", "weight"] and draws.people.kinds == kinds
+        assert [column.name for column in draws.people.columns] == [
+            "sex",
+            "weight",
+        ] and draws.people.kinds == kinds
         assert [name for name, _ in draws.people.weights] == ["weight"]
         for people_asked, weights_asked in [(None, None), *ASKS]:
-            asked = np.ones(12) if people_asked is None else people.eval(people_asked).to_numpy(float)
+            asked = (
+                np.ones(12) if people_asked is None else people.eval(people_asked).to_numpy(float)
+            )
             weights = asked if weights_asked is None else asked * people[weights_asked].to_numpy()
-            table = model.market_shares(products, people=people_asked, respondent_weights=weights_asked)
+            table = model.market_shares(
+                products, people=people_asked, respondent_weights=weights_asked
+            )
             found = draws.described(draws.shares(ASKED[:1], weights)[0], (0.055, 0.945))
             for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
-                np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)  # tastes are rounded
+                # tastes are rounded
+                np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)
 
 
 @pytest.mark.fit
 def test_classes_of_people_have_the_market_of_their_respondents():
-    """In each draw the sum over respondents by the class of each, and of the estimate by their memberships."""
-    model = th.LatentClassLogit(2, "price", starts=2).fit(of_groups(), random_seed=1, progressbar=False)
+    """In each draw the sum over respondents by the class of each, and of the estimate by their
+    memberships."""
+    model = th.LatentClassLogit(2, "price", starts=2).fit(
+        of_groups(), random_seed=1, progressbar=False
+    )
     chooser = model._chooser()
     weights = np.random.default_rng(0).standard_exponential((len(chooser.tastes), 12))
     products = pd.DataFrame({"price": [5.0, 17.5], "brand": ["B", "A"], "zoom": ["no", "yes"]})
@@ -150,7 +189,9 @@ def test_classes_of_people_have_the_market_of_their_respondents():
     table = model.market_shares(products)
     these = model.market_shares(products, people="respondents")
     np.testing.assert_allclose(table["share"], these["share"], rtol=1e-12)  # the estimate is alike
-    assert ((table["share_high"] - table["share_low"]) > (these["share_high"] - these["share_low"])).all()
+    assert (
+        (table["share_high"] - table["share_low"]) > (these["share_high"] - these["share_low"])
+    ).all()
 
 
 def test_people_who_are_alike_are_not_told_apart():
@@ -168,7 +209,9 @@ def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
 
 
 def test_levels_that_no_task_shows_are_not_offered():
-    data = th.ChoiceExperiment.from_frame(simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]})
+    data = th.ChoiceExperiment.from_frame(
+        simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]}
+    )
     with warned(th.errors.DataWarning, "no task shows"):
         model = th.MultinomialLogit().fit(data)
     draws = model._market_draws()

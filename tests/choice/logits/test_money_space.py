@@ -1,4 +1,5 @@
-"""The multinomial logit in willingness-to-pay space: published values, another maximiser, draws, bad input."""
+"""The multinomial logit in willingness-to-pay space: published values, another maximiser, draws,
+bad input."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ def fitted(data):
 
 
 def test_another_maximiser_finds_the_same(data, fitted):
-    """SciPy's BFGS in the amounts and the logarithm of the scale; errors by central differences of its gradient."""
+    """SciPy's BFGS in the amounts and the logarithm of the scale; errors by central differences of
+    its gradient."""
     tasks = tasks_of(data, coding_of(data, "price"))
     starts = tasks.first_row[:-1]
 
@@ -43,7 +45,13 @@ def test_another_maximiser_finds_the_same(data, fitted):
     h = 1e-3 * np.eye(4)
     hessian = [
         [
-            (minus(wanted + a + b) - minus(wanted + a - b) - minus(wanted - a + b) + minus(wanted - a - b)) / 4e-6
+            (
+                minus(wanted + a + b)
+                - minus(wanted + a - b)
+                - minus(wanted - a + b)
+                + minus(wanted - a - b)
+            )
+            / 4e-6
             for a in h
         ]
         for b in h
@@ -58,13 +66,16 @@ def test_it_is_the_same_model_as_in_preference_space(data, fitted):
     np.testing.assert_allclose(fitted.predict_proba(data), plain.predict_proba(data), rtol=1e-12)
     pay = plain.willingness_to_pay("price")
     assert fitted.coef_.iloc[1:].to_numpy() == pytest.approx(pay["wtp"].to_numpy(), rel=1e-10)
-    assert fitted.summary()["std_error"].iloc[1:].to_numpy() == pytest.approx(pay["wtp_se"].to_numpy(), rel=1e-6)
+    assert fitted.summary()["std_error"].iloc[1:].to_numpy() == pytest.approx(
+        pay["wtp_se"].to_numpy(), rel=1e-6
+    )
     own = fitted.willingness_to_pay("price")
     pd.testing.assert_frame_equal(own, pay, rtol=1e-6)
 
 
 def test_draws_of_the_price_are_log_normal(fitted):
-    """Log of minus its coefficient: mean and standard deviation of 2,000 draws within 4.5 of their errors."""
+    """Log of minus its coefficient: mean and standard deviation of 2,000 draws within 4.5 of their
+    errors."""
     tastes = fitted._chooser().tastes[1:, 0]
     assert (tastes[:, 0] < 0).all()
     logs = np.log(-tastes[:, 0])
@@ -73,17 +84,23 @@ def test_draws_of_the_price_are_log_normal(fitted):
     assert abs(logs.mean() - np.log(value)) < 4.5 * sd / np.sqrt(2000)
     assert abs(logs.std() / sd - 1) < 4.5 / np.sqrt(4000)
     amounts = -tastes[:, 1:] / tastes[:, :1]
-    assert np.abs(amounts.std(axis=0) / fitted.summary()["std_error"].iloc[1:] - 1).max() < 4.5 / np.sqrt(4000)
+    assert np.abs(
+        amounts.std(axis=0) / fitted.summary()["std_error"].iloc[1:] - 1
+    ).max() < 4.5 / np.sqrt(4000)
 
 
 def test_coefficients_that_are_not_known(data, tmp_path):
     rows = simulated().assign(again=lambda f: (f["zoom"] == "yes") * 2)
     with pytest.warns(ThaliWarning):
-        model = th.MultinomialLogit(["price", "again"], space=MONEY["space"]).fit(th.ChoiceExperiment.from_frame(rows))
+        model = th.MultinomialLogit(["price", "again"], space=MONEY["space"]).fit(
+            th.ChoiceExperiment.from_frame(rows)
+        )
     with pytest.warns(ThaliWarning):
         plain = th.MultinomialLogit(["price", "again"]).fit(th.ChoiceExperiment.from_frame(rows))
     assert model.coef_.isna().sum() == 1
-    pd.testing.assert_frame_equal(model.willingness_to_pay("price"), plain.willingness_to_pay("price"), rtol=1e-6)
+    pd.testing.assert_frame_equal(
+        model.willingness_to_pay("price"), plain.willingness_to_pay("price"), rtol=1e-6
+    )
     model.save(tmp_path / "money.nc")
     again = th.load(tmp_path / "money.nc")
     pd.testing.assert_frame_equal(again.summary(), model.summary())
@@ -116,12 +133,15 @@ def test_data_without_amounts():
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"}))
         )
     with refused(DataError, "'price'"):
-        th.MultinomialLogit(**MONEY).fit(th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"])))
+        th.MultinomialLogit(**MONEY).fit(
+            th.ChoiceExperiment.from_frame(rows.assign(price=30 - rows["price"]))
+        )
 
 
 @needs_data
 def test_yogurt():
-    """R's logitr (1.1.2, article "Basic usage", wtpCompare): both of its columns, which differ in the last digit."""
+    """R's logitr (1.1.2, article "Basic usage", wtpCompare): both of its columns, which differ in
+    the last digit."""
     rows = pd.read_csv(real_data("choice_yogurt/yogurt.csv"))
     columns = {"respondent": "id", "task": "obsID", "alternative": "alt", "chosen": "choice"}
     data = th.ChoiceExperiment.from_frame(rows, **columns, attributes=["price", "feat", "brand"])

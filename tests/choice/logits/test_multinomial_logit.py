@@ -30,27 +30,38 @@ def two(choices, **columns):
 
 
 def test_bic_counts_tasks(data):
-    """Not alternatives, three in each of the 240 tasks; price, brand and zoom have 5 coefficients."""
+    """Not alternatives, three in each of the 240 tasks; price, brand and zoom have 5
+    coefficients."""
     model = th.MultinomialLogit().fit(data)
     assert model.bic_ == pytest.approx(5 * np.log(240) - 2 * model.log_likelihood_, rel=1e-12)
 
 
 @needs_data
 def test_camera():
-    """The published value has the price as a number; 10 free coefficients, 13 with a coefficient for every level."""
-    assert th.MultinomialLogit(linear="price").fit(camera()).log_likelihood_ == pytest.approx(-6503.8, abs=0.1)
+    """The published value has the price as a number; 10 free coefficients, 13 with a coefficient
+    for every level."""
+    assert th.MultinomialLogit(linear="price").fit(camera()).log_likelihood_ == pytest.approx(
+        -6503.8, abs=0.1
+    )
     model = th.MultinomialLogit().fit(camera())
     assert model.log_likelihood_ == pytest.approx(-6493.43, abs=0.005)
     assert model.aic_ == pytest.approx(2 * 13 + 2 * 6493.43, abs=0.01)
     assert model.bic_ == pytest.approx(13 * np.log(5312) + 2 * 6493.43, abs=0.01)
-    assert list(model.coef_.index[:4]) == ["inside", "brand[nikon]", "brand[panasonic]", "brand[sony]"]
+    assert list(model.coef_.index[:4]) == [
+        "inside",
+        "brand[nikon]",
+        "brand[panasonic]",
+        "brand[sony]",
+    ]
     prices = model.coef_.filter(like="price")
     assert (np.diff(prices) < 0).all()
 
 
 @needs_data
 def test_electricity():
-    data = th.ChoiceExperiment.from_frame(table("electricity"), attributes=["pf", "cl", "loc", "wk", "tod", "seas"])
+    data = th.ChoiceExperiment.from_frame(
+        table("electricity"), attributes=["pf", "cl", "loc", "wk", "tod", "seas"]
+    )
     model = th.MultinomialLogit(linear=["pf", "cl"]).fit(data)
     assert model.log_likelihood_ == pytest.approx(-4958.65, abs=0.005)
 
@@ -77,7 +88,8 @@ def test_derivatives(data):
         for a, b, row in zip(tasks.first_row, tasks.first_row[1:], tasks.chosen_row, strict=False)
     ]
     assert value == pytest.approx(np.log(naive).sum(), rel=1e-12)
-    h = 1e-5  # the error of central differences is h^2 times a third derivative: 1e-10 of the largest entry
+    # the error of central differences is h^2 times a third derivative: 1e-10 of the largest entry
+    h = 1e-5
     for k, step in enumerate(h * np.eye(4)):
         up, down = derivatives(tasks, beta + step), derivatives(tasks, beta - step)
         assert gradient[k] == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-5, abs=1e-4)
@@ -102,7 +114,9 @@ def test_what_determines_each_other_is_told_and_costs_no_prediction(data):
     assert messages[0].filename == __file__
     plain = th.MultinomialLogit("price").fit(data)
     assert np.isnan(model.coef_["cents"]) and np.isnan(model.summary().loc["cents", "std_error"])
-    assert model.coef_.drop("cents").to_numpy() == pytest.approx(plain.coef_[["price", *plain.coef_.index[1:]]])
+    assert model.coef_.drop("cents").to_numpy() == pytest.approx(
+        plain.coef_[["price", *plain.coef_.index[1:]]]
+    )
     assert model.predict_proba(rows) == pytest.approx(plain.predict_proba(rows))
 
 
@@ -117,13 +131,22 @@ def test_separated_choices_are_told(choices):
 def test_strong_tastes_are_no_separation():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(two([0] * 400 + [1], price=[1, 30] * 401)))
+        th.MultinomialLogit("price").fit(
+            th.ChoiceExperiment.from_frame(two([0] * 400 + [1], price=[1, 30] * 401))
+        )
 
 
 def test_missing_attributes_have_a_coefficient_of_their_own():
     rows = simulated(people=20).assign(zoom=lambda f: f["zoom"].where(f["alt"] != 3, "n/a"))
     data = th.ChoiceExperiment.from_frame(rows, missing="n/a")
-    assert coding_of(data).names == ("price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]", "zoom[missing]")
+    assert coding_of(data).names == (
+        "price[15]",
+        "price[25]",
+        "brand[B]",
+        "brand[C]",
+        "zoom[yes]",
+        "zoom[missing]",
+    )
     products = coding_of(data).matrix(np.array([[0, 0, 1], [0, 0, -1]]))
     assert products[:, -2:].tolist() == [[1, 0], [0, 1]]
 
@@ -136,7 +159,9 @@ def test_predictions_follow_the_rows(data):
     assert rows.assign(p=p).groupby(["id", "task"])["p"].sum().to_numpy() == pytest.approx(1.0)
     assert np.log(p[rows["choice"] == 1]).sum() == pytest.approx(model.log_likelihood_)
     order = np.random.default_rng(0).permutation(len(rows))
-    assert model.predict_proba(rows.iloc[order].drop(columns="choice")) == pytest.approx(p[order], rel=1e-12)
+    assert model.predict_proba(rows.iloc[order].drop(columns="choice")) == pytest.approx(
+        p[order], rel=1e-12
+    )
     with refused(DataError, "'D', which is"):
         model.predict_proba(rows.assign(brand="D"))
 
@@ -144,12 +169,18 @@ def test_predictions_follow_the_rows(data):
 def test_bad_input(data):
     for linear, sentence in [
         ("prise", "`linear` contains 'prise', which is not an attribute. Did you mean 'price'?"),
-        (["brand"], "`linear` contains 'brand', whose level 'A' is not a number; remove 'brand' from the list."),
+        (
+            ["brand"],
+            "`linear` contains 'brand', whose level 'A' is not a number; remove 'brand' from the"
+            " list.",
+        ),
     ]:
         with pytest.raises(ArgumentError) as caught:
             th.MultinomialLogit(linear).fit(data)
         assert str(caught.value) == sentence
-    same = pd.DataFrame({"id": [1] * 4, "task": [1, 1, 2, 2], "choice": [1, 0] * 2, "price": [1, 1, 2, 2]})
+    same = pd.DataFrame(
+        {"id": [1] * 4, "task": [1, 1, 2, 2], "choice": [1, 0] * 2, "price": [1, 1, 2, 2]}
+    )
     with refused(DataError, "No attribute varies"):
         th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(same, levels={"price": [1, 2]}))
 
@@ -159,8 +190,13 @@ MODELS = {"multinomial": th.MultinomialLogit, "hierarchical": th.HierarchicalLog
 
 
 def fit_quickly(model, data):
-    """A short run, of which nothing is asked but that it does not crash and what it says of the data."""
-    short = {"draws": 20, "tune": 5, "progressbar": False} if isinstance(model, th.HierarchicalLogit) else {}
+    """A short run, of which nothing is asked but that it does not crash and what it says of the
+    data."""
+    short = (
+        {"draws": 20, "tune": 5, "progressbar": False}
+        if isinstance(model, th.HierarchicalLogit)
+        else {}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(data, random_seed=1, **short)
@@ -171,7 +207,8 @@ def test_a_level_that_was_never_shown_is_refused(make, data):
     declared = th.ChoiceExperiment.from_frame(simulated(), levels=PRICES)
     with warned(DataWarning, "'price = 35'") as messages:
         model = fit_quickly(make(), declared)
-    assert [w.category for w in messages] == [DataWarning]  # nothing of attributes that others determine
+    # nothing of attributes that others determine
+    assert [w.category for w in messages] == [DataWarning]
     plain = fit_quickly(make(), data)
     assert model.coef_.index.tolist() == plain.coef_.index.tolist()
     np.testing.assert_array_equal(model.coef_, plain.coef_)
@@ -184,7 +221,9 @@ def test_a_level_that_was_never_shown_is_refused(make, data):
 def test_a_first_level_that_was_never_shown_is_no_reference(data):
     with warned(DataWarning, "'price = 1'", "'brand = Z'"):
         model = th.MultinomialLogit().fit(
-            th.ChoiceExperiment.from_frame(simulated(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")})
+            th.ChoiceExperiment.from_frame(
+                simulated(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")}
+            )
         )
     assert model.coef_.to_dict() == th.MultinomialLogit().fit(data).coef_.to_dict()
     with refused(DataError, "'brand'", "'Z'", "'A'", "'B'"):
@@ -201,11 +240,14 @@ def test_a_number_takes_any_number(make, data):
         assert np.log(p[1] / p[0]) == pytest.approx(15.5 * model.coef_["price"], rel=1e-9)
     assert model.predict_proba(rows.assign(price=["5.0", "2.05e1"])) == pytest.approx(p)
     declared = th.ChoiceExperiment.from_frame(simulated(), levels={"price": [5, 15, 25, 20.5]})
-    other = fit_quickly(make("price"), declared)  # a level that is only declared changes nothing, and is no news
+    # a level that is only declared changes nothing, and is no news
+    other = fit_quickly(make("price"), declared)
     assert other.predict_proba(rows) == pytest.approx(p)
     # an experiment with levels of its own
     new = simulated(people=2, tasks=2).assign(price=lambda f: f["price"] * 0.9 + 1)
-    assert model.predict_proba(th.ChoiceExperiment.from_frame(new)) == pytest.approx(model.predict_proba(new))
+    assert model.predict_proba(th.ChoiceExperiment.from_frame(new)) == pytest.approx(
+        model.predict_proba(new)
+    )
     assert model.predict_proba(new.assign(price=(new["price"] - 1) / 0.9)) == pytest.approx(
         model.predict_proba(simulated(people=2, tasks=2))
     )
@@ -220,14 +262,17 @@ def test_what_nothing_lacked_must_not_be_lacking():
     with refused(DataError, "'zoom'"):
         plain.predict_proba(rows.head(3).assign(zoom=["n/a", "yes", "no"]))
     none = rows.assign(brand=lambda f: f["brand"].where(f["alt"] != 3, "none"))
-    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(none, none={"brand": "none"}, missing="n/a"))
+    model = th.MultinomialLogit().fit(
+        th.ChoiceExperiment.from_frame(none, none={"brand": "none"}, missing="n/a")
+    )
     assert model.predict_proba(none.head(3)).sum() == pytest.approx(1.0)
     with refused(DataError, "'zoom'"):
         model.predict_proba(none.head(3).assign(zoom=["n/a", "yes", "no"]))
 
 
 def test_rounding_does_not_choose_the_draws():
-    """Of four brands that are liked as much, two directions are as uncertain: no two vectors are theirs alone."""
+    """Of four brands that are liked as much, two directions are as uncertain: no two vectors are
+    theirs alone."""
     rows = [
         {"id": 1, "task": 2 * pair + first, "brand": brand, "choice": int(place == first)}
         for pair, brands in enumerate(combinations("ABCD", 2))

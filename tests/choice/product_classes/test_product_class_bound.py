@@ -23,7 +23,8 @@ def bounded(data, **asked):
 
 
 def chains_for(data, sweeps):
-    """How many chains the half of the budget that is not for looks holds, each of so many sweeps."""
+    """How many chains the half of the budget that is not for looks holds, each of so many
+    sweeps."""
     return int(0.5 * BUDGET / ((sweeps + 0.5) * bounded(data).forecast.sweep))
 
 
@@ -42,14 +43,25 @@ def test_looks_count_in_the_budget_and_max_time_takes_its_place():
 
 @pytest.mark.unit
 def test_sweeps_of_a_study_with_many_people_are_fewer():
-    """First those between two draws, then draws and tuning; many chains take as long as many people."""
+    """First those between two draws, then draws and tuning; many chains take as long as many
+    people."""
     data = experiment(people=40)
     chains = chains_for(data, 4 * 375)
     short = bounded(data, chains=chains)
-    assert (short.allowed(), short.least_draws, short.run.tune, short.run.thin) == (125, 125, 250, 4)
+    assert (short.allowed(), short.least_draws, short.run.tune, short.run.thin) == (
+        125,
+        125,
+        250,
+        4,
+    )
     assert bounded(data, chains=chains, thin=16).run.thin == 16
     least = bounded(data, chains=chains_for(data, 150))
-    assert (least.allowed(), least.least_draws, least.run.tune, least.run.thin) == (100, 100, 100, 1)
+    assert (least.allowed(), least.least_draws, least.run.tune, least.run.thin) == (
+        100,
+        100,
+        100,
+        1,
+    )
 
 
 @pytest.mark.unit
@@ -57,7 +69,9 @@ def test_draws_of_many_classes_are_fewer():
     """A sweep of 46 classes costs twice one of 10, of which the forecast knows."""
     data = experiment()
     short = bounded(data, chains=chains_for(data, 16 * 1_250))
-    usual, many = ([SimpleNamespace(kept=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46))
+    usual, many = (
+        [SimpleNamespace(kept=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
+    )
     assert short.allowed() == short.allowed(usual) == short.allowed([SimpleNamespace(kept=[])])
     assert (short.allowed(), short.allowed(many)) == pytest.approx((1_000, 375), abs=3)
 
@@ -66,8 +80,11 @@ def test_draws_of_many_classes_are_fewer():
 @pytest.mark.parametrize("longer", [1.0, 1.6, 3.0, 8.0, 50.0])
 @pytest.mark.parametrize("draws", [125, 1_000, 1_300])
 def test_the_next_look_is_where_the_check_says(draws, longer):
-    """Half as many draws more at least, eight times as many at most, and so that more than half of all are kept."""
-    found = bounded(experiment(people=2)).next_look(draws, SimpleNamespace(facts={"longer": longer}))
+    """Half as many draws more at least, eight times as many at most, and so that more than half of
+    all are kept."""
+    found = bounded(experiment(people=2)).next_look(
+        draws, SimpleNamespace(facts={"longer": longer})
+    )
     wanted = draws * min(max(longer, 1.5), 8.0)
     assert wanted <= found <= max(250, 1.25 * wanted + spacing(found))
     assert MAX_KEPT / 2 < found // spacing(found) <= MAX_KEPT
@@ -76,17 +93,25 @@ def test_the_next_look_is_where_the_check_says(draws, longer):
 @pytest.mark.fit
 def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
     """The draws are those of one run."""
-    data, run = experiment(), {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
+    data, run = (
+        experiment(),
+        {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False},
+    )
     sweep = bounded(data).forecast.sweep
     limits.lower_in(bound, monkeypatch, BUDGET=2.0 * 610.0 * sweep)  # of two chains
     with pytest.warns(thali.errors.ConvergenceWarning):
         whole = thali.ProductClasses(MONOTONE).fit(data, **run)
     draws = whole.posterior_.attrs["draws"]
-    assert 550 < draws < 610 and whole.posterior_["posterior"].sizes["draw"] == draws // spacing(draws) < draws
+    assert (
+        550 < draws < 610
+        and whole.posterior_["posterior"].sizes["draw"] == draws // spacing(draws) < draws
+    )
     with pytest.warns(thali.errors.ConvergenceWarning):
         once = thali.ProductClasses(MONOTONE).fit(data, draws=draws, **run)
     for name, values in once.posterior_["posterior"].data_vars.items():
-        np.testing.assert_array_equal(whole.posterior_["posterior"][name], values, err_msg=str(name))
+        np.testing.assert_array_equal(
+            whole.posterior_["posterior"][name], values, err_msg=str(name)
+        )
 
 
 @pytest.mark.fit
@@ -113,12 +138,20 @@ def test_steps_are_as_many_as_was_forecast(people):
     """By sequential Monte Carlo, to within a factor of two."""
     made = thali.datasets.product_choices(people, 10, random_seed=1)
     once, twice = (
-        forecast_of(thali.ProductClasses(made.monotone, method="smc"), made.data, 2, chains=2, sweeps_per_step=sweeps)
+        forecast_of(
+            thali.ProductClasses(made.monotone, method="smc"),
+            made.data,
+            2,
+            chains=2,
+            sweeps_per_step=sweeps,
+        )
         for sweeps in (1, 2)
     )
     steps = (twice.least - once.least) / (4 * once.sweep)
     problem = problem_of(made.data, made.monotone)
-    ascent = smc.Ascent(problem, 0.02, Run(32, 0, 2, None, 1, None, False), 2, np.random.SeedSequence(1))
+    ascent = smc.Ascent(
+        problem, 0.02, Run(32, 0, 2, None, 1, None, False), 2, np.random.SeedSequence(1)
+    )
     while not ascent.is_done:
         ascent.advance(Silent())
     assert 0.5 < len(ascent.rows) / steps < 2.0

@@ -1,11 +1,17 @@
-"""Chains of product classes: what they keep, where they start, and what is left of those that are stopped."""
+"""Chains of product classes: what they keep, where they start, and what is left of those that are
+stopped."""
 
 import numpy as np
 import pytest
 from helpers.product_class_answers import Plan, Silent, binary, run_plan
 from helpers.product_class_cases import TP1
 
-from thali._choice.product_classes.engines.mcmc import chains_of, fit_of, kept_numbers, lapse_messages
+from thali._choice.product_classes.engines.mcmc import (
+    chains_of,
+    fit_of,
+    kept_numbers,
+    lapse_messages,
+)
 from thali._choice.product_classes.particles import MAX_KEPT, spacing
 from thali._choice.product_classes.state import problem_of
 from thali._inference.threads import run_in_threads
@@ -16,7 +22,9 @@ def test_what_is_kept():
     problem = problem_of(TP1)
     for draws, kept in ((1, 1), (3, 3), (400, 400), (401, 200), (1700, 212)):
         fit = run_plan(problem, Plan("mcmc", groups=2, tune=2, thin=1, draws=draws), random_seed=1)
-        assert fit.particles.n_draws == 2 * kept == 2 * len(kept_numbers(draws)) and fit.draws == draws
+        assert (
+            fit.particles.n_draws == 2 * kept == 2 * len(kept_numbers(draws)) and fit.draws == draws
+        )
         assert np.isfinite(fit.particles.log_likelihood).all() and not fit.interrupted
 
 
@@ -48,19 +56,26 @@ def test_the_lapse_falls_in_the_first_half_of_tuning(tune):
 
 
 def test_the_last_lapse_stays_where_choices_are_not_satisfied():
-    """Without lapse in the model, whoever's choices the chain satisfies loses it, and the others once they are."""
+    """Without lapse in the model, whoever's choices the chain satisfies loses it, and the others
+    once they are."""
     data = binary(12, 2, 2, worse=(1, 2, 4, 7))
     problem = problem_of(data, {"x0": "increasing"}, 2.0, 1.0)
-    (chain,) = chains_of(problem, 0.0, Plan("mcmc", groups=1, tune=2, thin=400).run, 1, np.random.SeedSequence(4))
+    (chain,) = chains_of(
+        problem, 0.0, Plan("mcmc", groups=1, tune=2, thin=400).run, 1, np.random.SeedSequence(4)
+    )
     chain.target.delta[:] = 1e-5
     chain.harden()
     satisfied = (chain.hits.reshape(12, 2) > 0.0).all(axis=1)
     assert 0 < satisfied.sum() < 12
-    np.testing.assert_array_equal(chain.target.delta.reshape(12, 2) == 0.0, np.tile(satisfied[:, None], 2))
+    np.testing.assert_array_equal(
+        chain.target.delta.reshape(12, 2) == 0.0, np.tile(satisfied[:, None], 2)
+    )
     np.testing.assert_array_equal(chain.respondents_with_lapse(), np.flatnonzero(~satisfied))
     chain.run_to(chain.total)
     assert not chain.target.delta.any() and np.isfinite(chain.draw().log_likelihood).all()
-    assert "respondents number 3 and 5; these keep a lapse rate of 1e-05" in lapse_messages([2, 4])[0]
+    assert (
+        "respondents number 3 and 5; these keep a lapse rate of 1e-05" in lapse_messages([2, 4])[0]
+    )
 
 
 def test_stopped_chains_have_the_draws_that_all_recorded():
@@ -70,7 +85,11 @@ def test_stopped_chains_have_the_draws_that_all_recorded():
     with pytest.raises(KeyboardInterrupt):
         run_in_threads(chains, None, Silent(chains, 1000))
     fit = fit_of(chains)
-    assert fit.interrupted and fit.particles.lapse == 0.0 and np.isfinite(fit.particles.log_likelihood).all()
+    assert (
+        fit.interrupted
+        and fit.particles.lapse == 0.0
+        and np.isfinite(fit.particles.log_likelihood).all()
+    )
     whole = run_plan(problem, plan._replace(draws=fit.draws), random_seed=np.random.SeedSequence(1))
     unbroken = [set(each) for each in whole.particles.log_likelihood.reshape(3, -1)]
     for chain in range(fit.particles.group.max() + 1):  # one that was far behind is left out

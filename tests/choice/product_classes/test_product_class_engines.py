@@ -33,7 +33,8 @@ def fitted(data, method, lapse=0.02, **run):
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 @pytest.mark.parametrize("method", SHORT)
 def test_from_data_to_predictions(data, method, tmp_path):
-    """People who trade price against a feature are predicted better than by tastes that all share."""
+    """People who trade price against a feature are predicted better than by tastes that all
+    share."""
     train, test = data
     model = fitted(train, method)
     p = model.predict_proba(test)
@@ -45,9 +46,20 @@ def test_from_data_to_predictions(data, method, tmp_path):
     assert bool(model.messages_) == (method == "smc")
     if method == "smc":
         found = model.log_evidence()
-        assert (found.value, found.standard_error, found.df) == (model.log_evidence_, model.log_evidence_se_, 3.0)
-        assert len(found.estimates) == 4 and found.usable == (model.evidence_sd_ <= 1.0) and str(found)
-    assert set(model.posterior_["posterior"].data_vars) >= {"n_classes", "value_shape", "stability", "log_likelihood"}
+        assert (found.value, found.standard_error, found.df) == (
+            model.log_evidence_,
+            model.log_evidence_se_,
+            3.0,
+        )
+        assert (
+            len(found.estimates) == 4 and found.usable == (model.evidence_sd_ <= 1.0) and str(found)
+        )
+    assert set(model.posterior_["posterior"].data_vars) >= {
+        "n_classes",
+        "value_shape",
+        "stability",
+        "log_likelihood",
+    }
     model.save(tmp_path / "fit.nc")
     np.testing.assert_array_equal(th.load(tmp_path / "fit.nc").predict_proba(test), p)
     assert 0.5 < model.level_effects()["effect"].max() <= 1.0

@@ -11,11 +11,16 @@ import thali
 
 
 def slow_groups(held, weight, similar):
-    """The centre of each set of products: the heaviest set that is left takes in whatever overlaps with it."""
+    """The centre of each set of products: the heaviest set that is left takes in whatever overlaps
+    with it."""
     centre, left = list(range(len(held))), set(range(len(held)))
     for k in sorted(left, key=lambda k: -weight[k]):
         if k in left:
-            own = {j for j in left if j == k or len(held[j] & held[k]) >= similar * len(held[j] | held[k]) > 0}
+            own = {
+                j
+                for j in left
+                if j == k or len(held[j] & held[k]) >= similar * len(held[j] | held[k]) > 0
+            }
             left -= own
             for j in own:
                 centre[j] = k
@@ -31,7 +36,9 @@ def products_of(name, levels):
         if sign == "in":
             allowed = value.strip("{}").split(", ")
         else:
-            compare = {"=": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge}[sign]
+            compare = {"=": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge}[
+                sign
+            ]
             allowed = [level for k, level in enumerate(known) if compare(k, known.index(value))]
         held = {each for each in held if each[place] in allowed}
     return held
@@ -55,11 +62,14 @@ def test_similar_classes_are_found_by_counting_products(none, similar):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_another_seed_prints_the_same_classes():
-    """The first four that most chains find are those of another seed, and true ones; of equal classes alone, three."""
+    """The first four that most chains find are those of another seed, and true ones; of equal
+    classes alone, three."""
     made = thali.datasets.product_choices(40, 10, noise=0.1, random_seed=1)
     model, first = thali.ProductClasses(made.monotone), []
     for seed in (1, 4):
-        model.fit(made.data, draws=150, tune=50, thin=4, chains=8, random_seed=seed, progressbar=False)
+        model.fit(
+            made.data, draws=150, tune=50, thin=4, chains=8, random_seed=seed, progressbar=False
+        )
         table = model.classes(cover=1.0)
         first.append(set(table.loc[table["stability"] >= 0.5, "product_class"].head(4)))
     assert first[0] == first[1] <= set(made.classes)

@@ -25,8 +25,8 @@ from thali._choice.product_classes.state import problem_of
 
 
 def compare(name, plan, seed=3):
-    """The fit of a tiny problem, after its means and evidence have been compared with the table of brute force, within
-    four combined standard errors."""
+    """The fit of a tiny problem, after its means and evidence have been compared with the table of
+    brute force, within four combined standard errors."""
     (*_, evidence), answers = ANSWERS[name]
     fit = run_plan(problem_of_case(name), plan, cores=2, random_seed=seed)
     if plan.method == "smc":
@@ -55,7 +55,9 @@ def test_predictions_of_tiny_problems(method, name):
     fit = compare(name, Plan(method, groups=groups), seed=4 if method == "smc" else 3)
     data, answers = ANSWERS[name][0], ANSWERS[name][1][-6:]
     each = range(groups) if method == "smc" else range(0, groups, 2)
-    found = np.stack([predicted(of_group(fit.particles, group), data[4], group) for group in each], axis=1)
+    found = np.stack(
+        [predicted(of_group(fit.particles, group), data[4], group) for group in each], axis=1
+    )
     assert z_scores(found, answers, np.zeros(6)).max() < 4
 
 
@@ -70,7 +72,11 @@ def test_evidence_and_means_of_tiny_problems_closely(name, plan):
     compare(name, plan)
 
 
-FIVE, LAPSING, TWENTY = (5, 3, 2, 2.0, 1.0, 0.0), (5, 3, 2, 2.0, 1.0, 0.1), (20, 8, 2, 1.5, 2.0, 0.0)
+FIVE, LAPSING, TWENTY = (
+    (5, 3, 2, 2.0, 1.0, 0.0),
+    (5, 3, 2, 2.0, 1.0, 0.1),
+    (20, 8, 2, 1.5, 2.0, 0.0),
+)
 CLOSED = [
     ("smc", FIVE, ()),
     ("smc", FIVE, (0,)),
@@ -97,7 +103,9 @@ def test_closed_forms(method, case, worse):
     log_evidence, _, (owns_nothing, *_) = closed_form(*case, worse)
     groups, particles = {5: (16, 64), 20: (16, 24), 50: (8, 24)}[people]
     plan = Plan(method, lapse, groups, particles, sweeps_per_step=3)
-    problem = problem_of(binary(people, tasks, alternatives, worse), {"x0": "increasing"}, alpha, beta)
+    problem = problem_of(
+        binary(people, tasks, alternatives, worse), {"x0": "increasing"}, alpha, beta
+    )
     fit = run_plan(problem, plan, cores=2, random_seed=6 if method == "smc" else 5)
     if method == "smc":
         assert evidence_score(fit.log_evidence, fit.log_evidence_se, log_evidence) < 4
@@ -108,7 +116,8 @@ def test_closed_forms(method, case, worse):
 
 
 def test_identical_products_tell_nothing():
-    """The evidence is Π 1 / J exactly, whatever particles do; no weights differ, and nothing is resampled."""
+    """The evidence is Π 1 / J exactly, whatever particles do; no weights differ, and nothing is
+    resampled."""
     products = [(1, 0)] * 3
     data = Experiment([2, 3], [[(products, 0), (products[:2], 1)], [(products, 2)]])
     fit = run_plan(problem_of(data), Plan(groups=2, particles=4), random_seed=1)
@@ -116,11 +125,15 @@ def test_identical_products_tell_nothing():
     assert fit.trace["lapse"].tolist() == [0.0]
 
 
-@pytest.mark.parametrize("plan", [Plan(groups=2, particles=12), Plan("mcmc", groups=5, draws=15)], ids=["smc", "mcmc"])
+@pytest.mark.parametrize(
+    "plan", [Plan(groups=2, particles=12), Plan("mcmc", groups=5, draws=15)], ids=["smc", "mcmc"]
+)
 def test_cores_have_no_influence(plan):
     problem = problem_of(TP1, {}, 2.0, 1.0)
     one, two = (run_plan(problem, plan, cores=cores, random_seed=8) for cores in (1, 2))
     for field in one.particles._fields:
-        np.testing.assert_array_equal(getattr(one.particles, field), getattr(two.particles, field), err_msg=field)
+        np.testing.assert_array_equal(
+            getattr(one.particles, field), getattr(two.particles, field), err_msg=field
+        )
     for field in one.trace:
         np.testing.assert_array_equal(one.trace[field], two.trace[field])

@@ -1,4 +1,5 @@
-"""The likelihood of choices and what it says about one feature, against a slow and obvious evaluation."""
+"""The likelihood of choices and what it says about one feature, against a slow and obvious
+evaluation."""
 
 import math
 
@@ -10,8 +11,22 @@ from scipy import integrate, special, stats
 
 from thali._choice.product_classes.likelihood import log_likelihood, sum_features, write_hits
 from thali._choice.product_classes.moves.bounds import bound_feature, draw_eps, log_fit, shapes_of
-from thali._choice.product_classes.moves.value_shapes import log_prior_shapes, log_values, sum_values
-from thali._choice.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, problem_of, target_of, workspace
+from thali._choice.product_classes.moves.value_shapes import (
+    log_prior_shapes,
+    log_values,
+    sum_values,
+)
+from thali._choice.product_classes.state import (
+    MUTE,
+    PERSON,
+    SIGN,
+    TOP,
+    A,
+    copy_state,
+    problem_of,
+    target_of,
+    workspace,
+)
 from thali._choice.product_classes.sweep import draw_state
 from thali._inference.numerics.gamma import log_gamma_between, mass, tails
 
@@ -25,7 +40,12 @@ def naive_likelihoods(problem, state, lapse):
     classes, people = unpacked(problem, state)
     out = []
     for own, tasks in zip(people, DATA.people, strict=True):
-        own = [naive.Feature(f.k, f.sign, f.log_theta, [0.0 if math.isnan(e) else e for e in f.log_eps]) for f in own]
+        own = [
+            naive.Feature(
+                f.k, f.sign, f.log_theta, [0.0 if math.isnan(e) else e for e in f.log_eps]
+            )
+            for f in own
+        ]
         for t, (products, chosen) in enumerate(tasks):
             codes = worst_to_best(problem, products)
             out.append(naive.choice_likelihood(classes, own, codes, chosen, t, lapse=lapse))
@@ -74,7 +94,8 @@ def make_tiny(state):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("tiny", [False, True])
 def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
-    """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point off."""
+    """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point
+    off."""
     problem = problem_of(DATA, MONOTONE, alpha=4.0)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
     for _ in range(24):
@@ -91,7 +112,9 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
         features.slots[f, MUTE] = 1
         sum_features(problem.tasks, features, work.sums, 1, n)
         common = (problem.tasks, features, state.lapsed, work.sums, work.bounds, 1, n)
-        gain, possible, count = bound_feature(*common, features.difference, features.separates, f, q, -1)
+        gain, possible, count = bound_feature(
+            *common, features.difference, features.separates, f, q, -1
+        )
         with_it = gain
         if gain > -math.inf:
             with_it += log_fit(work.bounds, features.log_theta[f], h, next_h, count, -math.inf)
@@ -106,8 +129,8 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
 
 
 def naive_fit(problem, state, n, f, h):
-    """E_ε of the likelihood of the tasks that feature f separates over that without it (over that of its ties where it
-    is 0), and whether the choices are possible without it."""
+    """E_ε of the likelihood of the tasks that feature f separates over that without it (over that
+    of its ties where it is 0), and whether the choices are possible without it."""
     classes, people = unpacked(problem, state)
     features = state.features
     own, order, g = people[n], [], features.people[n, 0]
@@ -124,7 +147,10 @@ def naive_fit(problem, state, n, f, h):
             continue
         codes = worst_to_best(problem, products)
         clean = [
-            naive.Feature(x.k, x.sign, x.log_theta, [0.0 if math.isnan(e) else e for e in x.log_eps]) for x in rest
+            naive.Feature(
+                x.k, x.sign, x.log_theta, [0.0 if math.isnan(e) else e for e in x.log_eps]
+            )
+            for x in rest
         ]
         without = naive.choice_likelihood(classes, clean, codes, chosen, t)
         if without == 0.0:
@@ -133,7 +159,9 @@ def naive_fit(problem, state, n, f, h):
             same = sum(terms[j].keys() == terms[chosen].keys() for j in range(len(codes)))
             without = 1.0 / same
         with np.errstate(divide="ignore"):
-            log_eps = np.maximum(np.log(special.gammaincinv(h, u)), (np.log(u) + math.lgamma(h + 1)) / h)
+            log_eps = np.maximum(
+                np.log(special.gammaincinv(h, u)), (np.log(u) + math.lgamma(h + 1)) / h
+            )
         hits = []
         for e in log_eps:
             values = list(feature.log_eps)
@@ -158,9 +186,13 @@ def test_prior_of_values_and_their_shapes_is_the_naive_one():
             return log_prior_shapes(a, sigma) + log_values(sigma * a, (1 - sigma) * a, *sums)
 
         def slow(a, sigma, classes=classes, people=people):
-            return naive.log_prior_state(classes, people, [3, 4, 2], [True, False, False], a, sigma, 2.5, 1.7)
+            return naive.log_prior_state(
+                classes, people, [3, 4, 2], [True, False, False], a, sigma, 2.5, 1.7
+            )
 
-        assert ours(0.6, 0.3) - ours(2.2, 0.9) == pytest.approx(slow(0.6, 0.3) - slow(2.2, 0.9), abs=1e-8)
+        assert ours(0.6, 0.3) - ours(2.2, 0.9) == pytest.approx(
+            slow(0.6, 0.3) - slow(2.2, 0.9), abs=1e-8
+        )
 
 
 @pytest.mark.parametrize("h", [1e-4, 0.02, 0.4, 1.0, 3.7, 60.0])
@@ -170,8 +202,12 @@ def test_tails_of_the_gamma_distribution(h):
     for value in x.tolist():
         below, above = tails(h, next_h, math.log(value))
         # One tail comes as a series or a fraction, the other as 1 minus it.
-        assert below == pytest.approx(special.gammainc(h, value), rel=1e-9, abs=1e-15 if value > h else 1e-300)
-        assert above == pytest.approx(special.gammaincc(h, value), rel=1e-9, abs=1e-15 if value < h + 6 else 1e-300)
+        assert below == pytest.approx(
+            special.gammainc(h, value), rel=1e-9, abs=1e-15 if value > h else 1e-300
+        )
+        assert above == pytest.approx(
+            special.gammaincc(h, value), rel=1e-9, abs=1e-15 if value < h + 6 else 1e-300
+        )
     # Where numbers end, the lower tail is x^h / Γ(h + 1).
     assert tails(h, next_h, -100.0 / h)[0] == pytest.approx(math.exp(-100.0 - next_h), rel=1e-9)
 
@@ -195,7 +231,8 @@ def test_interval_and_draws_within_it(h, interval):
 
 
 def test_draws_far_out_in_either_tail():
-    """Where probabilities are not numbers any more: the density there is exponential in y, or in e^y."""
+    """Where probabilities are not numbers any more: the density there is exponential in y, or in
+    e^y."""
     rng = np.random.default_rng(16)
     left = np.array([log_gamma_between(rng, 0.5, -math.inf, -900.0) for _ in range(1500)])
     assert stats.kstest(-900.0 - left, stats.expon(scale=2.0).cdf).pvalue > 1e-4
@@ -218,10 +255,14 @@ def test_drawn_noise_keeps_every_choice_possible():
             features.slots[f, MUTE] = 1
             sum_features(problem.tasks, features, work.sums, 1, n)
             common = (problem.tasks, features, state.lapsed, work.sums, work.bounds, 1, n)
-            gain, _, count = bound_feature(*common, features.difference, features.separates, f, q, -1)
+            gain, _, count = bound_feature(
+                *common, features.difference, features.separates, f, q, -1
+            )
             fit = gain
             if gain > -math.inf:
-                fit += log_fit(work.bounds, features.log_theta[f], 0.8, math.lgamma(1.8), count, -math.inf)
+                fit += log_fit(
+                    work.bounds, features.log_theta[f], 0.8, math.lgamma(1.8), count, -math.inf
+                )
             features.slots[f, MUTE] = 0
             if fit == -math.inf or not count:
                 continue

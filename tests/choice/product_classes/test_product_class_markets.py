@@ -1,4 +1,5 @@
-"""The draws of a market that a page holds: the same choices as those of the model that they come from."""
+"""The draws of a market that a page holds: the same choices as those of the model that they come
+from."""
 
 import json
 
@@ -40,12 +41,18 @@ def plain_shares(draws, rule, products):
         for weight, count in zip(weights[d] / weights[d].sum(), counts, strict=True):
             own = range(entry, entry + count)
             first = draws.first_class[d]
-            classes = [(draws.active[c], draws.member[c]) for c in first + (rule.owned[list(own)] >> 1)]
+            classes = [
+                (draws.active[c], draws.member[c]) for c in first + (rule.owned[list(own)] >> 1)
+            ]
             owned = [(*each, int(rule.owned[o] & 1)) for each, o in zip(classes, own, strict=True)]
             for occasion in range(rule.occasions):
-                places = market.spread(np.array([o * rule.occasions + occasion for o in own], np.uint32)) >> 25
+                places = (
+                    market.spread(np.array([o * rule.occasions + occasion for o in own], np.uint32))
+                    >> 25
+                )
                 values = [
-                    np.log(table[rule.lasting[o]] + table[rule.passing[d, k]]) for o, k in zip(own, places, strict=True)
+                    np.log(table[rule.lasting[o]] + table[rule.passing[d, k]])
+                    for o, k in zip(own, places, strict=True)
                 ]
                 found[d] += weight * naive.winners(owned, values, codes, draws)
             entry += count
@@ -72,7 +79,8 @@ def test_shares_are_those_of_market_shares():
         found.shares(MARKETS),
         share_draws(draws, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
     )
-    # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded values cost .002.
+    # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded
+    # values cost .002.
     tolerance = 5 * 0.5 * np.sqrt((1 / 2_000 + 1 / 4_000) / 100) + 0.002
     for mine, other in zip(ours, theirs, strict=True):
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
@@ -88,7 +96,8 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
     weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
     ours = found.shares(MARKETS, weights)
     theirs = share_draws(draws, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12))
-    tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002  # as below, with fewer people
+    # as below, with fewer people
+    tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002
     for mine, other in zip(ours, theirs, strict=True):
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
 
@@ -99,16 +108,29 @@ def test_each_draw_has_its_own_weights():
     weights = np.random.default_rng(0).standard_exponential((draws.n_draws, 12))
     (found,) = share_draws(draws, [asked], weights)
     for d in range(draws.n_draws):
-        np.testing.assert_allclose(found[d], share_draws(draws, [asked], weights[d])[0][d], rtol=1e-12)
+        np.testing.assert_allclose(
+            found[d], share_draws(draws, [asked], weights[d])[0][d], rtol=1e-12
+        )
 
 
 def test_levels_the_no_choice_option_and_the_first_task():
     data = experiment(none=True)
     found, _ = market_of(data)
-    assert [attribute.name for attribute in found.attributes] == ["inside", "price", "brand", "zoom", "battery"]
+    assert [attribute.name for attribute in found.attributes] == [
+        "inside",
+        "price",
+        "brand",
+        "zoom",
+        "battery",
+    ]
     assert [attribute.fixed for attribute in found.attributes] == [1, None, None, None, None]
-    assert found.attributes[1].numbers == (100.0, 150.0, 200.0, 250.0) and found.attributes[2].numbers is None
-    assert found.none == (0, None, None, None, None) and not any(part.may_lack for part in found.attributes)
+    assert (
+        found.attributes[1].numbers == (100.0, 150.0, 200.0, 250.0)
+        and found.attributes[2].numbers is None
+    )
+    assert found.none == (0, None, None, None, None) and not any(
+        part.may_lack for part in found.attributes
+    )
     first = data.products[data.row_product[: data.first_row[1]]]
     assert found.first_task == tuple(tuple(row) for row in first.tolist() if row[0] == 1)
     assert market_of(experiment())[0].none is None
@@ -131,7 +153,9 @@ def test_of_many_people_each_is_taken_equally_often(monkeypatch):
     draws, people = some.rule.counts.shape
     assert (draws, people < 30) == (40, True) and f"{people} of 30 respondents" in some.size
     assert abs(len(some.rule.owned) - market.MAX_OWNED) < 0.2 * market.MAX_OWNED
-    difference = some.shares(MARKETS[:1])[0].mean(axis=0) - everybody.shares(MARKETS[:1])[0].mean(axis=0)
+    difference = some.shares(MARKETS[:1])[0].mean(axis=0) - everybody.shares(MARKETS[:1])[0].mean(
+        axis=0
+    )
     assert np.abs(difference).max() < 0.08
 
 

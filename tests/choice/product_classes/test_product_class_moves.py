@@ -1,4 +1,5 @@
-"""Moves of a class by enumeration: the matrix of transitions leaves the known posterior of the class alone."""
+"""Moves of a class by enumeration: the matrix of transitions leaves the known posterior of the
+class alone."""
 
 import math
 
@@ -32,10 +33,19 @@ from thali._choice.product_classes.sweep import flip_classes
 from thali.testing import exact
 
 LEVELS = [3, 2, 2]
-# Some product lacks the last attribute. Both people like (1, 1) in the last two, which is what they choose.
+# Some product lacks the last attribute. Both people like (1, 1) in the last two, which is what they
+# choose.
 PEOPLE = [
-    [([(2, 1, 1), (0, 0, 1), (1, 1, -1)], 0), ([(2, 0, 0), (1, 1, 1)], 1), ([(0, 1, 1), (1, 0, 0)], 0)],
-    [([(0, 0, 0), (1, 1, 1)], 1), ([(2, 0, 1), (1, 1, 1), (2, 1, 1)], 2), ([(2, 1, 0), (0, 1, 1)], 1)],
+    [
+        ([(2, 1, 1), (0, 0, 1), (1, 1, -1)], 0),
+        ([(2, 0, 0), (1, 1, 1)], 1),
+        ([(0, 1, 1), (1, 0, 0)], 0),
+    ],
+    [
+        ([(0, 0, 0), (1, 1, 1)], 1),
+        ([(2, 0, 1), (1, 1, 1), (2, 1, 1)], 2),
+        ([(2, 1, 0), (0, 1, 1)], 1),
+    ],
 ]
 LIKED = (None, frozenset({1}), frozenset({1}))
 LOG_THETA = [-0.4, 0.3]  # of the two owners of the class that moves
@@ -43,8 +53,11 @@ LOG_LIKED = math.log(1.5)  # value of LIKED in all tasks
 
 
 def made(monotone, sets, signs, proposals=(0, 0)):
-    """The problem, and the state in which both people own LIKED and, with these signs, upper levels of a class."""
-    problem = problem_of(Experiment(LEVELS, PEOPLE), monotone, 2.0)._replace(proposals=np.array(proposals))
+    """The problem, and the state in which both people own LIKED and, with these signs, upper levels
+    of a class."""
+    problem = problem_of(Experiment(LEVELS, PEOPLE), monotone, 2.0)._replace(
+        proposals=np.array(proposals)
+    )
     state = empty_state(problem)
     state.whole[PRESENT] = 2
     for k, own in enumerate((sets, LIKED)):
@@ -59,8 +72,12 @@ def made(monotone, sets, signs, proposals=(0, 0)):
     features = state.features
     for n, k in ((0, 1), (0, 0), (1, 0), (1, 1)):
         f = take(state, n, k, 0 if k == 1 else signs[n])
-        features.slots[f, SPLIT] = compare(problem.tasks, state.bits, k, n, features.difference, features.separates, f)
-        features.log_theta[f], features.log_eps[f] = (LOG_LIKED, -700.0) if k == 1 else (LOG_THETA[n], -0.9)
+        features.slots[f, SPLIT] = compare(
+            problem.tasks, state.bits, k, n, features.difference, features.separates, f
+        )
+        features.log_theta[f], features.log_eps[f] = (
+            (LOG_LIKED, -700.0) if k == 1 else (LOG_THETA[n], -0.9)
+        )
         features.theta[f] = math.exp(features.log_theta[f])
         features.value[f] = features.theta[f] + np.exp(features.log_eps[f])
     return problem, state
@@ -73,7 +90,8 @@ def contents(state):
 
 
 def log_choices(state, classes, owned):
-    """ln P(choices) with the value of LIKED known and ε of the class that moves integrated out, task by task."""
+    """ln P(choices) with the value of LIKED known and ε of the class that moves integrated out,
+    task by task."""
     h = (1.0 - state.real[1]) * state.real[A]
     total = 0.0
     for n, tasks in enumerate(PEOPLE):
@@ -82,9 +100,13 @@ def log_choices(state, classes, owned):
         for t, (products, chosen) in enumerate(tasks):
             for feature in owned[n]:
                 feature.log_eps[t] = -700.0
-            below = float(gammainc(h, max(other - theta, 0.0)))  # P(its value is below that of LIKED)
+            # P(its value is below that of LIKED)
+            below = float(gammainc(h, max(other - theta, 0.0)))
             answer = 0.0
-            for mass, value in ((below, 0.5 * (theta + other)), (1.0 - below, max(theta, other) + 1.0)):
+            for mass, value in (
+                (below, 0.5 * (theta + other)),
+                (1.0 - below, max(theta, other) + 1.0),
+            ):
                 if mass > 0.0:
                     own.log_eps[t] = math.log(value - theta)
                     answer += mass * naive.choice_likelihood(classes, owned[n], products, chosen, t)
@@ -122,7 +144,8 @@ HIGH, LOW = frozenset({1, 2}), frozenset({0})
     ],
 )
 def test_moves_of_a_class_by_enumeration(monkeypatch, proposals, monotone, sets, signs):
-    """An edit or an exchange, then a flip, by the code of the sweep; ε of the class is integrated out."""
+    """An edit or an exchange, then a flip, by the code of the sweep; ε of the class is integrated
+    out."""
     monkeypatch.setattr(class_moves, "draw_eps", lambda *given: None)
     problem, start = made(monotone, sets, signs, proposals)
     work = workspace(problem, start)
@@ -155,7 +178,9 @@ def test_a_flip_is_a_symmetry_where_no_product_lacks_the_attribute(attribute, is
         return
     states, matrix = exact.transition_matrix(step, start, contents)
     assert len(states) == 2 and matrix.tolist() == [[0.5, 0.5], [0.5, 0.5]]
-    assert log_target(problem, states[0]) == pytest.approx(log_target(problem, states[1]), abs=1e-12)
+    assert log_target(problem, states[0]) == pytest.approx(
+        log_target(problem, states[1]), abs=1e-12
+    )
     (before, _), (after, _) = (unpacked(problem, state)[0] for state in states)
     assert before.sets[attribute] | after.sets[attribute] == set(range(LEVELS[attribute]))
     assert not before.sets[attribute] & after.sets[attribute]
@@ -163,4 +188,6 @@ def test_a_flip_is_a_symmetry_where_no_product_lacks_the_attribute(attribute, is
 
 def test_classes_of_many_people_get_more_proposals():
     for people, proposals in ((MANY_PEOPLE - 1, FEW_PROPOSALS), (MANY_PEOPLE, MANY_PROPOSALS)):
-        assert problem_of(Experiment(LEVELS, PEOPLE[:1] * people)).proposals.tolist() == list(proposals)
+        assert problem_of(Experiment(LEVELS, PEOPLE[:1] * people)).proposals.tolist() == list(
+            proposals
+        )

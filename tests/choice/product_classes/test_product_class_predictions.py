@@ -1,4 +1,5 @@
-"""Predictions of product classes: against the naive copy, against closed forms, and what must hold of any."""
+"""Predictions of product classes: against the naive copy, against closed forms, and what must hold
+of any."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,13 @@ def one_task(draws, products, person=0, **settings):
     products = np.array(products)
     rows = np.arange(len(products))
     return choice_probabilities(
-        draws, products, rows, np.array([0, len(rows)]), np.array([0, 1]), np.array([person]), **settings
+        draws,
+        products,
+        rows,
+        np.array([0, len(rows)]),
+        np.array([0, 1]),
+        np.array([person]),
+        **settings,
     )
 
 
@@ -36,11 +43,14 @@ def random_tasks(seed, levels=LEVELS):
     return products, rng.integers(0, 12, 18), np.array([0, 3, 5, 9, 12, 18]), np.array([0, 2, 3, 5])
 
 
-# against the naive copy -----------------------------------------------------------------------------------
+# against the naive copy ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))])
-@pytest.mark.parametrize("shape", [None, 0.01])  # values of the second are far below the range of floats
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))]
+)
+# values of the second are far below the range of floats
+@pytest.mark.parametrize("shape", [None, 0.01])
 def test_probabilities_are_those_of_the_naive_copy(seed, shape):
     rng = np.random.default_rng(seed)
     draws = random_particles(rng, LEVELS, DIRECTIONS, 6, draws=3, groups=2, alpha=3.0, a=shape)
@@ -51,7 +61,10 @@ def test_probabilities_are_those_of_the_naive_copy(seed, shape):
     )
     wanted = []
     for unit, decisions in enumerate(streams(seed, 3)):
-        tasks = [products[rows[first_row[t] : first_row[t + 1]]] for t in range(*first_task[unit : unit + 2])]
+        tasks = [
+            products[rows[first_row[t] : first_row[t + 1]]]
+            for t in range(*first_task[unit : unit + 2])
+        ]
         wanted += naive.choice_probabilities(decisions, draws, int(people[unit]), tasks, 3)
     np.testing.assert_allclose(found, np.concatenate(wanted), rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.add.reduceat(found, first_row[:-1]), 1.0, rtol=0, atol=1e-12)
@@ -60,30 +73,47 @@ def test_probabilities_are_those_of_the_naive_copy(seed, shape):
 def test_cores_have_no_influence():
     draws = random_particles(np.random.default_rng(5), LEVELS, DIRECTIONS, 6, draws=10, alpha=3.0)
     parts = (*random_tasks(5), np.array([0, -1, 3]))
-    one, several = (choice_probabilities(draws, *parts, cores=cores, random_seed=3) for cores in (1, 4))
+    one, several = (
+        choice_probabilities(draws, *parts, cores=cores, random_seed=3) for cores in (1, 4)
+    )
     np.testing.assert_array_equal(one, several)
     assert np.any(one != choice_probabilities(draws, *parts, random_seed=4))
 
 
-# intervals: the probability in each draw ------------------------------------------------------------------
+# intervals: the probability in each draw ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("repeats", [1, 7])
 def test_probabilities_of_draws_are_the_parts_of_those_of_all(repeats):
-    draws = random_particles(np.random.default_rng(5), LEVELS, DIRECTIONS, 6, draws=5, groups=2, alpha=3.0)
-    people = np.array([0, -1, 3] if repeats == 1 else [0, 1, 3])  # whose occasions are drawn in the same order
+    draws = random_particles(
+        np.random.default_rng(5), LEVELS, DIRECTIONS, 6, draws=5, groups=2, alpha=3.0
+    )
+    # whose occasions are drawn in the same order
+    people = np.array([0, -1, 3] if repeats == 1 else [0, 1, 3])
     asked = (*random_tasks(5), people)
     by_draw = probabilities_of_parts(draws, *asked, by_draw=True, repeats=repeats, random_seed=3)
     assert by_draw.shape == (10, 18)
     np.testing.assert_allclose(
-        by_draw.mean(axis=0), choice_probabilities(draws, *asked, repeats=repeats, random_seed=3), rtol=0, atol=1e-12
+        by_draw.mean(axis=0),
+        choice_probabilities(draws, *asked, repeats=repeats, random_seed=3),
+        rtol=0,
+        atol=1e-12,
     )
 
 
 def test_a_new_person_of_a_draw_stays_the_same_on_all_occasions():
-    draws = random_particles(np.random.default_rng(6), LEVELS, DIRECTIONS, 6, draws=60, groups=2, alpha=3.0, a=1e-4)
-    draws = draws._replace(lapse=0.0, sigma=np.full(120, 0.999))  # what passes is nothing beside what stays
-    asked = (np.array([[0, 0, 0, 0], [3, 2, 1, 4]]), np.arange(2), np.array([0, 2]), np.array([0, 1]), np.array([-1]))
+    draws = random_particles(
+        np.random.default_rng(6), LEVELS, DIRECTIONS, 6, draws=60, groups=2, alpha=3.0, a=1e-4
+    )
+    # what passes is nothing beside what stays
+    draws = draws._replace(lapse=0.0, sigma=np.full(120, 0.999))
+    asked = (
+        np.array([[0, 0, 0, 0], [3, 2, 1, 4]]),
+        np.arange(2),
+        np.array([0, 2]),
+        np.array([0, 1]),
+        np.array([-1]),
+    )
     p = probabilities_of_parts(draws, *asked, by_draw=True, repeats=50)[:, 0]
     assert np.isin(p, [0.0, 0.5, 1.0]).mean() > 0.95 and p.std() > 0.2
 
@@ -93,7 +123,9 @@ def test_an_interval_holds_the_draws_of_a_persons_probability():
     new = experiment().to_frame().head(12)
     draws, design = drawn(draws=20, alpha=3.0)
     p, se, low, high = model.predict_proba(new, return_se=True, ci=0.8, repeats=50, random_seed=2)
-    np.testing.assert_array_equal((p, se), model.predict_proba(new, return_se=True, repeats=50, random_seed=2))
+    np.testing.assert_array_equal(
+        (p, se), model.predict_proba(new, return_se=True, repeats=50, random_seed=2)
+    )
     encoded = design.scheme.encode(new, design.respondents)
     every = tasks_proba(draws, encoded, by_draw=True, repeats=50, random_seed=2)
     np.testing.assert_allclose([low, high], np.quantile(every, [0.1, 0.9], axis=0))
@@ -102,7 +134,7 @@ def test_an_interval_holds_the_draws_of_a_persons_probability():
         model.predict_proba(new, ci=1.5)
 
 
-# closed forms ---------------------------------------------------------------------------------------------
+# closed forms -------------------------------------------------------------------------------------
 
 
 def test_values_too_small_for_floats_are_compared_all_the_same():
@@ -115,7 +147,8 @@ def test_values_too_small_for_floats_are_compared_all_the_same():
 
 
 def test_small_values_count_beside_large_ones():
-    # a class of value near 1 puts the third product last; of the others e^-2000 decides against e^-2001
+    # a class of value near 1 puts the third product last; of the others e^-2000 decides against
+    # e^-2001
     owned = [(1, 0.0), (0, -2001.0), (0, -2000.0)]
     members = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
     draws = single(owned, members=members, offset=(0, 3), a=1e-5, sigma=0.999)
@@ -129,7 +162,9 @@ def test_products_that_no_class_separates_share_the_probability():
     found = one_task(draws, [[0], [1], [2]])
     np.testing.assert_allclose(found, [0.45 + 0.1 / 3, 0.45 + 0.1 / 3, 0.1 / 3])
     # a missing attribute is in no class that asks for it: so is what lacks it
-    np.testing.assert_allclose(one_task(draws, [[0], [-1], [-1]]), [0.9 + 0.1 / 3, 0.1 / 3, 0.1 / 3])
+    np.testing.assert_allclose(
+        one_task(draws, [[0], [-1], [-1]]), [0.9 + 0.1 / 3, 0.1 / 3, 0.1 / 3]
+    )
 
 
 def test_a_class_that_is_disliked_repels():
@@ -147,7 +182,8 @@ def test_two_equal_classes_win_as_often():
 
 
 def test_a_new_person_owns_what_the_buffet_serves():
-    """One owner of {A} who likes it, β = 1: the new person owns it with probability 1/2, with an even urn 2/3 liked."""
+    """One owner of {A} who likes it, β = 1: the new person owns it with probability 1/2, with an
+    even urn 2/3 liked."""
     draws = single([(0, 0.0)], members=[[1, 0]], alpha=1e-12)
     repeats = 40_000
     found = one_task(draws, [[0], [1]], person=-1, repeats=repeats)[0]
@@ -158,7 +194,9 @@ def test_a_new_person_owns_what_the_buffet_serves():
 def test_people_are_exchangeable():
     """Draws from the prior say the same of a person in them and of a new one."""
     levels, directions = [3, 2], [1, 0]
-    draws = random_particles(np.random.default_rng(2), levels, directions, 3, draws=1500, alpha=1.5, a=1.0, sigma=0.4)
+    draws = random_particles(
+        np.random.default_rng(2), levels, directions, 3, draws=1500, alpha=1.5, a=1.0, sigma=0.4
+    )
     products = [[2, 0], [1, 1], [0, 1]]
     repeats = 4
     known = one_task(draws, products, person=2, repeats=repeats)
@@ -176,7 +214,9 @@ def test_better_is_never_chosen_less(person):
     for seed in range(60):
         for monotone in (True, False):
             directions = [-1, 0, 1, 0] if monotone else [0, 0, 0, 0]
-            draws = random_particles(np.random.default_rng(seed), LEVELS, directions, 2, draws=1, groups=1, alpha=4.0)
+            draws = random_particles(
+                np.random.default_rng(seed), LEVELS, directions, 2, draws=1, groups=1, alpha=4.0
+            )
             draws = draws._replace(lapse=0.0)
             base = np.array([rng.integers(0, number) for number in LEVELS])
             better, worse = base.copy(), base.copy()
@@ -186,7 +226,7 @@ def test_better_is_never_chosen_less(person):
     assert violated[True] == 0 and violated[False] > 3
 
 
-# rows and respondents -------------------------------------------------------------------------------------
+# rows and respondents -----------------------------------------------------------------------------
 
 
 def test_rows_come_back_in_the_order_given():
@@ -194,14 +234,18 @@ def test_rows_come_back_in_the_order_given():
     frame = experiment().to_frame()
     there = model.predict_proba(frame, repeats=400)
     mixed = frame.sample(frac=1.0, random_state=1)
-    np.testing.assert_allclose(model.predict_proba(mixed, repeats=400), there[mixed.index], atol=0.1)
+    np.testing.assert_allclose(
+        model.predict_proba(mixed, repeats=400), there[mixed.index], atol=0.1
+    )
     sums = pd.Series(there).groupby([frame["id"], frame["task"]]).sum()
     np.testing.assert_allclose(sums, 1.0)
     # an unknown respondent is a new person, and each of their tasks is predicted alone
     new = model.predict_proba(frame.assign(id="nobody", task=frame["id"] + frame["task"]))
     np.testing.assert_allclose(pd.Series(new).groupby([frame["id"], frame["task"]]).sum(), 1.0)
     assert np.abs(new - there).max() > 0.05
-    without = model.predict_proba(frame.drop(columns=["id", "choice"]).assign(task=frame["id"] + frame["task"]))
+    without = model.predict_proba(
+        frame.drop(columns=["id", "choice"]).assign(task=frame["id"] + frame["task"])
+    )
     np.testing.assert_array_equal(without, new)
 
 
@@ -218,7 +262,7 @@ def test_undeclared_levels_are_refused():
         model.predict_proba(frame)
 
 
-# markets --------------------------------------------------------------------------------------------------
+# markets ------------------------------------------------------------------------------------------
 
 MARKET = pd.DataFrame(
     {
@@ -239,8 +283,9 @@ def copies(draws, count):
 
 @pytest.mark.long
 def test_the_population_is_uncertain_after_a_sample():
-    """One class, that m of N = 3 respondents own: its share in the population is Beta(m, N + 1 - m), and of its owners
-    Beta(1 + liking, 1 + disliking) like it; who does not own it is indifferent. Nobody has a class of their own."""
+    """One class, that m of N = 3 respondents own: its share in the population is Beta(m, N + 1 -
+    m), and of its owners Beta(1 + liking, 1 + disliking) like it; who does not own it is
+    indifferent. Nobody has a class of their own."""
     one = single([(0, 0.0)], members=[[1, 0]], alpha=1e-12)
     people = one._replace(
         n_owners=np.array([2]),
@@ -251,9 +296,15 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_log_theta=np.zeros(2),
     )
     count = 600
-    shares = share_draws(copies(people, count), [np.array([[0], [1]])], None, random_seed=1)[0][:, 0]
-    mean, square = 0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1), (2 * 3 / (4 * 5)) * (4 * (3 * 4 / (4 * 5)) - 4 * 3 / 4 + 1)
-    variance = 0.25 * (square - (2 * mean - 1) ** 2) + mean * (1 - mean) / 4000  # the last part: 4,000 newcomers
+    shares = share_draws(copies(people, count), [np.array([[0], [1]])], None, random_seed=1)[0][
+        :, 0
+    ]
+    mean, square = (
+        0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1),
+        (2 * 3 / (4 * 5)) * (4 * (3 * 4 / (4 * 5)) - 4 * 3 / 4 + 1),
+    )
+    # the last part: 4,000 newcomers
+    variance = 0.25 * (square - (2 * mean - 1) ** 2) + mean * (1 - mean) / 4000
     assert abs(shares.mean() - mean) < 4.5 * np.sqrt(variance / count)
     kurtosis = ((shares - mean) ** 4).mean() / variance**2
     assert abs(shares.var() / variance - 1) < 4.5 * np.sqrt((kurtosis - 1) / count)
@@ -265,15 +316,18 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_sign=np.zeros(800, np.int8),
         owned_log_theta=np.zeros(800),
     )
-    wide = share_draws(copies(many, 400), [np.array([[0], [1]])], None, random_seed=2)[0][:, 0].var()
+    wide = share_draws(copies(many, 400), [np.array([[0], [1]])], None, random_seed=2)[0][
+        :, 0
+    ].var()
     beta = 0.25 * 0.8 * 0.2 / 1002 + 0.25 * 0.8**2 * 801 / (802**2 * 803)
     assert 0.7 * beta < wide < 1.6 * beta
 
 
 @pytest.mark.long
 def test_newcomers_bring_classes_of_their_own():
-    """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta + N + i)) classes,
-    and two of them own one class in common as the buffet says: by the prior simulated person by person."""
+    """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta
+    + N + i)) classes, and two of them own one class in common as the buffet says: by the prior
+    simulated person by person."""
     nothing = single([], members=np.empty((0, 2), bool), alpha=1.5, beta=2.0)
     shares = share_draws(copies(nothing, 600), [np.array([[0], [1]])], None, random_seed=3)[0][:, 0]
     assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(600)
@@ -284,15 +338,24 @@ def test_newcomers_bring_classes_of_their_own():
         sides, kept = [], []
         for person in range(2):
             present = 1 + person  # `single` holds a person, who owns nothing
-            own = [(c, rng.integers(3) < 2 - side) for c, side in kept if rng.random() * (2 + present) < 1]
+            own = [
+                (c, rng.integers(3) < 2 - side)
+                for c, side in kept
+                if rng.random() * (2 + present) < 1
+            ]
             own = [(c, 0 if liked else 1) for c, liked in own]
-            fresh = [(int(rng.integers(2)), int(rng.integers(2))) for _ in range(rng.poisson(3.0 / (2 + present)))]
+            fresh = [
+                (int(rng.integers(2)), int(rng.integers(2)))
+                for _ in range(rng.poisson(3.0 / (2 + present)))
+            ]
             kept += fresh
             utility = np.zeros(2)
             for level, side in [*own, *fresh]:
                 value = rng.gamma(0.5) + rng.gamma(0.5)
                 utility[level] += value if side == 0 else -value
-            sides.append(int(rng.integers(2)) if utility[0] == utility[1] else int(utility.argmax()))
+            sides.append(
+                int(rng.integers(2)) if utility[0] == utility[1] else int(utility.argmax())
+            )
         hits += sides[0] == sides[1]
     error = np.hypot(same.std() / np.sqrt(600), 0.5 / np.sqrt(tries))
     assert abs(same.mean() - hits / tries) < 4.5 * error
@@ -308,7 +371,8 @@ def test_shares_are_the_mean_of_everybodys_probabilities(new):
     of_people = choice_probabilities(
         draws, codes, rows, np.arange(9) * 3, np.arange(9), people, repeats=500, random_seed=9
     )
-    # shares: 4,000 occasions in each of 40 draws, in each another population; predictions: 20,000 of each of 8 people
+    # shares: 4,000 occasions in each of 40 draws, in each another population; predictions: 20,000
+    # of each of 8 people
     scatter = shares.std(axis=0, ddof=1) / np.sqrt(40) if new else 0.0
     error = np.hypot(0.5 * np.sqrt(2 / 160_000), scatter)
     assert (np.abs(shares.mean(axis=0) - of_people.reshape(8, 3).mean(axis=0)) < 4.5 * error).all()
@@ -328,14 +392,17 @@ def test_a_change_is_told_with_its_posterior():
     assert len(draws) == 40 and (draws["change"]["C"] >= 0).all()
     np.testing.assert_allclose(draws["after"].mean(), table["after"])
     low, high = np.quantile(draws["share"]["B"], [0.055, 0.945])
-    np.testing.assert_allclose(table.loc["B", ["share_low", "share_high"]].astype(float), [low, high])
+    np.testing.assert_allclose(
+        table.loc["B", ["share_low", "share_high"]].astype(float), [low, high]
+    )
 
 
 def test_a_seed_decides_the_occasions():
     model = fitted(draws=4)
     for people in (None, "new"):
         one, again, other = (
-            model.market_shares(MARKET, people=people, each_draw=True, random_seed=seed) for seed in (1, 1, 2)
+            model.market_shares(MARKET, people=people, each_draw=True, random_seed=seed)
+            for seed in (1, 1, 2)
         )
         pd.testing.assert_frame_equal(one, again)
         assert (one["share"] != other["share"]).any(axis=None)
@@ -384,5 +451,7 @@ def test_bad_markets():
 def test_the_no_choice_option_competes():
     data = experiment(none=True)
     model = fitted(data, MONOTONE, draws=5, alpha=3.0)
-    table = model.market_shares(MARKET.rename(columns={"product": "alt"}).assign(alt=["A", "B", "none"]))
+    table = model.market_shares(
+        MARKET.rename(columns={"product": "alt"}).assign(alt=["A", "B", "none"])
+    )
     assert table.index.tolist() == ["A", "B", "none"] and table["share"].sum() == pytest.approx(1)

@@ -1,4 +1,5 @@
-"""The prior over classes and who owns them: probabilities that sum to 1 exactly, draws that follow them."""
+"""The prior over classes and who owns them: probabilities that sum to 1 exactly, draws that follow
+them."""
 
 import math
 from fractions import Fraction
@@ -47,7 +48,9 @@ def test_probabilities_of_classes_sum_to_one_exactly():
     assert len(classes) == len(set(classes)) == 224
     assert sum(map(exact_probability, classes)) == 1
     for lam in classes:
-        assert naive.log_prior_class(lam, LEVELS, ORDERED) == pytest.approx(math.log(exact_probability(lam)), abs=1e-12)
+        assert naive.log_prior_class(lam, LEVELS, ORDERED) == pytest.approx(
+            math.log(exact_probability(lam)), abs=1e-12
+        )
 
 
 def test_draws_of_classes_follow_their_probabilities(problem, drawn):
@@ -70,7 +73,15 @@ def test_draws_of_classes_follow_their_probabilities(problem, drawn):
 
 def test_pairs_are_separated_as_often_as_the_closed_form_says():
     data = Experiment(
-        [3, 4], [[([(0, 1), (1, 3)], 0), ([(2, 0), NONE], 0), ([(1, 2), (1, 0)], 0), ([(2, 2), (0, 2)], 0)]]
+        [3, 4],
+        [
+            [
+                ([(0, 1), (1, 3)], 0),
+                ([(2, 0), NONE], 0),
+                ([(1, 2), (1, 0)], 0),
+                ([(2, 2), (0, 2)], 0),
+            ]
+        ],
     )
     problem = problem_of(data, {"x0": "decreasing"}, alpha=60.0)
     rng = np.random.default_rng(3)
@@ -89,7 +100,12 @@ def test_moments_of_the_two_parameter_buffet():
     """Who owns how much, alpha 1.7 and beta 2.3, six people; the last is as the first."""
     problem = problem_of(random_experiment(1, LEVELS, [1] * 6), {}, alpha=1.7, beta=2.3)
     rng, draws = np.random.default_rng(4), 5_000
-    size, rows, shared, empty = np.zeros(draws), np.zeros((draws, 6)), np.zeros(draws), np.zeros(draws)
+    size, rows, shared, empty = (
+        np.zeros(draws),
+        np.zeros((draws, 6)),
+        np.zeros(draws),
+        np.zeros(draws),
+    )
     for d in range(draws):
         state = draw_state(rng, problem)
         size[d] = state.whole[CLASSES]
@@ -123,12 +139,15 @@ def test_values_from_the_prior_have_the_shapes_they_should():
 
 
 def test_draws_are_handed_on_in_the_order_of_the_data():
-    """A decreasing attribute is reversed inside and put back; saved draws are read back unchanged."""
+    """A decreasing attribute is reversed inside and put back; saved draws are read back
+    unchanged."""
     data = random_experiment(7, [4, 3], [2, 3])
     problem = problem_of(data, {"x0": "decreasing"}, alpha=3.0)
     rng = np.random.default_rng(6)
     states = [draw_state(rng, problem) for _ in range(6)]
-    particles = to_particles(problem, [snapshot(s, -1.0) for s in states], np.repeat([0, 1], 3), 0.02)
+    particles = to_particles(
+        problem, [snapshot(s, -1.0) for s in states], np.repeat([0, 1], 3), 0.02
+    )
     assert particles.n_draws == 6 and particles.n_respondents == 2
     for d, state in enumerate(states):
         classes, people = unpacked(problem, state)
@@ -136,7 +155,9 @@ def test_draws_are_handed_on_in_the_order_of_the_data():
         for k, lam in enumerate(classes):
             row = begin + k
             for product in data.products:
-                inside = all(particles.member[row, particles.offset[i] + product[i]] for i in range(2))
+                inside = all(
+                    particles.member[row, particles.offset[i] + product[i]] for i in range(2)
+                )
                 assert inside == naive.contains(lam, worst_to_best(problem, product))
             assert particles.active[row].tolist() == [s is not None for s in lam.sets]
         for n, own in enumerate(people):

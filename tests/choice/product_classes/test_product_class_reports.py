@@ -4,7 +4,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, of_draws, single
+from helpers.product_class_fits import (
+    ATTRIBUTES,
+    MONOTONE,
+    drawn,
+    engine_result,
+    experiment,
+    fitted,
+    of_draws,
+    single,
+)
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
@@ -13,11 +22,15 @@ from thali._data.experiments.design import ExperimentDesign, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
 
-FREE = (Attribute("colour", ("red", "blue", "green"), "given"), Attribute("size", ("s", "m"), "given"))
+FREE = (
+    Attribute("colour", ("red", "blue", "green"), "given"),
+    Attribute("size", ("s", "m"), "given"),
+)
 
 
 def design(products, tasks=((0, 1),), people=1, scheme=None):
-    """A study in which every person saw the same tasks of products, the first of which was chosen."""
+    """A study in which every person saw the same tasks of products, the first of which was
+    chosen."""
     scheme = Scheme("id", "task", None, "choice", FREE) if scheme is None else scheme
     rows = np.concatenate([np.array(task, np.int64) for task in tasks])
     first_row = np.concatenate([[0], np.cumsum(np.tile([len(task) for task in tasks], people))])
@@ -35,11 +48,12 @@ def design(products, tasks=((0, 1),), people=1, scheme=None):
 EVERY = [list(levels) for levels in product(range(3), range(2))]
 
 
-# the class table ------------------------------------------------------------------------------------------
+# the class table ----------------------------------------------------------------------------------
 
 
 def slow_table(draws, the_design):
-    """class -> (share, importance, probability, liked), told apart by the products that it holds, one dict a person."""
+    """class -> (share, importance, probability, liked), told apart by the products that it holds,
+    one dict a person."""
     sizes = np.diff(draws.offset)
     space = [x for x in product(*(range(size) for size in sizes))]
     if the_design.inside == 0:
@@ -50,14 +64,19 @@ def slow_table(draws, the_design):
         seen = set()
         for n in range(people):
             own = {}
-            for entry in range(draws.first_owned[d * people + n], draws.first_owned[d * people + n + 1]):
+            for entry in range(
+                draws.first_owned[d * people + n], draws.first_owned[d * people + n + 1]
+            ):
                 c = draws.first_class[d] + draws.owned_class[entry]
                 cells = np.split(draws.member[c], draws.offset[1:-1])
                 active = draws.active[c]
                 held = frozenset(
                     x
                     for x in space
-                    if all(not on or (at >= 0 and cell[at]) for on, at, cell in zip(active, x, cells, strict=True))
+                    if all(
+                        not on or (at >= 0 and cell[at])
+                        for on, at, cell in zip(active, x, cells, strict=True)
+                    )
                 )
                 if not held:
                     continue
@@ -77,7 +96,10 @@ def slow_table(draws, the_design):
                 seen.add(held)
         for held in seen:
             present[held] = present.get(held, 0) + 1 / count
-    return {held: (shares[held], importances[held], present[held], float(np.mean(liked[held]))) for held in shares}
+    return {
+        held: (shares[held], importances[held], present[held], float(np.mean(liked[held])))
+        for held in shares
+    }
 
 
 @pytest.mark.parametrize("none", [False, True])
@@ -99,7 +121,12 @@ def test_the_class_table_is_that_of_a_slow_count(none):
 
 
 def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
-    draws = single([(1, 0.0), (0, 0.0)], members=[[1, 0, 0, 1, 1], [0, 1, 1, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
+    draws = single(
+        [(1, 0.0), (0, 0.0)],
+        members=[[1, 0, 0, 1, 1], [0, 1, 1, 1, 1]],
+        monotone=(0, 0),
+        offset=(0, 3, 5),
+    )
     whole = design(EVERY)
     table = of_draws(draws, whole).classes(similar=1)
     assert table["product_class"].tolist() == ["colour != red"] and table["liked"].tolist() == [1.0]
@@ -111,9 +138,12 @@ def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
 
 def test_opposite_values_of_one_class_cancel():
     members = [[1, 0, 0, 1, 0]] * 2
-    draws = single([(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5))
+    draws = single(
+        [(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5)
+    )
     table = of_draws(draws, design(EVERY)).classes()
-    assert table.attrs["monte_carlo"] is True  # its errors are given by the differences between chains
+    # its errors are given by the differences between chains
+    assert table.attrs["monte_carlo"] is True
     assert table["product_class"].tolist() == ["colour = red & size = s"]
     assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
 
@@ -122,7 +152,9 @@ def name_of(draws, c, sign, the_design, known):
     """What a class goes by that is the only one of one person."""
     key = (draws.member[c].tobytes(), sign)
     if key not in known:
-        alone = single([(sign, 0.0)], members=[draws.member[c]], monotone=draws.monotone, offset=draws.offset)
+        alone = single(
+            [(sign, 0.0)], members=[draws.member[c]], monotone=draws.monotone, offset=draws.offset
+        )
         every = the_design._replace(respondents=("p0",), first_task=the_design.first_task[:2])
         known[key] = of_draws(alone, every).classes(cover=1.0, similar=1)["product_class"].iloc[0]
     return known[key]
@@ -130,11 +162,16 @@ def name_of(draws, c, sign, the_design, known):
 
 @pytest.mark.long
 def test_the_share_of_new_people_is_that_of_the_buffet():
-    """Slowly: a new person owns none of the columns that are this class, with the sign that makes them so."""
+    """Slowly: a new person owns none of the columns that are this class, with the sign that makes
+    them so."""
     data = experiment(people=4)
     draws = engine_result(data, draws=8, groups=1, alpha=4.0, seed=3).particles
     the_design = design_of(data)
-    found = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("product_class")["share_new"]
+    found = (
+        of_draws(draws, the_design)
+        .classes(cover=1.0, similar=1)
+        .set_index("product_class")["share_new"]
+    )
     wanted, known = dict.fromkeys(found.index, 0.0), {}
     for d in range(8):
         lacks = dict.fromkeys(found.index, 1.0)
@@ -143,7 +180,11 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
             decisions = {}
             for sign in (0, 1):
                 urn = (1 + (negative if sign else m - negative)) / (2 + m)
-                owns = m / (4 + draws.beta) * (urn if draws.polarity[c] < 0 else draws.polarity[c] == sign)
+                owns = (
+                    m
+                    / (4 + draws.beta)
+                    * (urn if draws.polarity[c] < 0 else draws.polarity[c] == sign)
+                )
                 name = name_of(draws, c, sign, the_design, known)
                 decisions[name] = decisions.get(name, 0.0) + owns
             for name, owns in decisions.items():
@@ -200,18 +241,26 @@ def _only(draws, keep):
 def test_draws_with_millions_of_owned_classes_are_tabled_as_few_are():
     """They are worked on in blocks of two millions."""
     draws, the_design = drawn(experiment(people=400, tasks=1), draws=4, groups=1, alpha=12.0)
-    few, many = (of_draws(joined([draws] * times), the_design).classes(cover=1.0) for times in (1, 110))
+    few, many = (
+        of_draws(joined([draws] * times), the_design).classes(cover=1.0) for times in (1, 110)
+    )
     columns = ["importance", "share", "liked", "share_new"]
-    found, wanted = (table.set_index("product_class")[columns].sort_index() for table in (many, few))
+    found, wanted = (
+        table.set_index("product_class")[columns].sort_index() for table in (many, few)
+    )
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 def test_similar_classes_are_one():
     """Two people: "not red", liked, and "blue", liked, hold half of their products in common."""
     members = [[0, 1, 1, 1, 1], [0, 1, 0, 1, 1], [1, 1, 1, 1, 0]]
-    draws = single([(0, 1.0), (0, 0.0), (0, 0.0)], members=members, monotone=(0, 0), offset=(0, 3, 5))
+    draws = single(
+        [(0, 1.0), (0, 0.0), (0, 0.0)], members=members, monotone=(0, 0), offset=(0, 3, 5)
+    )
     table = of_draws(draws, design(EVERY)).classes(cover=1.0, similar=0.5)
-    assert table["product_class"].tolist() == ["colour != red", "size = s"] and table["rules"].tolist() == [2, 1]
+    assert table["product_class"].tolist() == ["colour != red", "size = s"] and table[
+        "rules"
+    ].tolist() == [2, 1]
     assert table["share"].tolist() == [1.0, 1.0]
     value = np.array([np.e + 1.0 + 2 * 0.5, 1.0 + 0.5])
     np.testing.assert_allclose(table["importance"], value / value.sum())
@@ -222,7 +271,9 @@ def test_stability_is_the_share_of_chains_with_half_of_the_importance():
     table = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("product_class")
     parts = [_only(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
     of_chain = [
-        of_draws(part, the_design).classes(cover=1.0, similar=1).set_index("product_class")["importance"]
+        of_draws(part, the_design)
+        .classes(cover=1.0, similar=1)
+        .set_index("product_class")["importance"]
         for part in parts
     ]
     for name, row in table.head(30).iterrows():
@@ -262,12 +313,16 @@ def test_names(member, name):
 def test_names_of_the_no_choice_option():
     scheme = Scheme("id", "task", None, "choice", FREE, (("alt", "none"),), True)
     for held, name in (([0, 1], "any product"), ([1, 0], "no choice")):
-        draws = single([(0, 0.0)], members=[[*held, 1, 1, 1, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7))
-        the_design = design([[0, -1, -1], *([1, *x] for x in EVERY)], tasks=[range(7)], scheme=scheme)
+        draws = single(
+            [(0, 0.0)], members=[[*held, 1, 1, 1, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7)
+        )
+        the_design = design(
+            [[0, -1, -1], *([1, *x] for x in EVERY)], tasks=[range(7)], scheme=scheme
+        )
         assert of_draws(draws, the_design).classes()["product_class"].tolist() == [name]
 
 
-# effects of levels ----------------------------------------------------------------------------------------
+# effects of levels --------------------------------------------------------------------------------
 
 
 def effects_of(draws, the_design):
@@ -276,7 +331,8 @@ def effects_of(draws, the_design):
 
 
 def test_the_effect_of_a_level_that_one_class_holds():
-    """red & s, liked: red beats blue where the size is s, half of the design, and ties elsewhere: .75."""
+    """red & s, liked: red beats blue where the size is s, half of the design, and ties elsewhere:
+    .75."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))
     found = effects_of(draws, design(EVERY, tasks=[range(6)]))
     error = 4 * 0.25 / np.sqrt(4000)
@@ -296,9 +352,13 @@ def test_effects_of_the_no_choice_option():
     scheme = Scheme("id", "task", None, "choice", FREE, (("alt", "none"),), True)
     products = [[0, -1, -1], *([1, *x] for x in EVERY)]
     # every red product is liked, and nothing else is: a red one beats no choice, others tie
-    draws = single([(0, 0.0)], members=[[1, 1, 1, 0, 0, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7))
+    draws = single(
+        [(0, 0.0)], members=[[1, 1, 1, 0, 0, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7)
+    )
     found = effects_of(draws, design(products, tasks=[range(7)], scheme=scheme))
-    assert abs(found["inside", "inside", "none"].effect - (0.5 + 1 / 6)) < 4 * np.sqrt(2) / 6 / np.sqrt(4000)
+    assert abs(found["inside", "inside", "none"].effect - (0.5 + 1 / 6)) < 4 * np.sqrt(
+        2
+    ) / 6 / np.sqrt(4000)
     assert found["colour", "blue", "red"].effect == 0.0
 
 
@@ -306,14 +366,18 @@ def test_effects_keep_to_the_directions():
     model = fitted(draws=20, alpha=4.0)
     table = model.level_effects()
     declared = table["attribute"].isin(MONOTONE)
-    assert (table.loc[declared, "low"] >= 0.5).all() and (table.loc[declared, "respondents_low"] >= 0.5).all()
+    assert (table.loc[declared, "low"] >= 0.5).all() and (
+        table.loc[declared, "respondents_low"] >= 0.5
+    ).all()
     assert (table.loc[~declared, "low"] < 0.5).any()
     cheap = table[table["attribute"] == "price"]
     assert set(zip(cheap["level"], cheap["over"], strict=True)) == {
         (a, b) for a in ATTRIBUTES["price"] for b in ATTRIBUTES["price"] if int(a) < int(b)
     }
     people = model.level_effects(each_person=True)
-    assert list(people) == ["respondent", "attribute", "level", "over", "effect"] and len(people) == 8 * len(table)
+    assert list(people) == ["respondent", "attribute", "level", "over", "effect"] and len(
+        people
+    ) == 8 * len(table)
     assert people.iloc[0].tolist()[:4] == ["p0", "price", "100", "150"]
     means = people.groupby(["attribute", "level", "over"], sort=False)["effect"].mean()
     np.testing.assert_allclose(means, table["effect"])
@@ -323,27 +387,34 @@ def test_effects_keep_to_the_directions():
 
 
 def test_an_effect_at_the_bound_of_its_direction_is_marked():
-    """An effect of .5 with an interval of no width is certainty of indifference only where it could be smaller."""
+    """An effect of .5 with an interval of no width is certainty of indifference only where it could
+    be smaller."""
     members, offset = [[0, 1, 1, 1, 1]], (0, 3, 5)
     the_design = design(EVERY, tasks=[range(6)])
     for direction, marked in ((1, True), (0, False)):
         draws = single([(0, 0.0)], members=members, monotone=(direction, direction), offset=offset)
-        table = of_draws(draws, the_design).level_effects().set_index(["attribute", "level", "over"])
+        table = (
+            of_draws(draws, the_design).level_effects().set_index(["attribute", "level", "over"])
+        )
         assert table.loc[("size", "m", "s"), ["effect", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
         assert table.loc[("colour", "blue", "red"), "effect"] == 1.0
-        assert table["at_bound"].tolist() == [False, False, marked, marked]  # red-blue, red-green, blue-green; size
+        # red-blue, red-green, blue-green; size
+        assert table["at_bound"].tolist() == [False, False, marked, marked]
 
 
 def importances(draws, the_design):
     return of_draws(draws, the_design).attribute_importance()
 
 
-# importance -----------------------------------------------------------------------------------------------
+# importance ---------------------------------------------------------------------------------------
 
 
 def test_importance_of_the_only_attribute_that_counts():
-    """red, liked. A red and a blue product: choices are certain with the colour, even without; half of them change."""
-    draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5), lapse=0.1)
+    """red, liked. A red and a blue product: choices are certain with the colour, even without; half
+    of them change."""
+    draws = single(
+        [(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5), lapse=0.1
+    )
     the_design = design(EVERY, tasks=[[0, 3], [2, 4]])  # blue or green: nothing to choose
     table = importances(draws, the_design).set_index("attribute")
     assert table.loc["colour", "importance"] == pytest.approx(0.9 * (0.5 + 0.0) / 2)
@@ -352,16 +423,19 @@ def test_importance_of_the_only_attribute_that_counts():
 
 
 def test_importance_of_an_interaction():
-    """red & s against blue & s: without the size, the common one is s or m with probability 1/2 each, and m ties."""
+    """red & s against blue & s: without the size, the common one is s or m with probability 1/2
+    each, and m ties."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))
     table = importances(draws, design(EVERY, tasks=[[0, 2], [1, 3]])).set_index("attribute")
-    # rows of the design: s, s, m, m; in the first task the choice changes by 1/4, in the second from even by 1/4
+    # rows of the design: s, s, m, m; in the first task the choice changes by 1/4, in the second
+    # from even by 1/4
     assert abs(table.loc["size", "importance"] - 0.25) < 4 * 0.25 / np.sqrt(800)
     assert table.loc["colour", "importance"] == pytest.approx(0.25)
 
 
 def test_a_product_that_lacks_an_attribute_is_not_given_it():
-    """red, liked; every product that has a colour is red, so that nothing changes if all of them have the same one."""
+    """red, liked; every product that has a colour is red, so that nothing changes if all of them
+    have the same one."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
     table = importances(draws, design([[0, 0], [-1, 1]], tasks=[[0, 1]])).set_index("attribute")
     assert table["importance"].tolist() == [0.0, 0.0]
@@ -380,7 +454,8 @@ def test_importance_of_the_prior_is_that_of_slow_predictions():
         mixed += share * model.predict_proba(frame.assign(price=level), repeats=400)
     wanted = 0.5 * np.abs(mixed - base)
     wanted = frame.assign(gap=wanted).groupby(["id", "task"])["gap"].sum().groupby("id").mean()
-    # 840 occasions each; of two probabilities, on common values: below .5 / sqrt(840) each, summed over 2 to 4 products
+    # 840 occasions each; of two probabilities, on common values: below .5 / sqrt(840) each, summed
+    # over 2 to 4 products
     np.testing.assert_allclose(found["price"], wanted[found.index], atol=4 * 0.5 / np.sqrt(840))
     table = model.attribute_importance().set_index("attribute")
     assert table.loc["price", "importance"] == pytest.approx(found["price"].mean())

@@ -9,10 +9,16 @@ from helpers.product_class_answers import Plan, binary, run_plan
 from helpers.product_class_cases import TP1
 
 import thali._choice.product_classes.engines.smc as smc
-from thali._choice.product_classes.engines.smc import LapsePath, end_of, evidence_messages, log_mean, next_point
+from thali._choice.product_classes.engines.smc import (
+    LapsePath,
+    end_of,
+    evidence_messages,
+    log_mean,
+    next_point,
+)
 from thali._choice.product_classes.state import problem_of, target_of
 
-# parts ----------------------------------------------------------------------------------------------------
+# parts --------------------------------------------------------------------------------------------
 
 
 def test_the_next_point_leaves_half_of_the_weights():
@@ -46,15 +52,20 @@ def test_likelihoods_along_the_path():
 
 def test_log_mean():
     values = np.array([[0.0, math.log(3.0)], [-math.inf, -math.inf], [-2000.0, -math.inf]])
-    np.testing.assert_allclose(log_mean(values), [math.log(2.0), -math.inf, -2000.0 - math.log(2.0)])
+    np.testing.assert_allclose(
+        log_mean(values), [math.log(2.0), -math.inf, -2000.0 - math.log(2.0)]
+    )
 
 
 def test_a_group_that_nobody_survives(monkeypatch):
-    """The step is refused and tried again after more moves; in the end respondents are satisfied one by one."""
+    """The step is refused and tried again after more moves; in the end respondents are satisfied
+    one by one."""
     limits.lower_in(smc, monkeypatch, PATIENCE=2)
     tries = []
     temper = smc.Ascent.temper
-    monkeypatch.setattr(smc.Ascent, "temper", lambda self: tries.append(self.retries) or temper(self))
+    monkeypatch.setattr(
+        smc.Ascent, "temper", lambda self: tries.append(self.retries) or temper(self)
+    )
     monkeypatch.setattr(smc, "next_point", lambda weights, u, end, groups: end)
     problem = problem_of(binary(25, 4, 4, worse=(1, 2)), {"x0": "increasing"}, 3.0, 1.0)
     fit = run_plan(problem, Plan(groups=2, particles=2, sweeps_per_step=1), random_seed=2)
@@ -73,7 +84,7 @@ def test_words_on_the_evidence():
         assert second.startswith("The evidence is not usable") and advice in second
 
 
-# stopped early --------------------------------------------------------------------------------------------
+# stopped early ------------------------------------------------------------------------------------
 
 
 def stopped(monkeypatch, is_time, **plan):
@@ -86,7 +97,9 @@ def stopped(monkeypatch, is_time, **plan):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(smc._Watch, "update", interrupt)
-    return run_plan(problem_of(TP1, {}, 2.0, 1.0), Plan(groups=2, particles=16, **plan), random_seed=1)
+    return run_plan(
+        problem_of(TP1, {}, 2.0, 1.0), Plan(groups=2, particles=16, **plan), random_seed=1
+    )
 
 
 def test_stopped_on_the_way(monkeypatch):

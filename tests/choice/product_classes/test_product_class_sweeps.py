@@ -1,11 +1,19 @@
-"""What must hold after every sweep: bookkeeping, possible choices, preferences that rise; and room that grows."""
+"""What must hold after every sweep: bookkeeping, possible choices, preferences that rise; and room
+that grows."""
 
 import math
 
 import numpy as np
 import pytest
 from helpers.naive import product_classes as naive
-from helpers.product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
+from helpers.product_class_cases import (
+    TP1,
+    TP3,
+    possible_state,
+    random_experiment,
+    unpacked,
+    worst_to_best,
+)
 from helpers.product_class_joint import average
 from scipy.special import digamma, polygamma
 
@@ -40,7 +48,15 @@ from thali._choice.product_classes.state import (
     target_of,
     workspace,
 )
-from thali._choice.product_classes.sweep import clear_state, draw_state, extend_to, is_ready, rescale, sweep, visit
+from thali._choice.product_classes.sweep import (
+    clear_state,
+    draw_state,
+    extend_to,
+    is_ready,
+    rescale,
+    sweep,
+    visit,
+)
 
 DATA = random_experiment(31, [4, 3, 3, 2], [5] * 8, missing=[0.05, 0.0, 0.0, 0.05])
 MIXED = {"x0": "increasing", "x2": "decreasing"}
@@ -69,7 +85,9 @@ def check_state(problem, state):
             levels, size = lam.sets[i], problem.n_levels[i]
             assert 0 < len(levels) < size
             if i in ordered:
-                assert levels == set(range(size - len(levels), size) if lam.polarity == 0 else range(len(levels)))
+                assert levels == set(
+                    range(size - len(levels), size) if lam.polarity == 0 else range(len(levels))
+                )
         listed, before, f = [], -1, classes[k, FIRST]
         while f >= 0:
             assert slots[f, LAST_OWNER] == before
@@ -80,7 +98,10 @@ def check_state(problem, state):
         n, lam = slots[f, PERSON], lams[slots[f, CLASS]]
         after = slots[f, NEXT_OWNED]
         assert after < 0 or slots[after, LAST_OWNED] == f
-        inside = [[naive.contains(lam, worst_to_best(problem, x)) for x in task] for task, _ in tasks_of(problem, n)]
+        inside = [
+            [naive.contains(lam, worst_to_best(problem, x)) for x in task]
+            for task, _ in tasks_of(problem, n)
+        ]
         difference = [int(row[c]) - int(x) for row, c in zip(inside, chosen_of(problem, n), strict=True)
                       for j, x in enumerate(row) if j != c]  # fmt: skip
         assert features.difference[f, : len(difference)].tolist() == difference
@@ -89,7 +110,9 @@ def check_state(problem, state):
         assert slots[f, SPLIT] == sum(separates) and slots[f, MUTE] == 0
         np.testing.assert_allclose(features.theta[f], np.exp(features.log_theta[f]), rtol=1e-9)
         values = np.exp(features.log_theta[f]) + np.exp(features.log_eps[f, : len(separates)])
-        np.testing.assert_allclose(features.value[f, : len(separates)][separates], values[separates], rtol=1e-9)
+        np.testing.assert_allclose(
+            features.value[f, : len(separates)][separates], values[separates], rtol=1e-9
+        )
 
 
 def tasks_of(problem, n):
@@ -133,7 +156,8 @@ def test_without_a_lapse_every_choice_stays_possible(data, monotone, alpha):
 
 
 def test_a_dominated_choice_leaves_ties_alone():
-    """The second person of TP3 chose (1, 0) over (2, 0): all classes owned contain both or neither."""
+    """The second person of TP3 chose (1, 0) over (2, 0): all classes owned contain both or
+    neither."""
     problem = problem_of(TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0)
     target, rng, owned = target_of(problem), np.random.default_rng(34), 0
     for _ in range(200):
@@ -148,7 +172,8 @@ def test_a_dominated_choice_leaves_ties_alone():
 
 
 def violations(monotone, seed):
-    """How often a product that is better in one attribute has a class less to its credit, over sweeps and pairs."""
+    """How often a product that is better in one attribute has a class less to its credit, over
+    sweeps and pairs."""
     problem = problem_of(DATA, monotone, alpha=3.0)
     ordered = problem_of(DATA, MIXED).direction
     rng = np.random.default_rng(seed)
@@ -193,7 +218,13 @@ def test_room_grows_when_it_is_needed_and_draws_stay_the_same():
         while not extend_to(rng, problem, state, 8):
             state = grown(state)
         state, work = sweep(rng, problem, target, state, workspace(problem, state), 30)
-        ends.append((log_likelihood(problem, target, state, work), state.real.tolist(), state.whole[CLASSES]))
+        ends.append(
+            (
+                log_likelihood(problem, target, state, work),
+                state.real.tolist(),
+                state.whole[CLASSES],
+            )
+        )
     assert ends[0] == ends[1]
 
 
@@ -241,7 +272,8 @@ def test_visits_of_one_person_leave_the_others_values_alone():
 
 
 def test_the_sum_of_a_persons_values_is_drawn_from_its_prior():
-    """A gamma variable whose shape counts θ of classes owned, and ε where products are separated."""
+    """A gamma variable whose shape counts θ of classes owned, and ε where products are
+    separated."""
     problem = problem_of(DATA, MIXED, alpha=3.0)
     rng = np.random.default_rng(40)
     state = draw_state(rng, problem)

@@ -8,7 +8,15 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.product_class_fits import ATTRIBUTES, MONOTONE, drawn, engine_result, experiment, fitted, hold
+from helpers.product_class_fits import (
+    ATTRIBUTES,
+    MONOTONE,
+    drawn,
+    engine_result,
+    experiment,
+    fitted,
+    hold,
+)
 from helpers.sentences import refused, said
 
 import thali
@@ -18,10 +26,16 @@ from thali.errors import ArgumentError, DataError
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
 BAD_ARGUMENTS = [
     ({"lapse": 1.0}, r"must be in \[0, 1\); got 1.0"),
-    ({"sweeps_per_step": 5}, r"`sweeps_per_step` requires `method='smc'`; got `method='mcmc'`\. Remove `sweeps"),
+    (
+        {"sweeps_per_step": 5},
+        r"`sweeps_per_step` requires `method='smc'`; got `method='mcmc'`\. Remove `sweeps",
+    ),
     ({"method": "smc", "chains": 1}, "`chains=1` is a single group; use at least"),
     ({"method": "smc", "draws": 1}, "`draws` must be an integer >= 2; got 1"),
-    ({"method": "smc", "tune": 5}, r"`tune` requires `method='mcmc'`; got `method='smc'`\. Remove `tune`"),
+    (
+        {"method": "smc", "tune": 5},
+        r"`tune` requires `method='mcmc'`; got `method='smc'`\. Remove `tune`",
+    ),
     ({"method": "smc", "thin": 5}, "`thin` requires `method='mcmc'`"),
 ]
 
@@ -29,8 +43,11 @@ BAD_ARGUMENTS = [
 @pytest.mark.parametrize(("arguments", "messages"), BAD_ARGUMENTS)
 def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
     run = {name: value for name, value in arguments.items() if name in RUN}
-    model = thali.ProductClasses(**{name: value for name, value in arguments.items() if name not in RUN})
-    with pytest.raises(ArgumentError, match=messages) as error:  # as scikit-learn has it, not by the constructor
+    model = thali.ProductClasses(
+        **{name: value for name, value in arguments.items() if name not in RUN}
+    )
+    # as scikit-learn has it, not by the constructor
+    with pytest.raises(ArgumentError, match=messages) as error:
         model.fit(experiment(), progressbar=False, **run)
     assert str(error.value).count(". ") <= 1
 
@@ -38,7 +55,10 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
 BAD_MONOTONE = [
     ({"prize": "decreasing"}, "no attribute 'prize'.*Did you mean 'price'"),
     ({"price": "down"}, "must be 'increasing' or 'decreasing'; got 'down'"),
-    ([("price", "decreasing"), ("price", "increasing")], "'price' is given as both increasing and decreasing"),
+    (
+        [("price", "decreasing"), ("price", "increasing")],
+        "'price' is given as both increasing and decreasing",
+    ),
     ({"price": ["increasing", "decreasing"]}, "direction of 'price'"),
 ]
 
@@ -51,7 +71,9 @@ def test_bad_directions_are_refused(monotone, messages):
 
 def test_levels_without_an_order_cannot_be_monotone():
     frame = experiment().to_frame().astype({"zoom": str})
-    data = thali.ChoiceExperiment.from_frame(frame, levels={k: v for k, v in ATTRIBUTES.items() if k != "zoom"})
+    data = thali.ChoiceExperiment.from_frame(
+        frame, levels={k: v for k, v in ATTRIBUTES.items() if k != "zoom"}
+    )
     with refused(ArgumentError, "'zoom'", "'no'", "'yes'"):
         thali.ProductClasses({"zoom": "increasing"}).fit(data, progressbar=False)
     assert directions_of("monotone", [("price", "decreasing")], data) == {"price": "decreasing"}
@@ -59,7 +81,7 @@ def test_levels_without_an_order_cannot_be_monotone():
         directions_of("monotone", {"inside": "increasing"}, experiment(none=True))
 
 
-# dominated choices ----------------------------------------------------------------------------------------
+# dominated choices --------------------------------------------------------------------------------
 
 
 def of_rows(rows, **options):
@@ -73,7 +95,9 @@ def dominated(data, monotone):
     model = thali.ProductClasses(monotone, lapse=0.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(data, draws=2, tune=1, thin=1, chains=1, cores=1, random_seed=1, progressbar=False)
+        model.fit(
+            data, draws=2, tune=1, thin=1, chains=1, cores=1, random_seed=1, progressbar=False
+        )
     return [str(each.message) for each in caught if "lapse=0.02" in str(each.message)]
 
 
@@ -124,7 +148,7 @@ def _filler():
     return [("ann", "t9", "a", 1, 1, "A", 0), ("ann", "t9", "b", 0, 3, "B", 1)]
 
 
-# the posterior --------------------------------------------------------------------------------------------
+# the posterior ------------------------------------------------------------------------------------
 
 
 def test_the_tree_holds_what_was_promised():
@@ -150,7 +174,8 @@ def test_the_tree_holds_what_was_promised():
 
 
 def test_the_summary_has_what_is_reported():
-    """Shares and level effects, which `level_effects` and predictions give, too, by other random numbers."""
+    """Shares and level effects, which `level_effects` and predictions give, too, by other random
+    numbers."""
     model = fitted(draws=400)
     summary, design = model.summary(), drawn()[1]
     effects = model.level_effects().set_index(["attribute", "level", "over"])["effect"]
@@ -161,7 +186,9 @@ def test_the_summary_has_what_is_reported():
     for name in summary.index[summary.index.str.startswith("share")]:
         attribute, level = name[6:-1].split("=")
         place = design.attributes.index(attribute)
-        has = design.products[design.row_product, place] == design.scheme.levels[attribute].index(level)
+        has = design.products[design.row_product, place] == design.scheme.levels[attribute].index(
+            level
+        )
         assert summary["mean"][name] == pytest.approx(p[has].sum() / len(design.chosen), abs=0.01)
     assert len(summary) == 2 * sum(len(levels) - 1 for levels in design.scheme.levels.values())
 
@@ -175,7 +202,11 @@ def test_the_convergence_check_names_arguments_that_there_are():
     model.posterior_["posterior"]["share"].values[0] += 0.5
     convergence = model.convergence()
     sentence = str(convergence)
-    assert "average over the chains" in sentence and "chains=16" in sentence and "plot('trace')" not in sentence
+    assert (
+        "average over the chains" in sentence
+        and "chains=16" in sentence
+        and "plot('trace')" not in sentence
+    )
     assert not convergence.agrees
 
 
@@ -185,12 +216,19 @@ def test_binned_attributes_survive(tmp_path):
     data = thali.ChoiceExperiment.from_frame(frame, levels=levels, bins={"price": [120, 220]})
     model = fitted(data, draws=20, alpha=4.0)
     names = " ".join(model.classes(cover=1.0)["product_class"])
-    assert "price <= 120" in names and "price > 120" in names and "price > 220" in names and "<= <=" not in names
+    assert (
+        "price <= 120" in names
+        and "price > 120" in names
+        and "price > 220" in names
+        and "<= <=" not in names
+    )
     model.save(tmp_path / "model.nc")
-    np.testing.assert_array_equal(thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame))
+    np.testing.assert_array_equal(
+        thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame)
+    )
 
 
-# what a fit can learn nothing from, or cannot end in time -----------------------------------------------------------
+# what a fit can learn nothing from, or cannot end in time -----------------------------------------
 
 
 def one_task():
@@ -198,7 +236,9 @@ def one_task():
 
 
 def identical_products():
-    return of_rows([("ann", f"t{t}", "ab"[j], int(j == 0), 1 + t, "A", 0) for t in range(3) for j in range(2)])
+    return of_rows(
+        [("ann", f"t{t}", "ab"[j], int(j == 0), 1 + t, "A", 0) for t in range(3) for j in range(2)]
+    )
 
 
 @pytest.mark.parametrize("method", ["mcmc", "smc"])
@@ -207,7 +247,10 @@ def identical_products():
     [(one_task, ("got one",)), (identical_products, ("alternatives of each",))],
 )
 def test_data_that_say_nothing_are_refused_before_the_run(data, messages, method):
-    for ask in (thali.ProductClasses(method=method).fit, thali.ProductClasses(method=method).prepare):
+    for ask in (
+        thali.ProductClasses(method=method).fit,
+        thali.ProductClasses(method=method).prepare,
+    ):
         with refused(DataError, *messages):
             ask(data())
 
@@ -218,14 +261,20 @@ def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
     with refused(ArgumentError, "method='mcmc'", "max_time"):
         thali.ProductClasses(made.monotone, method="smc").fit(made.data)
     small = thali.datasets.product_choices(10, 12, random_seed=1).data
-    for data, run in ((small, {}), (made.data, {"max_time": 9000.0}), (made.data, {"draws": 4, "chains": 2})):
+    for data, run in (
+        (small, {}),
+        (made.data, {"max_time": 9000.0}),
+        (made.data, {"draws": 4, "chains": 2}),
+    ):
         model = thali.ProductClasses(method="smc")
         how = {"draws": None, "chains": None, "max_time": None} | run
-        asked = model._engine.run(how["draws"], 0, how["chains"], None, None, 1, False, None, how["max_time"])
+        asked = model._engine.run(
+            how["draws"], 0, how["chains"], None, None, 1, False, None, how["max_time"]
+        )
         assert model._engine.job(model, data, asked, 80, []).forecast.least > 1.0
 
 
-# the convergence check ----------------------------------------------------------------------------------------------
+# the convergence check ----------------------------------------------------------------------------
 
 
 @cache
@@ -246,16 +295,22 @@ def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
 
 
 def test_chains_that_climb_are_told_from_chains_that_differ():
-    """By the rise of the log-likelihood from the third to the last quarter, which longer annealing helps."""
+    """By the rise of the log-likelihood from the third to the last quarter, which longer annealing
+    helps."""
     apart = np.array([0.0, 0.1, 0.2, 0.3])[:, None, None]
     rise = np.linspace(0.0, 80.0, 400) + np.array([0.0, 1.0, 2.0, 3.0])[:, None]
-    climbing, differing = with_chains(rise, share=apart).convergence(), with_chains(share=apart).convergence()
+    climbing, differing = (
+        with_chains(rise, share=apart).convergence(),
+        with_chains(share=apart).convergence(),
+    )
     assert not climbing.agrees and climbing.facts["climb"] == pytest.approx(20.0, abs=1.0)
     assert "are still climbing" in str(climbing)
     assert [str(each) for each in climbing.remedies] == ["`tune=400`"]
     assert "climb" not in differing.facts
     assert "do not agree yet" in str(differing)
-    noise = with_chains(np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart)
+    noise = with_chains(
+        np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart
+    )
     assert "climb" not in noise.convergence().facts  # some chains rise, others fall
     assert with_chains(rise).convergence().agrees
 
@@ -265,7 +320,9 @@ def test_the_check_wants_400_effective_draws_of_all_chains_together():
     assert with_chains().convergence().facts["wanted_ess"] == 400
     data = experiment()
     assert (
-        hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data).convergence().facts["wanted_ess"]
+        hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data)
+        .convergence()
+        .facts["wanted_ess"]
         == 400
     )
 
@@ -285,7 +342,9 @@ def test_the_check_says_how_much_predictions_of_another_run_differ():
     """To within a half of what they differ by."""
     data = experiment(people=20, tasks=8)
     fits = [
-        thali.ProductClasses(MONOTONE).fit(data, draws=150, tune=40, thin=4, random_seed=seed, progressbar=False)
+        thali.ProductClasses(MONOTONE).fit(
+            data, draws=150, tune=40, thin=4, random_seed=seed, progressbar=False
+        )
         for seed in range(6)
     ]
     sentence = [float(model.posterior_["sample_stats"]["prediction_difference"]) for model in fits]

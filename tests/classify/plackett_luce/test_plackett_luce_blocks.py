@@ -1,4 +1,5 @@
-"""Plackett–Luce regression on Dask arrays: threads of this process, and a cluster of two workers."""
+"""Plackett–Luce regression on Dask arrays: threads of this process, and a cluster of two
+workers."""
 
 import os
 from unittest import mock
@@ -27,7 +28,8 @@ def check_same(one, other, X):
     else:
         assert other.lower_bound_ == pytest.approx(one.lower_bound_, abs=1e-8)
         assert other.a_ == pytest.approx(one.a_, rel=1e-8) and other.collapsed_ is one.collapsed_
-        # the bound is flat at its maximum: where it agrees to 1e-8, what it is a function of agrees less closely
+        # the bound is flat at its maximum: where it agrees to 1e-8, what it is a function of agrees
+        # less closely
         close = {"rtol": 1e-5, "atol": 1e-6}
     np.testing.assert_allclose(other.weights_, one.weights_, **close)
     np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), **close)
@@ -45,7 +47,9 @@ def test_dask_arrays_give_the_fit_in_memory(method, a):
     X, y = dask_problem()
     one = th.PlackettLuceRegression(method=method, a=a).fit(X, y)
     for labels in (da.from_array(y, chunks=200), y):
-        other = th.PlackettLuceRegression(method=method, a=a).fit(da.from_array(X, chunks=(130, 2)), labels)
+        other = th.PlackettLuceRegression(method=method, a=a).fit(
+            da.from_array(X, chunks=(130, 2)), labels
+        )
         check_same(one, other, X)
 
 
@@ -57,7 +61,11 @@ def test_a_cluster_of_two_workers_gives_the_fit_in_memory(method, a, tmp_path):
     one = th.PlackettLuceRegression(method=method, a=a).fit(X, y)
     with mock.patch.dict(os.environ):  # which Dask changes
         cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(tmp_path),
         )
         with cluster, distributed.Client(cluster) as client:
             assert len(client.scheduler_info()["workers"]) == 2
@@ -82,7 +90,9 @@ def test_a_constant_covariate_is_as_if_it_were_not_there():
     with warned(DataWarning, "column 1"):
         model.fit(da.from_array(np.insert(X, 1, 0.0, axis=1), chunks=(130, 2)), y)
     without = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(np.insert(X, 1, 9.0, axis=1)), without.predict_proba(X), atol=1e-8)
+    np.testing.assert_allclose(
+        model.predict_proba(np.insert(X, 1, 9.0, axis=1)), without.predict_proba(X), atol=1e-8
+    )
 
 
 def test_bad_blocks():
@@ -100,7 +110,10 @@ def test_bad_blocks():
         model.fit(da.from_array(X), None)
     with refused(DataError, "mixed types, 'a'"):
         model.fit(da.from_array(X), ["a", 1] * 200)
-    parts = [da.from_delayed(delayed(part), (200,), dtype=object) for part in (y[:200], np.arange(200) % 2)]
+    parts = [
+        da.from_delayed(delayed(part), (200,), dtype=object)
+        for part in (y[:200], np.arange(200) % 2)
+    ]
     with refused(DataError, "'no'"):
         model.fit(da.from_array(X, chunks=(200, 3)), da.concatenate(parts))
     with refused(DataError, "row 3"):

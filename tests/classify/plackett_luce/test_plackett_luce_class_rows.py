@@ -29,7 +29,8 @@ def exponentials(n):
 def test_blocks_take_the_memory_of_the_rows(n_classes):
     W, codes = exponentials(40_000), np.arange(40_000) % n_classes
     assert class_rows(W, codes, n_classes).W.shape[2] == WIDTH
-    assert peak(lambda: class_rows(W, codes, n_classes)) < 1.5 * W.nbytes  # the blocks themselves are one of it
+    # the blocks themselves are one of it
+    assert peak(lambda: class_rows(W, codes, n_classes)) < 1.5 * W.nbytes
 
 
 def test_opposites_are_found_without_a_second_matrix():

@@ -27,9 +27,12 @@ def test_exponential_columns(standardize):
     z = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
     expected = np.column_stack([np.exp(z), np.exp(-z), np.ones(len(X))])
     assert design.columns == ("exp(x)", "exp(y)", "exp(-x)", "exp(-y)", "1")
-    np.testing.assert_allclose(design.apply(X), expected / expected.max(axis=1, keepdims=True), rtol=1e-13)
+    np.testing.assert_allclose(
+        design.apply(X), expected / expected.max(axis=1, keepdims=True), rtol=1e-13
+    )
     np.testing.assert_allclose(np.exp(design.logs(X)), design.apply(X), rtol=1e-13)
-    np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)  # the scale is remembered
+    # the scale is remembered
+    np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)
 
 
 def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covariate():
@@ -50,13 +53,22 @@ def test_pairs_of_columns():
     data = np.column_stack([X, [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
     design = PlackettLuceDesign.fit(data, ["x", "y", "z"], "exponential-pairs", standardize=False)
     assert design.columns[6:] == (
-        *("exp(x + y)", "exp(-(x + y))", "exp(x + z)", "exp(-(x + z))", "exp(y + z)", "exp(-(y + z))"),
+        *(
+            "exp(x + y)",
+            "exp(-(x + y))",
+            "exp(x + z)",
+            "exp(-(x + z))",
+            "exp(y + z)",
+            "exp(-(y + z))",
+        ),
         "1",
     )
     x, y, z = data.T
     columns = [x, y, z, -x, -y, -z, x + y, -x - y, x + z, -x - z, y + z, -y - z, 0 * x]
     expected = np.exp(np.column_stack(columns))
-    np.testing.assert_allclose(design.apply(data), expected / expected.max(axis=1, keepdims=True), rtol=1e-13)
+    np.testing.assert_allclose(
+        design.apply(data), expected / expected.max(axis=1, keepdims=True), rtol=1e-13
+    )
 
 
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
@@ -77,7 +89,9 @@ def test_no_scale_overflows(transform, scale, standardize):
 
 
 def test_a_function_makes_the_columns():
-    fitted = model(transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])).fit(X, Y)
+    fitted = model(transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])).fit(
+        X, Y
+    )
     same = model(transform=lambda x: pd.DataFrame({"grows": np.exp(x[:, 0]), "one": 1.0})).fit(X, Y)
     assert fitted.columns_ == ["w0", "w1"]
     assert same.columns_ == ["grows", "one"]
@@ -99,7 +113,11 @@ def test_inputs_as_they_are():
     "arguments, data, facts",
     [
         ({"transform": None}, X, ("-1.4", "row 0", "column 'x0'", "transform='exponential'")),
-        ({"transform": None}, np.abs(X) * (np.arange(6) != 3)[:, None], ("zero everywhere in row 3",)),
+        (
+            {"transform": None},
+            np.abs(X) * (np.arange(6) != 3)[:, None],
+            ("zero everywhere in row 3",),
+        ),
         ({"transform": lambda x: x}, X, ("-1", "row 0", "column 'w0'")),
         ({"transform": lambda x: x[:2] ** 2}, X, ("returned shape (2, 2) for 6 rows",)),
         ({"transform": lambda x: x[:, 0]}, X, ("row of X",)),
@@ -188,7 +206,11 @@ def test_fitted_attributes():
     assert fitted.weights_.index.tolist() == fitted.classes_.tolist() == [0, 1, 2]
     assert fitted.weights_.columns.tolist() == fitted.columns_ == list(fitted.design_.columns)
     assert abs(fitted.weights_.to_numpy().sum() - 1.0) < 1e-12
-    assert fitted.support_["column"].tolist() == ["exp(-sepal_width)", "exp(petal_width)", "exp(-petal_length)"]
+    assert fitted.support_["column"].tolist() == [
+        "exp(-sepal_width)",
+        "exp(petal_width)",
+        "exp(-petal_length)",
+    ]
     assert fitted.support_["class"].tolist() == [1, 2, 0]
     assert (fitted.a_, fitted.objective_) == (1.0, fitted.log_likelihood_)
     assert fitted.n_passes_ >= fitted.n_iter_ > 0
@@ -200,7 +222,8 @@ def test_fitted_attributes():
 def test_a_row_far_outside_is_predicted_by_logarithms():
     fitted = model(a=1.0, standardize=False).fit(X[:, :1], Y)
     assert fitted.columns_ == ["exp(x0)", "exp(-x0)", "1"]
-    fitted.weights_ = np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.75]])  # exp(800) leaves no float for the column of ones
+    # exp(800) leaves no float for the column of ones
+    fitted.weights_ = np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.75]])
     np.testing.assert_allclose(fitted.predict_proba([[800.0]]), [[0.25, 0.75]], rtol=1e-12)
 
 
@@ -215,5 +238,7 @@ def test_weights_that_have_not_settled_warn(monkeypatch):
     monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
         fitted = model().fit(X, Y)
-    assert "converged after 3" in str(fitted.convergence()) and "3 sweeps" in str(fitted.convergence())
+    assert "converged after 3" in str(fitted.convergence()) and "3 sweeps" in str(
+        fitted.convergence()
+    )
     assert messages[0].filename == __file__

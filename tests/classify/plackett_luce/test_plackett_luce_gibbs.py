@@ -1,4 +1,5 @@
-"""Gibbs sampling and Hamiltonian Monte Carlo of Plackett–Luce regression, by the checks of its specification."""
+"""Gibbs sampling and Hamiltonian Monte Carlo of Plackett–Luce regression, by the checks of its
+specification."""
 
 import math
 import warnings
@@ -6,7 +7,15 @@ import warnings
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from helpers.plackett_luce_cases import exponential, joint_scores, mean_and_error, one_hot, scaled, tiny, within
+from helpers.plackett_luce_cases import (
+    exponential,
+    joint_scores,
+    mean_and_error,
+    one_hot,
+    scaled,
+    tiny,
+    within,
+)
 from helpers.plackett_luce_data import frame, named, problem
 from helpers.plackett_luce_runs import fit_gibbs
 from helpers.real_data import needs_data
@@ -35,7 +44,9 @@ def ess_per_1000(values):
 
 def test_a1_learned_shape():
     W, codes, K = one_hot()
-    draws = fit_gibbs(W, codes, K, a_range=(0.01, 100), draws=12_500, tune=500, thin=1, random_seed=1)
+    draws = fit_gibbs(
+        W, codes, K, a_range=(0.01, 100), draws=12_500, tune=500, thin=1, random_seed=1
+    )
     log_a = np.log(draws.a)
     assert within(log_a, 1.290255)
     assert within((log_a - 1.290255) ** 2, 1.179423**2)
@@ -64,7 +75,9 @@ A2 = {
 )
 def test_a2_tiny_quadrature(a, sampler):
     W, codes, K = tiny()
-    draws = fit_gibbs(W, codes, K, a=a, sampler=sampler, draws=25_000, tune=1000, thin=1, random_seed=2)
+    draws = fit_gibbs(
+        W, codes, K, a=a, sampler=sampler, draws=25_000, tune=1000, thin=1, random_seed=2
+    )
     log_likelihood, weights, probability = A2[a]
     if log_likelihood is not None:
         assert within(draws.log_likelihood, log_likelihood)
@@ -72,12 +85,16 @@ def test_a2_tiny_quadrature(a, sampler):
         for j in range(3):
             assert within(draws.weights[:, :, k, j], weights[k][j])
             assert draws.weights[:, :, k, j].mean() == pytest.approx(weights[k][j], abs=0.004)
-    assert predicted(draws, exponential([-2.0, 0.0, 2.0]))[:, 1] == pytest.approx(probability, abs=0.004)
+    assert predicted(draws, exponential([-2.0, 0.0, 2.0]))[:, 1] == pytest.approx(
+        probability, abs=0.004
+    )
 
 
 # A6: posteriors of real data
 
-A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error, and what the first two may differ by
+# E log a, E log-likelihood, mean ln of averaged P(y_i), training error, and what the first two may
+# differ by
+A6 = {
     "iris": (-4.040, -76.49, -0.5057, 0.1733, 0.06, 0.15),
     "wine": (-5.222, -74.275, -0.4103, 0.0618, 0.06, 0.15),
     # a long run (3.2 million sweeps) of the published sampler: -4.001 (.017), -119.045 (.025)
@@ -115,14 +132,17 @@ def test_a6_learned_shape(name, seed):
     ],
 )
 def test_a6_fixed_shape(name, a, expected):
-    draws = fit_gibbs(*problem(name), a=a, draws=12_000 if a == 1.0 else 5000, tune=500, thin=2, random_seed=6)
+    draws = fit_gibbs(
+        *problem(name), a=a, draws=12_000 if a == 1.0 else 5000, tune=500, thin=2, random_seed=6
+    )
     _, error = mean_and_error(draws.log_likelihood)
     assert 4 * error < 0.15
     assert draws.log_likelihood.mean() == pytest.approx(expected, abs=0.15)
     assert draws.a == pytest.approx(np.full_like(draws.a, a), rel=1e-14)
 
 
-RAW_HEART = [  # arguments, E log-likelihood, what it may differ by, where a is fixed that of three samplers
+# arguments, E log-likelihood, what it may differ by, where a is fixed that of three samplers
+RAW_HEART = [
     ({}, -184.8, 0.5, {"thin": 3}),
     ({"a": 1.0}, -184.05, 0.1, {}),
     ({"a": 1.0, "sampler": "exchange"}, -184.05, 0.1, {}),
@@ -144,7 +164,9 @@ def test_a6_raw_heart(settings, expected, near, length):
 
 def test_dead_columns_and_large_scales():
     X, y = frame("iris")
-    W = PlackettLuceDesign.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(X.to_numpy() * 1000)
+    W = PlackettLuceDesign.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(
+        X.to_numpy() * 1000
+    )
     assert (W.max(axis=0) == 0).sum() == 7
     codes = np.unique(y, return_inverse=True)[1]
     for settings in ({}, {"a": 1.0}, {"a": 1e-3}):
@@ -169,7 +191,9 @@ def judged(draws, name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a7_mixing(name):
-    values = judged(fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name)
+    values = judged(
+        fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name
+    )
     r_hat, ess = array_stats.rhat(values), ess_per_1000(values)
     if name == "heart":
         assert r_hat.max() <= 1.05
@@ -216,7 +240,9 @@ def test_classifier():
     X, y = frame("iris")
     model = th.PlackettLuceRegression(draws=1000, tune=300, random_state=1).fit(X, y)
     assert model.posterior_["posterior"]["weights"].shape == (4, 1000, 3, 9)
-    assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(np.ones((4, 1000)))
+    assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(
+        np.ones((4, 1000))
+    )
     assert list(model.posterior_["posterior"]["term"].values) == model.columns_
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
     assert math.log(model.a_) == pytest.approx(-4.04, abs=0.1)
@@ -239,7 +265,9 @@ def test_classifier_predicts_the_mean_over_draws():
         model = th.PlackettLuceRegression(draws=30, tune=30, random_state=1).fit(X, y, thin=1)
     weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 3, 27)
     scores = np.einsum("ij,dkj->dik", model.design_.apply(X.to_numpy()), weights)
-    assert model.predict_proba(X) == pytest.approx((scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12)
+    assert model.predict_proba(X) == pytest.approx(
+        (scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12
+    )
     far = X.copy()
     far.iloc[0] = 1e6  # W of the columns with weight is smaller than any float
     assert np.isfinite(model.predict_proba(far)).all()

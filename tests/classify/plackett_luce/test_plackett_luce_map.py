@@ -1,4 +1,5 @@
-"""The most probable weights: checks A3 and A4 of the specification, and the optimisers against slow evaluations."""
+"""The most probable weights: checks A3 and A4 of the specification, and the optimisers against slow
+evaluations."""
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from thali._classify.plackett_luce.map_estimate import (
 from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali.errors import ArgumentError, DataError
 
-# data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound for heart)
+# data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound
+# for heart)
 EXPECTED = {
     "iris": (-92.0748376646, -74.4212112),
     "wine": (-129.7908481068, -70.8224071),
@@ -58,7 +60,8 @@ def test_a3_maximum_at_a_above_one(name):
     _, R, s = sums_of(W, codes, fit.weights)
     slope = 0.1 + fit.weights * (R - s) - 0.1 * fit.weights.size * fit.weights
     assert np.abs(slope).max() <= 1e-8 * len(W)
-    # With b = 1 the total weight is K p (a - 1) / b, and a step of expectation-maximisation changes nothing.
+    # With b = 1 the total weight is K p (a - 1) / b, and a step of expectation-maximisation changes
+    # nothing.
     assert abs(fit.total - fit.weights.size * 0.1) < 1e-8
     weights = fit.total * fit.weights
     stepped = naive.em_step(W, codes, weights, a=1.1, b=1.0)
@@ -84,7 +87,9 @@ def test_a4_maximum_likelihood_is_sparse(name):
 def test_a4_iris_has_three_weights():
     fit = fit_map(*problem("iris"), a=1.0)
     assert np.argwhere(fit.support).tolist() == [[0, 6], [1, 5], [2, 3]]
-    np.testing.assert_allclose(fit.weights[fit.support], [0.28738673, 0.37695898, 0.33565430], atol=1e-7)
+    np.testing.assert_allclose(
+        fit.weights[fit.support], [0.28738673, 0.37695898, 0.33565430], atol=1e-7
+    )
 
 
 @pytest.mark.long
@@ -94,7 +99,9 @@ def test_a4_the_rule_for_small_a_survives_many_steps():
     start = np.full((n_classes, W.shape[1]), 1.0 / (n_classes * W.shape[1]))
     weights, sums, passes, _ = fixed_point(data, start, 0.5, 100_000, tolerance=-1.0)
     assert passes == 100_001
-    np.testing.assert_allclose(np.sort(weights[weights > 0.0]), [0.28738673, 0.33565430, 0.37695898], atol=1e-7)
+    np.testing.assert_allclose(
+        np.sort(weights[weights > 0.0]), [0.28738673, 0.33565430, 0.37695898], atol=1e-7
+    )
     assert abs(sums.log_likelihood - -74.4212112203) < 1e-8
 
 
@@ -113,7 +120,8 @@ def test_a4_colon():
 
 @pytest.mark.parametrize("a", [0.5, 0.9])
 def test_the_rule_rests_at_its_fixed_point(a):
-    """λ̄ (R − c s) = 1 − a on the support, where the total would otherwise shrink by c = 1 − m (1 − a) / n a step."""
+    """λ̄ (R − c s) = 1 − a on the support, where the total would otherwise shrink by c = 1 − m (1 −
+    a) / n a step."""
     W, codes, n_classes = small_problem()
     fit = fit_map(W, codes, n_classes, a=a)
     _, R, s = sums_of(W, codes, fit.weights)
@@ -138,7 +146,11 @@ def test_expectation_maximisation_ends_at_the_same_objective(a):
     weights = naive.em(W, codes, n_classes, a, 1.0, steps=3000)
     assert abs(fit.objective - naive.log_posterior(W, codes, fit.weights, a)) < 1e-10
     # EM approaches from below, at a = 1 by about 1/steps
-    assert 0.0 <= fit.objective - naive.log_posterior(W, codes, weights, a) + 1e-10 < (1e-8 if a > 1.0 else 1e-2)
+    assert (
+        0.0
+        <= fit.objective - naive.log_posterior(W, codes, weights, a) + 1e-10
+        < (1e-8 if a > 1.0 else 1e-2)
+    )
 
 
 def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
@@ -150,7 +162,9 @@ def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
     for j in range(15):
         h = 1e-5 * np.eye(15)[j]
         up, down = np.exp(point.logs + h).reshape(3, 5), np.exp(point.logs - h).reshape(3, 5)
-        slope = (naive.log_posterior(W, codes, up, 1.3) - naive.log_posterior(W, codes, down, 1.3)) / 2e-5
+        slope = (
+            naive.log_posterior(W, codes, up, 1.3) - naive.log_posterior(W, codes, down, 1.3)
+        ) / 2e-5
         # a central difference errs by h² and by the rounding of a value of about 50, divided by h
         assert abs(slope - point.gradient[j]) < 1e-7
         turned = (target.at(point.logs + h).gradient - target.at(point.logs - h).gradient) / 2e-5
@@ -179,7 +193,9 @@ def test_a_zero_that_should_grow_is_taken_back():
         active = np.ones((3, 5), bool)
         active[k, j] = False
         start = LogWeights(data, 1.0, active).at(np.zeros(14))
-        point, found, *_, converged = sparse_maximum(data, start, _near, _ascend, 2000, np.zeros((3, 5), bool))
+        point, found, *_, converged = sparse_maximum(
+            data, start, _near, _ascend, 2000, np.zeros((3, 5), bool)
+        )
         assert converged
         assert abs(point.value - best.objective) < 1e-8
         assert np.array_equal(found, best.support)
@@ -200,7 +216,9 @@ def test_many_rows_start_from_a_part_of_them():
     W = np.exp(rng.normal(size=(25_000, 6)))
     W /= W.max(axis=1, keepdims=True)
     scores = W @ rng.gamma(0.3, size=(3, 6)).T
-    codes = (scores.cumsum(axis=1) < rng.random((25_000, 1)) * scores.sum(axis=1, keepdims=True)).sum(axis=1)
+    codes = (
+        scores.cumsum(axis=1) < rng.random((25_000, 1)) * scores.sum(axis=1, keepdims=True)
+    ).sum(axis=1)
     fit = fit_map(W, codes, 3, a=1.1)
     _, R, s = sums_of(W, codes, fit.weights)
     assert fit.converged

@@ -27,7 +27,16 @@ from thali._classify.plackett_luce.state import (
     opposites,
     state_from,
 )
-from thali._classify.plackett_luce.trial_moves import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
+from thali._classify.plackett_luce.trial_moves import (
+    GAIN,
+    GAIN_OTHER,
+    NEW,
+    NEW_OTHER,
+    exchange,
+    least,
+    redraw,
+    trial,
+)
 from thali._inference.numerics.gamma import log_gamma_draw
 from thali.testing import exact
 
@@ -41,7 +50,9 @@ def started(W, codes, n_classes, seed=0, spread=1.0):
     rows = class_rows(W, codes, n_classes)
     logs = spread * np.random.default_rng(seed).standard_normal((n_classes, W.shape[1]))
     state = state_from(logs, math.log(0.3), rows)
-    state.real[LOG_LIKELIHOOD] = dots(rows, state.weights, state.totals, state.of_class, state.of_all)
+    state.real[LOG_LIKELIHOOD] = dots(
+        rows, state.weights, state.totals, state.of_class, state.of_all
+    )
     return rows, state
 
 
@@ -90,7 +101,9 @@ def test_exchange_is_exact(a):
     def target(s):
         sums_are_right(rows, s)
         weights = np.exp(s.log_weights)
-        return log_likelihood(W, codes, weights) + 6 * a * math.log(float((weights * rows.mean).sum()))
+        return log_likelihood(W, codes, weights) + 6 * a * math.log(
+            float((weights * rows.mean).sum())
+        )
 
     assert exact.invariance_error(step, state, weights_key, target) < 1e-12
 
@@ -136,7 +149,16 @@ def test_scan_of_columns_is_exact():
     small_state = SimpleNamespace(columns=state.columns, counts=state.counts)
 
     def step(rng, s):
-        redraw_columns(rng, rows, a, state.log_rate, s.columns, s.counts, state.scratch.pull, state.scratch.size)
+        redraw_columns(
+            rng,
+            rows,
+            a,
+            state.log_rate,
+            s.columns,
+            s.counts,
+            state.scratch.pull,
+            state.scratch.size,
+        )
 
     def key(s):
         return tuple(int(s.columns[place]) for place in of_row)
@@ -183,7 +205,9 @@ def test_latent_variables():
     _latent_draws(np.random.default_rng(1), rows, state, repeats, chosen, times)
     row = np.flatnonzero(codes == 1)[2]
     pull = W[row] * state.weights[1]
-    assert stats.chisquare(np.bincount(chosen, minlength=3), repeats * pull / pull.sum()).pvalue > 1e-4
+    assert (
+        stats.chisquare(np.bincount(chosen, minlength=3), repeats * pull / pull.sum()).pvalue > 1e-4
+    )
     assert stats.kstest(times, "expon", args=(0, 1 / (W[row] @ state.totals))).pvalue > 1e-4
     counts, s = np.zeros((2, 3)), np.zeros(3)
     for k, place in product(range(2), range(3)):
@@ -256,21 +280,26 @@ def test_log_gamma_draws(shape):
     _many_logs(np.random.default_rng(2), shape, logs)
     assert np.isfinite(logs).all()
     # E ln Gamma = psi, var = trigamma, without a number ever leaving the range of floats
-    assert logs.mean() == pytest.approx(special.digamma(shape), abs=4.4 * math.sqrt(special.polygamma(1, shape) / 1e5))
+    assert logs.mean() == pytest.approx(
+        special.digamma(shape), abs=4.4 * math.sqrt(special.polygamma(1, shape) / 1e5)
+    )
     if shape >= 0.4:
         assert stats.kstest(np.exp(logs), "gamma", args=(shape,)).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("removed", [1.0, 1 - 1e-3, 1 - 1e-9, 1 - 1e-14])
 def test_a_trial_keeps_its_digits(removed):
-    """A weight that carries nearly all of every sum is taken away: what is left must not be noise."""
+    """A weight that carries nearly all of every sum is taken away: what is left must not be
+    noise."""
     W = scaled(exponential(np.linspace(-2, 2, 150)))
     codes = np.arange(150) % 3
     rows, state = started(W, codes, 3)
     state.log_weights[:] = -40.0
     state.log_weights[1, 2] = 0.0
     state = state_from(state.log_weights, 0.0, rows)
-    state.real[LOG_LIKELIHOOD] = dots(rows, state.weights, state.totals, state.of_class, state.of_all)
+    state.real[LOG_LIKELIHOOD] = dots(
+        rows, state.weights, state.totals, state.of_class, state.of_all
+    )
     change = state.scratch.change
     new = state.weights.copy()
     new[1, 2] *= 1 - removed
@@ -310,7 +339,10 @@ def test_gradient_of_hamiltonian():
     for place in product(range(K), range(3)):
         step = np.zeros_like(at)
         step[place] = 1e-5
-        up, down = (_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0] for sign in (1, -1))
+        up, down = (
+            _potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
+            for sign in (1, -1)
+        )
         assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
 
 
@@ -319,7 +351,8 @@ def test_opposite_columns():
     x = rng.standard_normal((30, 3))
     W = scaled(np.exp(np.hstack([x, -x, np.zeros((30, 1))])))
     assert opposites(W).tolist() == [3, 4, 5, 0, 1, 2, 6]
-    assert opposites(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8  # rows no longer balance
+    # rows no longer balance
+    assert opposites(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8
     assert (opposites(np.abs(x)) == -1).all()
     assert (opposites(np.where(W == W.min(), 0.0, W)) == -1).all()
 
@@ -336,7 +369,15 @@ def test_redraws_leave_the_totals_of_their_columns():
     rng, smallest, fast = np.random.default_rng(0), least(rows, state.of_class), 0
     for _ in range(300):
         before = state.weights[:, 1].copy()
-        args = state.log_weights, state.weights, state.totals, *sums, work.new_class, work.new_all, work.change
+        args = (
+            state.log_weights,
+            state.weights,
+            state.totals,
+            *sums,
+            work.new_class,
+            work.new_all,
+            work.change,
+        )
         log_l, _, smallest = redraw(rng, rows, 0.01, 0.0, smallest, *args, log_l)
         fast += bool((state.weights[:, 1] != before).any() and state.weights[:, 1].max() < 1e-18)
         assert (state.totals > 0.0).all()
@@ -352,6 +393,8 @@ def test_rows_by_class():
     assert rows.sizes.sum() == 300 and rows.W.shape[2] % 8 == 0
     for k in (0, 2):
         found = [
-            rows.W[b, :, : rows.sizes[b]].T for b in range(rows.first[k], rows.first[k + 1]) if rows.of_class[b] == k
+            rows.W[b, :, : rows.sizes[b]].T
+            for b in range(rows.first[k], rows.first[k + 1])
+            if rows.of_class[b] == k
         ]
         assert np.array_equal(np.concatenate(found), W[codes == k])

@@ -12,7 +12,12 @@ def made(n, p=7, n_classes=3, seed=1):
     rng = np.random.default_rng(seed)
     W = np.exp(rng.normal(size=(n, p)))
     W /= W.max(axis=1, keepdims=True)
-    return W, rng.integers(0, n_classes, n), rng.gamma(0.5, size=(n_classes, p)), rng.gamma(1.0, size=p)
+    return (
+        W,
+        rng.integers(0, n_classes, n),
+        rng.gamma(0.5, size=(n_classes, p)),
+        rng.gamma(1.0, size=p),
+    )
 
 
 def plain(W, codes, A, m, counts):
@@ -41,7 +46,9 @@ def test_products_are_those_of_numpy():
     np.testing.assert_allclose(sums.of_all, (V / total[:, None] ** 2).T @ V, rtol=1e-12)
     for k in range(3):
         of_class = codes == k
-        np.testing.assert_allclose(sums.of_classes[k], (V / own[:, None] ** 2)[of_class].T @ V[of_class], rtol=1e-12)
+        np.testing.assert_allclose(
+            sums.of_classes[k], (V / own[:, None] ** 2)[of_class].T @ V[of_class], rtol=1e-12
+        )
 
 
 def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
@@ -51,7 +58,9 @@ def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
     assert sums.log_likelihood == -np.inf
     assert np.isfinite(sums.R).all()
     assert np.isfinite(sums.s).all()
-    small = CovariateRows(W[[0, 0]], [0, 1], 2).statistics(np.array([[1.0, 0.0], [1e-305, 0.0]]), np.ones(2))
+    small = CovariateRows(W[[0, 0]], [0, 1], 2).statistics(
+        np.array([[1.0, 0.0], [1e-305, 0.0]]), np.ones(2)
+    )
     assert abs(small.log_likelihood - np.log(1e-305)) < 1e-9
 
 
@@ -81,7 +90,10 @@ def test_equal_rows_are_put_together_exactly():
     assert np.array_equal(few, W[again][np.sort(order)])  # in the order of first appearance
     assert np.array_equal(counts, [(again == again[i]).sum() for i in np.sort(order)])
     assert np.array_equal(few_codes, codes[again][np.sort(order)])
-    both = fit_map(W[again], codes[again], 3, a=1.1), fit_map(few, few_codes, 3, a=1.1, counts=counts)
+    both = (
+        fit_map(W[again], codes[again], 3, a=1.1),
+        fit_map(few, few_codes, 3, a=1.1, counts=counts),
+    )
     assert np.array_equal(both[0].weights, both[1].weights)
     A, m = made(1)[2:]
     whole, fewer = (
@@ -93,7 +105,8 @@ def test_equal_rows_are_put_together_exactly():
 
 
 def test_the_same_row_in_many_classes_stays_as_many():
-    """Five hundred keys in a table of some thousand places: dozens share one, and only the class tells them apart."""
+    """Five hundred keys in a table of some thousand places: dozens share one, and only the class
+    tells them apart."""
     few, few_codes, counts = distinct_rows(np.ones((2000, 2)), np.arange(2000) % 500)
     assert (few_codes.tolist(), counts.tolist(), len(few)) == (list(range(500)), [4.0] * 500, 500)
 
@@ -110,7 +123,9 @@ def test_statistics_of_blocks_add_up():
     A = rng.gamma(0.5, size=(3, 7))
     m = A.sum(axis=0)
     W, codes = design.apply(X), np.arange(90) % 3
-    parts = [CovariateRows(W[i : i + 30], codes[i : i + 30], 3).statistics(A, m) for i in (0, 30, 60)]
+    parts = [
+        CovariateRows(W[i : i + 30], codes[i : i + 30], 3).statistics(A, m) for i in (0, 30, 60)
+    ]
     total = parts[0] + parts[1] + parts[2]
     value, R, s = plain(W, codes, A, m, np.ones(90))
     assert abs(total.log_likelihood - value) < 1e-11 * abs(value)

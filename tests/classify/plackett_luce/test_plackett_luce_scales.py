@@ -31,23 +31,38 @@ def problem():
     rng = np.random.default_rng(8)
     X = np.clip(rng.normal(size=(60, 2)), -4.0, 4.0)
     X[0] = 4.0, -4.0
-    return X, np.array(["low", "mid", "top"])[np.argmax(X @ [[0, 2, 0], [0, 0, 2]] + rng.gumbel(size=(60, 3)), axis=1)]
+    return X, np.array(["low", "mid", "top"])[
+        np.argmax(X @ [[0, 2, 0], [0, 0, 2]] + rng.gumbel(size=(60, 3)), axis=1)
+    ]
 
 
 def fitted(X, y, which, **more):
     with without_warnings(), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        return fit_rows(th.PlackettLuceRegression, X, y, method=which.split(",")[0], **METHODS[which], **more)
+        return fit_rows(
+            th.PlackettLuceRegression, X, y, method=which.split(",")[0], **METHODS[which], **more
+        )
 
 
 def check_finite(model, X, extreme):
     """The fit, and its predictions of these rows and of others."""
-    for name in ("weights_", "a_", "log_likelihood_", "objective_", "lower_bound_", "shapes_", "rates_"):
+    for name in (
+        "weights_",
+        "a_",
+        "log_likelihood_",
+        "objective_",
+        "lower_bound_",
+        "shapes_",
+        "rates_",
+    ):
         if hasattr(model, name):
             assert np.isfinite(getattr(model, name)).all(), name
     if hasattr(model, "posterior_"):
         posterior = model.posterior_["posterior"]
-        assert all(np.isfinite(posterior[name].values).all() for name in ("weights", "a", "log_likelihood", "logit"))
+        assert all(
+            np.isfinite(posterior[name].values).all()
+            for name in ("weights", "a", "log_likelihood", "logit")
+        )
     for rows in (X, extreme):
         with without_warnings(), warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
@@ -69,7 +84,9 @@ def test_standardised_covariates_of_any_scale_give_the_same_fit(which, factor):
     model = fitted(X * factor, y, which)
     check_finite(model, X * factor, EXTREME)
     one = of_usual_scale(which)
-    assert model.log_likelihood_ == pytest.approx(one.log_likelihood_, rel=1e-6 if "gibbs" not in which else 0.1)
+    assert model.log_likelihood_ == pytest.approx(
+        one.log_likelihood_, rel=1e-6 if "gibbs" not in which else 0.1
+    )
     if "gibbs" not in which:
         assert model.predict_proba(X * factor) == pytest.approx(one.predict_proba(X), abs=1e-6)
 
@@ -99,7 +116,10 @@ def test_covariates_as_they_are_that_explain_little_are_warned_of():
     model = th.PlackettLuceRegression(method="map", a=1.1, transform=None)
     with warned(DataWarning, "transform='exponential'"):
         model.fit(spread, labels)
-    apart = np.where(np.arange(20) % 2 == labels[:, None], spread, 0.0) * (rng.random((200, 20)) < 0.3) + 1e-3
+    apart = (
+        np.where(np.arange(20) % 2 == labels[:, None], spread, 0.0) * (rng.random((200, 20)) < 0.3)
+        + 1e-3
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(apart, labels)

@@ -1,4 +1,5 @@
-"""Check A10 on any machine: speed against plain sweeps in the same run, memory of a fit against that of W."""
+"""Check A10 on any machine: speed against plain sweeps in the same run, memory of a fit against
+that of W."""
 
 import tracemalloc
 
@@ -34,7 +35,9 @@ def plain_sweep(parts, W, weights, rng):
 def share_of_plain(W, codes, n_classes, a, sweeps):
     """The CPU time of so many sweeps of a chain over that of plain NumPy for a fixed a."""
     settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, 1, 10**7, 1, 1)
-    chain = WeightChain(settings, class_rows(W, codes, n_classes), n_classes, np.random.default_rng(1))
+    chain = WeightChain(
+        settings, class_rows(W, codes, n_classes), n_classes, np.random.default_rng(1)
+    )
     rng, weights = np.random.default_rng(1), np.ones((n_classes, W.shape[1]))
     order = np.argsort(codes, kind="stable")
     parts = [W[codes == k] for k in range(n_classes)]
@@ -57,7 +60,9 @@ def test_a10_small_data_with_a_learned():
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("stamp", [{"method": "map", "a": 1.1}, {"method": "variational", "a": 1.0}])
+@pytest.mark.parametrize(
+    "stamp", [{"method": "map", "a": 1.1}, {"method": "variational", "a": 1.0}]
+)
 def test_a10_a_fit_has_room_for_w_and_not_for_another(stamp):
     X, y = simulated(100_000)
     model = th.PlackettLuceRegression(**stamp)
@@ -70,5 +75,6 @@ def test_a10_a_fit_has_room_for_w_and_not_for_another(stamp):
         finally:
             tracemalloc.stop()
     W = 8 * len(X) * 27
-    assert peak < 1.5 * W + X.nbytes  # half of W: twenty thousand rows for a start, a table of distinct rows
+    # half of W: twenty thousand rows for a start, a table of distinct rows
+    assert peak < 1.5 * W + X.nbytes
     assert peak > W  # or it was not seen

@@ -31,7 +31,9 @@ def full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
     logs = mean_logs(shapes, rates)
     used = shares > 0.0
     log_W = np.log(W, where=W > 0.0, out=np.full(W.shape, -np.inf))
-    rows = np.where(used, shares * (np.where(used, log_W, 0.0) + logs[codes]) - xlogy(shares, shares), 0.0).sum()
+    rows = np.where(
+        used, shares * (np.where(used, log_W, 0.0) + logs[codes]) - xlogy(shares, shares), 0.0
+    ).sum()
     means = shapes / rates
     times = (1.0 + np.log(mean_times) - mean_times * (W @ means.sum(axis=0))).sum()
     prior = (a * np.log(b) - gammaln(a) + (a - 1.0) * logs - b * means).sum()
@@ -68,7 +70,9 @@ def never_falls(fit):
     return np.diff(fit.bounds).min() >= -1e-10
 
 
-@pytest.mark.parametrize("a, evidence", [(0.1, -57.21796383), (1.0, -48.75758673), (10.0, -49.19713468)])
+@pytest.mark.parametrize(
+    "a, evidence", [(0.1, -57.21796383), (1.0, -48.75758673), (10.0, -49.19713468)]
+)
 def test_a1_the_bound_stays_below_the_evidence(a, evidence):
     """The evidence itself: a beta-binomial for every feature."""
     from scipy.special import gammaln
@@ -88,7 +92,9 @@ def test_a1_closed_form():
     assert fit.lower_bound == pytest.approx(-51.975442, abs=1e-5)
     expected = (1 + COUNTS) / (3 + COUNTS.sum(axis=0))
     assert plug_in(fit, np.eye(4)).T == pytest.approx(expected, abs=1e-12)
-    assert expected_probabilities(np.eye(4), fit.shapes, fit.rates).T == pytest.approx(expected, abs=1e-12)
+    assert expected_probabilities(np.eye(4), fit.shapes, fit.rates).T == pytest.approx(
+        expected, abs=1e-12
+    )
     assert never_falls(fit) and fit.converged and not fit.collapsed
 
 
@@ -109,7 +115,9 @@ def test_a2_tiny(a):
     if at_means is not None:
         new = exponential([-2.0, 0.0, 2.0])
         assert plug_in(fit, new)[:, 1] == pytest.approx(at_means, abs=1e-6)
-        assert expected_probabilities(new, fit.shapes, fit.rates)[:, 1] == pytest.approx(integral, abs=1e-6)
+        assert expected_probabilities(new, fit.shapes, fit.rates)[:, 1] == pytest.approx(
+            integral, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("b", [1e-6, 0.3, 50.0])
@@ -117,7 +125,8 @@ def test_a2_tiny(a):
 def test_a2_independent_of_b(a, b):
     W, codes, K = tiny()
     one, other = (fit_variational(CovariateRows(W, codes, K), a=a, b=rate) for rate in (1.0, b))
-    objective, same = (fit.bounds[-1] for fit in (one, other))  # at its maximum, also where a is learned
+    # at its maximum, also where a is learned
+    objective, same = (fit.bounds[-1] for fit in (one, other))
     assert same == pytest.approx(objective, abs=1e-9)
     assert plug_in(other, W) == pytest.approx(plug_in(one, W), abs=1e-5)
 
@@ -126,14 +135,19 @@ def test_a2_independent_of_b(a, b):
 def test_rows_may_be_scaled(factor):
     W, codes, K = tiny()
     size = np.array([factor, 1.0, 1.0 / factor, 3.0, 1.0, factor])
-    one, other = (fit_variational(CovariateRows(w, codes, K), a=0.3) for w in (W, W * size[:, None]))
+    one, other = (
+        fit_variational(CovariateRows(w, codes, K), a=0.3) for w in (W, W * size[:, None])
+    )
     assert other.lower_bound == pytest.approx(one.lower_bound, abs=1e-10 * abs(one.lower_bound))
 
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
 @pytest.mark.parametrize("place", range(3))
 def test_a5_fixed_shape(name, place):
-    bounds = {"iris": (-93.194006, -96.766410, -128.112743), "wine": (-94.510715, -117.080781, -185.057933)}
+    bounds = {
+        "iris": (-93.194006, -96.766410, -128.112743),
+        "wine": (-94.510715, -117.080781, -185.057933),
+    }
     fit = fit_variational(rows(name), a=(0.01, 0.1, 1.0)[place])
     assert fit.lower_bound >= bounds[name][place] - 1e-3
     if not (name == "wine" and place == 1):  # where a better one was found: -115.430
@@ -143,7 +157,8 @@ def test_a5_fixed_shape(name, place):
 
 @needs_data
 @pytest.mark.parametrize(
-    "name, a, least", [("heart", 0.01, -141.9445), ("pima", 0.1, -409.1091), ("german", 0.01, -552.6517)]
+    "name, a, least",
+    [("heart", 0.01, -141.9445), ("pima", 0.1, -409.1091), ("german", 0.01, -552.6517)],
 )
 def test_a5_fixed_shape_of_two_classes(name, a, least):
     fit = fit_variational(rows(name), a=a)
@@ -190,13 +205,16 @@ def test_a5_the_collapsed_optimum_is_recognised():
 
 
 def test_bounds_agree():
-    """The collapsed bound is the full one at the best q(C) and q(Z), and no other q(C), q(Z) does better."""
+    """The collapsed bound is the full one at the best q(C) and q(Z), and no other q(C), q(Z) does
+    better."""
     W, codes, K = tiny()
     rng = np.random.default_rng(0)
     shapes, rates = 0.2 + rng.standard_exponential((K, 3)), 0.5 + rng.standard_exponential(3)
     step = variational_step(CovariateRows(W, codes, K), shapes, rates, 0.3, 1.7)
     shares, times = best_latent(W, codes, shapes, rates)
-    assert full_bound(W, codes, shapes, rates, 0.3, 1.7, shares, times) == pytest.approx(step.bound, abs=1e-11)
+    assert full_bound(W, codes, shapes, rates, 0.3, 1.7, shares, times) == pytest.approx(
+        step.bound, abs=1e-11
+    )
     for _ in range(5):
         other = shares * np.exp(0.1 * rng.standard_normal(shares.shape))
         other /= other.sum(axis=1, keepdims=True)
@@ -219,17 +237,26 @@ def test_learned_shape_is_the_maximum():
         used = counts[counts > 0]
         return -(float((gammaln(a + used) - gammaln(a)).sum()) + a * slope - x)
 
-    best = optimize.minimize_scalar(objective, bounds=(-6, 3), method="bounded", options={"xatol": 1e-12})
-    assert learned_shape(0.05, counts, slope, True, 1e-3, 1e2) == pytest.approx(math.exp(best.x), rel=1e-5)
+    best = optimize.minimize_scalar(
+        objective, bounds=(-6, 3), method="bounded", options={"xatol": 1e-12}
+    )
+    assert learned_shape(0.05, counts, slope, True, 1e-3, 1e2) == pytest.approx(
+        math.exp(best.x), rel=1e-5
+    )
     assert learned_shape(0.05, counts, slope, True, 1e-3, 1e-2) == pytest.approx(1e-2, rel=1e-6)
     assert learned_shape(0.05, counts * 0, slope, True, 1e-3, 1e2) == pytest.approx(1e-3, rel=1e-6)
 
 
 def drawn_probabilities(logs, shapes, rates, draws=100_000):
-    """Class probabilities of rows of ln W averaged over draws of the Gammas, and their standard errors."""
+    """Class probabilities of rows of ln W averaged over draws of the Gammas, and their standard
+    errors."""
     rng = np.random.default_rng(1)
     size = (draws, *shapes.shape)
-    weights = np.log(rng.standard_gamma(shapes + 1, size)) - rng.standard_exponential(size) / shapes - np.log(rates)
+    weights = (
+        np.log(rng.standard_gamma(shapes + 1, size))
+        - rng.standard_exponential(size) / shapes
+        - np.log(rates)
+    )
     means, errors = [], []
     for row in logs:
         terms = weights + row
@@ -242,8 +269,11 @@ def drawn_probabilities(logs, shapes, rates, draws=100_000):
 
 
 NEAR = np.log(scaled(exponential(np.random.default_rng(1).standard_normal(6))))
-FAR = np.array([[0.0, -60.0, -66.0], [0.0, -45.0, -41.0], [-800.0, 0.0, -1500.0], [0.0, -1e6, -np.inf]])
-FEW = np.array([[0.004, 50.004, 10.004], [0.004, 5.004, 30.004]])  # the first column explains no row
+FAR = np.array(
+    [[0.0, -60.0, -66.0], [0.0, -45.0, -41.0], [-800.0, 0.0, -1500.0], [0.0, -1e6, -np.inf]]
+)
+# the first column explains no row
+FEW = np.array([[0.004, 50.004, 10.004], [0.004, 5.004, 30.004]])
 
 
 def some_shapes(a):
@@ -267,7 +297,9 @@ def test_integral_of_rows_far_from_what_was_seen():
     found = expected_from_logs(FAR, FEW, rates)
     assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
     assert abs(found[0, 0] - 0.5) > 0.2  # what the first column alone would say
-    assert expected_probabilities(np.exp(FAR[:1]), FEW, rates) == pytest.approx(found[:1], abs=1e-13)
+    assert expected_probabilities(np.exp(FAR[:1]), FEW, rates) == pytest.approx(
+        found[:1], abs=1e-13
+    )
 
 
 @pytest.mark.first(5)
@@ -301,7 +333,9 @@ def test_prediction_far_from_the_training_data(a):
     if a is None:
         assert mean[0] == pytest.approx([0.3093, 0.3842, 0.3065], abs=0.006)
     else:  # columns whose W is below 1e-308 count in the second row
-        cut = expected_probabilities(np.where(logs < -700, 0.0, np.exp(logs)), model.shapes_.to_numpy(), model.rates_)
+        cut = expected_probabilities(
+            np.where(logs < -700, 0.0, np.exp(logs)), model.shapes_.to_numpy(), model.rates_
+        )
         assert np.abs(cut[1] - found[1]).max() > 0.005
 
 
@@ -339,5 +373,8 @@ def test_raw_data_are_finite(name, scale):
     codes = np.unique(y, return_inverse=True)[1]
     for a in (None, 1.0, 0.01):
         fit = fit_variational(CovariateRows(W, codes, 3), a=a)
-        assert np.isfinite(fit.lower_bound) and np.isfinite(expected_probabilities(W, fit.shapes, fit.rates)).all()
+        assert (
+            np.isfinite(fit.lower_bound)
+            and np.isfinite(expected_probabilities(W, fit.shapes, fit.rates)).all()
+        )
         assert never_falls(fit)

@@ -4,7 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from helpers.sparse_logit_runs import WIDE, CoefficientChain, CoefficientPrior, problem_of, three_classes
+from helpers.sparse_logit_runs import (
+    WIDE,
+    CoefficientChain,
+    CoefficientPrior,
+    problem_of,
+    three_classes,
+)
 from scipy import stats
 
 from thali._classify.sparse_logit.sweep import (
@@ -12,7 +18,11 @@ from thali._classify.sparse_logit.sweep import (
     draw_reference,
 )
 from thali._compile.jit import compiled
-from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma, polya_gamma_of_shape
+from thali._inference.numerics.polya_gamma import (
+    half_inverse_gaussian,
+    polya_gamma,
+    polya_gamma_of_shape,
+)
 
 N = 200_000
 # Fewer than 60 figures below; all together they fail a right sampler for 1 in 10⁴ seeds.
@@ -81,10 +91,13 @@ def test_polya_gamma_of_large_tilts_is_inverse_gaussian():
 @pytest.mark.parametrize("c", [1e12, 1e99, 1e160, 1e300])
 @pytest.mark.parametrize("shape", [1e-15, 0.5])
 def test_polya_gamma_of_any_tilt_ends(shape, c):
-    """However large the tilt, which a weight near 0 beside others makes, or coefficients that are hardly shrunk."""
+    """However large the tilt, which a weight near 0 beside others makes, or coefficients that are
+    hardly shrunk."""
     draws = np.empty(200)
     many_of_shape(np.random.default_rng(0), shape, c, draws)
-    assert np.isfinite(draws).all() and (shape < 0.1 or draws.mean() == pytest.approx(0.5 * shape / c, rel=1e-3))
+    assert np.isfinite(draws).all() and (
+        shape < 0.1 or draws.mean() == pytest.approx(0.5 * shape / c, rel=1e-3)
+    )
 
 
 def test_polya_gamma_of_what_is_no_number_is_none():
@@ -107,9 +120,12 @@ def test_scales_are_generalised_inverse_gaussian(r):
 
 
 def fixed_conditional(wide, n=5, d=8, seed=3):
-    """A chain's state with weights, pulls and variances that no longer change, and the exact conditional they give."""
+    """A chain's state with weights, pulls and variances that no longer change, and the exact
+    conditional they give."""
     rng = np.random.default_rng(seed)
-    problem = problem_of(rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, CoefficientPrior(1.0, 1, 1, True), wide)
+    problem = problem_of(
+        rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, CoefficientPrior(1.0, 1, 1, True), wide
+    )
     state = CoefficientChain(problem, 1.0, rng, 1, 0, 1).state
     state.weights[:] = rng.gamma(2.0, size=n)
     state.pull[:] = rng.normal(size=n)
@@ -141,7 +157,9 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
 @pytest.mark.parametrize("wide", WIDE)
 def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
     rng, rounds = np.random.default_rng(6), 4_000
-    problem = problem_of(np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, CoefficientPrior(1.0, 1, 1, False), wide)
+    problem = problem_of(
+        np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, CoefficientPrior(1.0, 1, 1, False), wide
+    )
     state = CoefficientChain(problem, 1.0, rng, 1, 0, 1).state
     coef = np.array([[3.0, -1.0], [0.0, 0.0], [1.0, 2.0]])
     state.variance[:] = [[2.0, 0.1], [9.0, 9.0], [0.5, 0.3]]

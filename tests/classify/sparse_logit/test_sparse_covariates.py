@@ -1,4 +1,5 @@
-"""Sparse covariates: the same approximations as from a dense matrix, no word about words that only other texts have."""
+"""Sparse covariates: the same approximations as from a dense matrix, no word about words that only
+other texts have."""
 
 import warnings
 
@@ -35,7 +36,9 @@ def many(rows, columns, classes=2, density=1e-2):
 
 def fitted(X, **arguments):
     with without_warnings():
-        return th.SparseMultinomialLogit(draws=50, random_state=1, **arguments).fit(X, Y, progressbar=False)
+        return th.SparseMultinomialLogit(draws=50, random_state=1, **arguments).fit(
+            X, Y, progressbar=False
+        )
 
 
 def same(one, other, X_dense=X):
@@ -45,7 +48,9 @@ def same(one, other, X_dense=X):
         assert ours.sizes == theirs.sizes
         for name in ours.data_vars:
             assert np.allclose(ours[name], theirs[name], rtol=1e-8, atol=1e-8), name
-    assert np.allclose(one.coef_, other.coef_, atol=1e-8) and np.allclose(one.intercept_, other.intercept_, atol=1e-8)
+    assert np.allclose(one.coef_, other.coef_, atol=1e-8) and np.allclose(
+        one.intercept_, other.intercept_, atol=1e-8
+    )
     expected = other.predict_proba(X_dense)
     assert np.allclose(one.predict_proba(sparse.csc_matrix(X_dense)), expected, atol=1e-8)
     assert np.allclose(one.predict_proba(X_dense), expected, atol=1e-8)
@@ -54,11 +59,15 @@ def same(one, other, X_dense=X):
 @pytest.mark.first(2)
 @pytest.mark.fit
 @pytest.mark.parametrize("method", ["laplace", "variational"])
-@pytest.mark.parametrize("more", [{}, {"standardize": False, "fit_intercept": False, "class_weight": "balanced"}])
+@pytest.mark.parametrize(
+    "more", [{}, {"standardize": False, "fit_intercept": False, "class_weight": "balanced"}]
+)
 def test_sparse_covariates_give_the_fit_of_dense_ones(method, more, monkeypatch):
     """In several blocks of rows."""
     limits.lower_in(approximation, monkeypatch, _CELLS=7 * 20)
-    one, other = (fitted(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray))
+    one, other = (
+        fitted(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray)
+    )
     same(one, other)
     assert one.method_ == method
     if method == "variational":
@@ -72,17 +81,24 @@ def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
     again = th.load(tmp_path / "sparse.nc")
     with without_warnings():
         again.continue_fit(20)
-        whole = th.SparseMultinomialLogit("laplace", draws=70, random_state=1).fit(X, Y, progressbar=False)
+        whole = th.SparseMultinomialLogit("laplace", draws=70, random_state=1).fit(
+            X, Y, progressbar=False
+        )
     same(again, whole)
     assert again.predict_proba(sparse.csr_array(X), return_se=True)[1].shape == (90, 3)
-    assert again.posterior_predictive(sparse.csr_array(X), Y)["posterior_predictive"]["label"].shape == (4, 70, 90)
+    assert again.posterior_predictive(sparse.csr_array(X), Y)["posterior_predictive"][
+        "label"
+    ].shape == (4, 70, 90)
 
 
 @pytest.mark.unit
 def test_auto_with_sparse_covariates_chooses_among_what_takes_them():
     for data in (X, sparse.csr_array(X)):
         assert without_fit(th.SparseMultinomialLogit(), data, Y).method_ == "polya-gamma"
-    assert without_fit(th.SparseMultinomialLogit(), *many(100_000, 1000, density=1e-3)).method_ == "variational"
+    assert (
+        without_fit(th.SparseMultinomialLogit(), *many(100_000, 1000, density=1e-3)).method_
+        == "variational"
+    )
 
 
 @pytest.mark.fit
@@ -90,18 +106,30 @@ def test_auto_draws_the_same_from_a_small_sparse_matrix(uncompiled):
     how = {"draws": 3, "tune": 2, "chains": 2, "thin": 1, "random_state": 2, "progressbar": False}
     weight = np.arange(90) % 3
     with without_warnings():
-        one, other = (fit_rows(th.SparseMultinomialLogit, data, Y, weight, **how) for data in (sparse.csr_array(X), X))
+        one, other = (
+            fit_rows(th.SparseMultinomialLogit, data, Y, weight, **how)
+            for data in (sparse.csr_array(X), X)
+        )
     assert one.method_ == "polya-gamma"
-    assert one.posterior_["posterior"].to_dataset().identical(other.posterior_["posterior"].to_dataset())
+    assert (
+        one.posterior_["posterior"]
+        .to_dataset()
+        .identical(other.posterior_["posterior"].to_dataset())
+    )
     assert (one.posterior_["observed_data"]["row"].values == np.flatnonzero(weight)).all()
 
 
 @pytest.mark.unit
 def test_a_normal_law_of_many_coefficients_is_forecast():
     X, y = many(1797, 62, classes=10, density=0.1)
-    assert 13 < forecast_of(th.SparseMultinomialLogit("variational"), X, y).least < 52  # 26 seconds of digits
+    # 26 seconds of digits
+    assert 13 < forecast_of(th.SparseMultinomialLogit("variational"), X, y).least < 52
     with warned(LongRunWarning, "37 minutes", "method='map'"):
-        without_fit(th.SparseMultinomialLogit("variational"), sparse.random_array((90, 1200), density=0.1, rng=1), Y)
+        without_fit(
+            th.SparseMultinomialLogit("variational"),
+            sparse.random_array((90, 1200), density=0.1, rng=1),
+            Y,
+        )
 
 
 @pytest.mark.unit

@@ -1,4 +1,5 @@
-"""The sparse multinomial logit as a user meets it: estimates, posterior, seeds, Table 2, extreme input."""
+"""The sparse multinomial logit as a user meets it: estimates, posterior, seeds, Table 2, extreme
+input."""
 
 import warnings
 
@@ -38,7 +39,14 @@ def test_what_is_there_after_fit():
     }
     assert posterior["class"].values.tolist() == ["mid", "top"]
     assert posterior["covariate"].values.tolist() == ["width", "height"]
-    groups = {"posterior", "observed_data", "constant_data", "sample_stats", "log_likelihood", "log_prior"}
+    groups = {
+        "posterior",
+        "observed_data",
+        "constant_data",
+        "sample_stats",
+        "log_likelihood",
+        "log_prior",
+    }
     assert set(model.posterior_.children) == groups
     assert model.posterior_["constant_data"]["classes"].values.tolist() == ["low", "mid", "top"]
     assert (model.posterior_["observed_data"]["label"].values == Y).all()
@@ -46,7 +54,9 @@ def test_what_is_there_after_fit():
     rows = ["coef[mid, width]", "coef[mid, height]", "coef[top, width]", "coef[top, height]"]
     summary = model.summary()
     assert summary.index.to_list() == ["eta", "log_likelihood", *rows]
-    assert summary.loc["coef[top, width]", "mean"] == pytest.approx(float(posterior["coef"][:, :, 1, 0].mean()))
+    assert summary.loc["coef[top, width]", "mean"] == pytest.approx(
+        float(posterior["coef"][:, :, 1, 0].mean())
+    )
     assert not model.interrupted_
 
 
@@ -54,7 +64,8 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
     model = fitted(eta=2.0, fit_intercept=False)
     assert (model.posterior_["posterior"]["eta"].values == 2.0).all()
     assert "intercept" not in model.posterior_["posterior"]
-    assert np.allclose(model.intercept_, -model.coef_ @ X.mean(0))  # standardising takes the means off
+    # standardising takes the means off
+    assert np.allclose(model.intercept_, -model.coef_ @ X.mean(0))
     assert model.summary().index[0] == "log_likelihood"
 
 
@@ -62,21 +73,29 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
 def test_the_horseshoe_has_scales_of_its_own(tmp_path):
     model = fitted(prior="horseshoe")
     assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
-    assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_["posterior"]
+    assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_[
+        "posterior"
+    ]
     model.save(tmp_path / "fit.nc")
     again = th.load(tmp_path / "fit.nc")
-    assert again.prior == "horseshoe" and np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.prior == "horseshoe" and np.array_equal(
+        again.predict_proba(X), model.predict_proba(X)
+    )
     whole = fitted(prior="horseshoe", draws=300)
     with without_warnings():
         again.continue_fit(100, progressbar=False)
-    assert np.array_equal(again.posterior_["posterior"]["slab"], whole.posterior_["posterior"]["slab"])
+    assert np.array_equal(
+        again.posterior_["posterior"]["slab"], whole.posterior_["posterior"]["slab"]
+    )
 
 
 def test_the_horseshoe_leaves_large_coefficients_and_shrinks_small_ones():
     rng = np.random.default_rng(3)
     data = rng.normal(size=(150, 12))
     labels = (data[:, 0] * 3 + rng.logistic(size=150) > 0).astype(int)
-    laplace, horseshoe = (fitted(data, labels, prior=each, draws=600) for each in ("laplace", "horseshoe"))
+    laplace, horseshoe = (
+        fitted(data, labels, prior=each, draws=600) for each in ("laplace", "horseshoe")
+    )
     small = [np.abs(each.coef_[0, 1:]).mean() for each in (laplace, horseshoe)]
     assert small[1] < 0.6 * small[0] and horseshoe.coef_[0, 0] > 0.8 * laplace.coef_[0, 0] > 1.5
 
@@ -88,14 +107,19 @@ def test_coefficients_apply_to_covariates_as_given():
     z = (X - X.mean(0)) / X.std(0)
     posterior = model.posterior_["posterior"].dataset.mean(["chain", "draw"])
     assert np.allclose(at, z[:5] @ posterior["coef"].values.T + posterior["intercept"].values)
-    assert np.allclose(scaled.predict_proba(X * [1000.0, 0.01] + [5.0, -3.0]), model.predict_proba(X), atol=1e-6)
+    assert np.allclose(
+        scaled.predict_proba(X * [1000.0, 0.01] + [5.0, -3.0]), model.predict_proba(X), atol=1e-6
+    )
 
 
 def test_probabilities_are_posterior_means():
     model = fitted(reference=1)
     posterior = model.posterior_["posterior"].dataset
     z = (X[:7] - X.mean(0)) / X.std(0)
-    linear = np.einsum("cdkj,nj->cdnk", posterior["coef"].values, z) + posterior["intercept"].values[:, :, None]
+    linear = (
+        np.einsum("cdkj,nj->cdnk", posterior["coef"].values, z)
+        + posterior["intercept"].values[:, :, None]
+    )
     scores = np.exp(np.insert(linear, 1, 0.0, axis=-1))
     expected = (scores / scores.sum(-1, keepdims=True)).mean(axis=(0, 1))
     assert np.allclose(model.predict_proba(X[:7]), expected, rtol=1e-12)
@@ -107,7 +131,10 @@ def test_two_classes_have_the_sign_of_scikit_learn():
     linear_model = pytest.importorskip("sklearn.linear_model")
     theirs = linear_model.LogisticRegression().fit(X, y)
     model = fitted(y=y)
-    assert model.coef_.shape == (1, 2) and np.sign(model.coef_[0, 0]) == np.sign(theirs.coef_[0, 0]) == 1
+    assert (
+        model.coef_.shape == (1, 2)
+        and np.sign(model.coef_[0, 0]) == np.sign(theirs.coef_[0, 0]) == 1
+    )
     assert np.corrcoef(model.predict_proba(X)[:, 1], theirs.predict_proba(X)[:, 1])[0, 1] > 0.99
     assert fitted(y=y, reference=1).coef_[0, 0] < 0
 
@@ -156,7 +183,10 @@ def test_scales_of_any_size_give_numbers(factor, standardize):
     model = fitted(X * factor, standardize=standardize)
     for rows in (X * factor, np.full((1, 2), 1e308), np.full((1, 2), -1e308), np.zeros((1, 2))):
         assert np.isfinite(model.predict_proba(rows)).all()
-    assert np.isfinite(model.coef_).all() and np.isfinite(model.posterior_["posterior"]["coef"].values).all()
+    assert (
+        np.isfinite(model.coef_).all()
+        and np.isfinite(model.posterior_["posterior"]["coef"].values).all()
+    )
 
 
 def test_separable_data_are_fitted():
@@ -171,13 +201,17 @@ def test_constant_columns():
         fitted(frame[["b"]])
     with warnings.catch_warnings(), warned(DataWarning, "column 'b'") as messages:
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        model = th.SparseMultinomialLogit(draws=200, tune=100, chains=2, random_state=3).fit(frame, Y, thin=1)
+        model = th.SparseMultinomialLogit(draws=200, tune=100, chains=2, random_state=3).fit(
+            frame, Y, thin=1
+        )
         alone = fitted(frame[["a", "c"]], Y)
     assert [each.filename for each in messages] == [__file__]
     assert (model.coef_[:, 1] == 0).all() and np.array_equal(model.coef_[:, ::2], alone.coef_)
     assert model.posterior_["posterior"]["covariate"].values.tolist() == ["a", "c"]
     for new in (-1e308, 0.0, 2.5, 1e308):
-        assert np.array_equal(model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]]))
+        assert np.array_equal(
+            model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]])
+        )
     with warnings.catch_warnings(), warned(DataWarning, "Column 'b'"):
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         fit_rows(th.SparseMultinomialLogit, frame, Y, standardize=False, **SHORT)
@@ -196,11 +230,14 @@ def test_constant_columns():
 def test_bad_arguments(arguments, facts):
     of_fit = {name: value for name, value in arguments.items() if name == "thin"}
     with refused(ArgumentError, *facts):
-        th.SparseMultinomialLogit(**{name: arguments[name] for name in arguments.keys() - of_fit}).fit(X, Y, **of_fit)
+        th.SparseMultinomialLogit(
+            **{name: arguments[name] for name in arguments.keys() - of_fit}
+        ).fit(X, Y, **of_fit)
 
 
 def check_error_rate(name, published, splits, **lengths):
-    """Hold the mean test error over random halves against that over 20 others, the last class as the reference."""
+    """Hold the mean test error over random halves against that over 20 others, the last class as
+    the reference."""
     data, labels = (part.to_numpy() for part in frame(name))
     errors = []
     for split in range(splits):
@@ -236,8 +273,14 @@ def test_a8_error_rates_of_table_2_over_more_splits(name, published):
 def test_tables_say_on_which_scale_coefficients_stand(standardize):
     wide = X * [1.0, 100.0]
     model = fitted(wide, standardize=standardize)
-    unit, own = "unit of the covariate", "standard deviation" if standardize else "unit of the covariate"
-    table, point = model.coefficients(), th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize).fit(wide, Y)
+    unit, own = (
+        "unit of the covariate",
+        "standard deviation" if standardize else "unit of the covariate",
+    )
+    table, point = (
+        model.coefficients(),
+        th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize).fit(wide, Y),
+    )
     assert all(own in table.attrs["scale"][column] for column in ("coef", "sd", "low", "high"))
     assert unit in table.attrs["scale"]["original"]
     same = np.allclose(table["coef"], table["original"])

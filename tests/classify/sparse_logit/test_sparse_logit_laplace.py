@@ -45,8 +45,12 @@ def test_the_expansion_is_that_of_the_log_likelihood(monkeypatch):
         step = np.zeros(6)
         step[place] = 1e-5
         up, down = (expansion_at(problem, coef + sign * step.reshape(2, 3)) for sign in (1, -1))
-        assert at.gradient[place] == pytest.approx((up.log_likelihood - down.log_likelihood) / 2e-5, abs=1e-5)
-        np.testing.assert_allclose(at.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5)
+        assert at.gradient[place] == pytest.approx(
+            (up.log_likelihood - down.log_likelihood) / 2e-5, abs=1e-5
+        )
+        np.testing.assert_allclose(
+            at.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5
+        )
     limits.lower_in(expansion, monkeypatch, ROWS=7)
     np.testing.assert_allclose(expansion_at(problem, coef).curvature, at.curvature, rtol=1e-10)
 
@@ -73,19 +77,25 @@ def test_eta_given_the_coefficients_has_the_law_of_quadrature():
     grid = np.linspace(1e-6, 60, 200_001)
     density = grid ** (1.5 - 1 + 3) * np.exp(-0.8 * grid - 4.0 * np.sqrt(grid))
     assert shares @ etas == pytest.approx((grid * density).sum() / density.sum(), rel=1e-6)
-    assert shares @ np.sqrt(etas) == pytest.approx((np.sqrt(grid) * density).sum() / density.sum(), rel=1e-6)
+    assert shares @ np.sqrt(etas) == pytest.approx(
+        (np.sqrt(grid) * density).sum() / density.sum(), rel=1e-6
+    )
 
 
 def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     model = th.SparseMultinomialLogit(method="laplace", random_state=1).fit(X, Y, cores=2)
-    again = th.SparseMultinomialLogit(method="laplace", random_state=1, draws=400).fit(X, Y, cores=1)
+    again = th.SparseMultinomialLogit(method="laplace", random_state=1, draws=400).fit(
+        X, Y, cores=1
+    )
     again.continue_fit(600, progressbar=False)
     draws = model.posterior_["posterior"].dataset
     assert np.array_equal(draws["coef"], again.posterior_["posterior"]["coef"])
     z = (X - X.mean(0)) / X.std(0)
     normal = normal_posterior(of(0, X=z), None)
     covariance = np.linalg.inv(normal.factor @ normal.factor.T)
-    whole = np.concatenate([draws["coef"].values, draws["intercept"].values[..., None]], axis=-1).reshape(-1, 6)
+    whole = np.concatenate(
+        [draws["coef"].values, draws["intercept"].values[..., None]], axis=-1
+    ).reshape(-1, 6)
     white = (whole - normal.mean) @ np.linalg.cholesky(np.linalg.inv(covariance))
     assert np.abs(white.mean(axis=0)).max() < 4.5 / np.sqrt(len(white))
     assert np.abs(white.T @ white / len(white) - np.eye(6)).max() < 4.5 * np.sqrt(2 / len(white))
@@ -105,7 +115,9 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
     data = rng.normal(size=(800, 3))
     labels = (data @ [1.0, -0.5, 0.0] + rng.logistic(size=800) > 0).astype(int)
     fits = [
-        th.SparseMultinomialLogit(method=method, random_state=1, draws=500, chains=2, tune=100).fit(data, labels)
+        th.SparseMultinomialLogit(method=method, random_state=1, draws=500, chains=2, tune=100).fit(
+            data, labels
+        )
         for method in ("polya-gamma", "laplace")
     ]
     exact, normal = (each.summary() for each in fits)
@@ -117,7 +129,9 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
 def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with warned(DataWarning, "20 rows", "'polya-gamma'"):
-        th.SparseMultinomialLogit(method="laplace", draws=100, random_state=1).fit(few, few[:, 0] > 0)
+        th.SparseMultinomialLogit(method="laplace", draws=100, random_state=1).fit(
+            few, few[:, 0] > 0
+        )
     limits.lower_in(normal, monkeypatch, MAX_COEFFICIENTS=4)
     with without_warnings(), refused(DataError, "to 4"):
         th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

@@ -1,4 +1,5 @@
-"""The maximum of the sparse logit's posterior: optimal to the last digits, sparse, the same from sparse matrices."""
+"""The maximum of the sparse logit's posterior: optimal to the last digits, sparse, the same from
+sparse matrices."""
 
 import math
 
@@ -54,13 +55,22 @@ def test_the_maximum_is_that_of_a_smooth_problem_with_twice_the_variables():
         residual = WEIGHT[:, None] * (np.exp(linear - log_total[:, None]) - is_class)
         slope = (residual.T @ z).ravel()
         of_intercept = residual.sum(axis=0) + intercept / 100
-        return value + (intercept**2).sum() / 200, np.concatenate([slope + 2.0, 2.0 - slope, of_intercept])
+        return value + (intercept**2).sum() / 200, np.concatenate(
+            [slope + 2.0, 2.0 - slope, of_intercept]
+        )
 
     bounds = [(0, None)] * 24 + [(None, None)] * 2
     best = minimize(
-        negative, np.zeros(26), jac=True, bounds=bounds, options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-10}
+        negative,
+        np.zeros(26),
+        jac=True,
+        bounds=bounds,
+        options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-10},
     )
-    assert model.objective_ == pytest.approx(-best.fun, rel=1e-8) and model.objective_ >= -best.fun - 1e-9
+    assert (
+        model.objective_ == pytest.approx(-best.fun, rel=1e-8)
+        and model.objective_ >= -best.fun - 1e-9
+    )
     zero = model.scaled_coef_.ravel() == 0.0
     assert zero.any() and np.abs((best.x[:12] - best.x[12:24])[zero]).max() < 1e-4
 
@@ -70,7 +80,9 @@ def test_the_maximum_is_that_of_a_smooth_problem_with_twice_the_variables():
 def test_scikit_learn_reaches_the_same_objective(c):
     labels = Y != "a"
     z = X / X.std(axis=0)
-    theirs = LogisticRegression(l1_ratio=1, C=c, solver="liblinear", fit_intercept=False, tol=1e-12, max_iter=10_000)
+    theirs = LogisticRegression(
+        l1_ratio=1, C=c, solver="liblinear", fit_intercept=False, tol=1e-12, max_iter=10_000
+    )
     coef = theirs.fit(z, labels).coef_[0]
     signs = np.where(labels, 1.0, -1.0)
     best = -np.logaddexp(0, -signs * (z @ coef)).sum() - np.abs(coef).sum() / c
@@ -105,7 +117,10 @@ def test_a_sparse_matrix_stays_sparse():
 @pytest.mark.fit
 def test_the_path_is_that_of_single_fits():
     path = th.SparseMultinomialLogit().coefficient_path(X, Y, sample_weight=WEIGHT)
-    assert path["non_zero"].iloc[0] == 0 < path["non_zero"].iloc[1] and (np.diff(path["eta"]) < 0).all()
+    assert (
+        path["non_zero"].iloc[0] == 0 < path["non_zero"].iloc[1]
+        and (np.diff(path["eta"]) < 0).all()
+    )
     row = path.iloc[12]
     model = by_map(row["eta"]).fit(X, Y, sample_weight=WEIGHT)
     assert np.allclose(row.iloc[4:].astype(float), model.scaled_coef_.ravel(), atol=1e-7)
@@ -121,7 +136,9 @@ def test_more_columns_than_rows_and_columns_that_are_equal():
     wide = np.hstack([RNG.normal(size=(30, 200)), np.zeros((30, 1))])
     wide[:, 1] = wide[:, 0]
     model = by_map(1.0).fit(wide, wide[:, 0] > 0.1)
-    assert model.converged_ and np.count_nonzero(model.scaled_coef_) <= 31 and model.coef_[0, -1] == 0
+    assert (
+        model.converged_ and np.count_nonzero(model.scaled_coef_) <= 31 and model.coef_[0, -1] == 0
+    )
 
 
 @pytest.mark.fit
@@ -133,7 +150,11 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     model.save(tmp_path / "map.nc")
     again = th.load(tmp_path / "map.nc")
     assert (again.predict_proba(X) == model.predict_proba(X)).all() and again.summary().equals(rows)
-    for asked in (model.quantities, model.coefficients, lambda: model.predict_proba(X, return_se=True)):
+    for asked in (
+        model.quantities,
+        model.coefficients,
+        lambda: model.predict_proba(X, return_se=True),
+    ):
         with refused(ArgumentError, "Posterior draws"):
             asked()
     with refused(ArgumentError, "posterior"):

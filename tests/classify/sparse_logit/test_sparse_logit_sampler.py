@@ -1,4 +1,5 @@
-"""The samplers of the sparse logit: check A9, the joint-distribution test, agreement of the two, speed."""
+"""The samplers of the sparse logit: check A9, the joint-distribution test, agreement of the two,
+speed."""
 
 import math
 import time
@@ -37,7 +38,9 @@ def far(draws, expected):
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
 def test_a9_eta_fixed(trajectories):
-    chains = chains_of(X, Y, 2, 1, CoefficientPrior(2.0, 1, 1, False), 40_000, trajectories=trajectories)
+    chains = chains_of(
+        X, Y, 2, 1, CoefficientPrior(2.0, 1, 1, False), 40_000, trajectories=trajectories
+    )
     beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert mcse(beta) < 0.004
     assert far(beta, 0.536084) < FOUR
@@ -46,8 +49,13 @@ def test_a9_eta_fixed(trajectories):
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
 def test_a9_eta_learned(trajectories):
-    chains = chains_of(X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, trajectories=trajectories)
-    beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
+    chains = chains_of(
+        X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, trajectories=trajectories
+    )
+    beta, log_eta = (
+        np.stack([c.record.coef[:, 0, 0] for c in chains]),
+        np.log([c.record.scales[:, 0] for c in chains]),
+    )
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
     assert far(log_eta, -0.320814) < FOUR
@@ -62,7 +70,10 @@ def test_a9_the_samplers_agree_on_three_classes():
         chains = chains_of(*three_classes(), 3, 0, prior, 6_000, trajectories=trajectories)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
-        others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.scales[:, 0] for c in chains])]
+        others = [
+            np.stack([c.record.log_likelihood for c in chains]),
+            np.log([c.record.scales[:, 0] for c in chains]),
+        ]
         figures = [*np.moveaxis(coefs, -1, 0), *np.moveaxis(coefs**2, -1, 0), *others]
         found.append(([f.mean() for f in figures], [mcse(f) for f in figures]))
     for (first, e), (second, f) in combinations([tuple(map(np.array, one)) for one in found], 2):
@@ -72,7 +83,9 @@ def test_a9_the_samplers_agree_on_three_classes():
 def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
     data, labels = three_classes()
     (chain,) = chains_of(data, labels, 3, 1, CoefficientPrior(None, 1, 1, True), 50, count=1)
-    linear = np.einsum("nd,rkd->rkn", np.column_stack([data, np.ones(len(data))]), chain.record.coef)
+    linear = np.einsum(
+        "nd,rkd->rkn", np.column_stack([data, np.ones(len(data))]), chain.record.coef
+    )
     own = linear[:, labels, np.arange(len(data))]
     expected = (own - np.log(np.exp(linear).sum(axis=1))).sum(axis=1)
     assert np.allclose(chain.record.log_likelihood, expected, rtol=1e-10)
@@ -103,7 +116,11 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
         scores = chain.state.linear + rng.gumbel(size=(3, n))
         problem.codes[:] = scores.argmax(axis=0)
         run(rng, problem, chain.state, chain.motion, *record, 0, 1, 0, 10**9)
-        coefs[t], etas[t], variances[t] = chain.state.coef, chain.state.real[ETA], chain.state.variance[0, 0]
+        coefs[t], etas[t], variances[t] = (
+            chain.state.coef,
+            chain.state.real[ETA],
+            chain.state.variance[0, 0],
+        )
     beta, intercept = coefs[:, [0, 2], :2], coefs[:, [0, 2], 2]
     size = np.abs(beta[:, 0, 0])
     over = shape_three if learned else lambda f: f(math.sqrt(1.5))
@@ -117,7 +134,10 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
         "intercept": (np.abs(intercept[:, 0]) < 10, math.erf(math.sqrt(0.5))),
     }
     if learned:
-        expected |= {"eta": (etas, 1.5), "ln eta": (np.log(etas), 1.5 - np.euler_gamma - math.log(2))}
+        expected |= {
+            "eta": (etas, 1.5),
+            "ln eta": (np.log(etas), 1.5 - np.euler_gamma - math.log(2)),
+        }
     for name, (values, mean) in expected.items():
         values = np.asarray(values, float)
         error = values.std() / math.sqrt(array_stats.ess(values[None], method="mean"))
@@ -134,7 +154,12 @@ def over_spreads(function):
     """
     s, t = np.linspace(-40, 40, 1601), np.linspace(-3, 12, 301)
     x, c = np.exp(s)[:, None], np.exp(t)
-    weight = np.exp(s) * 4 / math.pi**2 * np.divide(s, np.expm1(2 * s), out=np.full_like(s, 0.5), where=s != 0)
+    weight = (
+        np.exp(s)
+        * 4
+        / math.pi**2
+        * np.divide(s, np.expm1(2 * s), out=np.full_like(s, 0.5), where=s != 0)
+    )
     weight = weight[:, None] * stats.invgamma.pdf(c**2, 2, scale=2 * 2.5**2) * 2 * c**2
     assert weight.sum() * (s[1] - s[0]) * (t[1] - t[0]) == pytest.approx(1, abs=1e-6)
     return (function(x, c) * weight).sum(axis=(-2, -1)) / weight.sum()
@@ -179,7 +204,10 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
         tau, slab = chain.record.scales[0] ** 2
         draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
     tau, slab, spread, size = draws.T
-    inside = [over_spreads(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2)))) for b in (0.2, 2.0)]
+    inside = [
+        over_spreads(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2))))
+        for b in (0.2, 2.0)
+    ]
     expected = {
         "tau below 1": (tau < 1, 0.5),
         "tau below 1/10": (tau < 0.01, 2 / math.pi * math.atan(0.1)),
@@ -209,14 +237,22 @@ def test_the_usual_sweeps_between_two_draws(prior, size, thin):
 
 @pytest.mark.long
 def test_the_usual_draws_of_the_horseshoe_pass_their_convergence():
-    """Correlated covariates, of which tau once had 244 effective draws; and more covariates than rows (26)."""
+    """Correlated covariates, of which tau once had 244 effective draws; and more covariates than
+    rows (26)."""
     rng = np.random.default_rng(3)
     X = np.sqrt(0.1) * rng.normal(size=(200, 20)) + np.sqrt(0.9) * rng.normal(size=(200, 1))
-    utility = np.column_stack([np.zeros(200), X[:, :3] @ [1.0, -1.0, 1.0], X[:, :3] @ [-1.0, 1.0, 0.5]])
+    utility = np.column_stack(
+        [np.zeros(200), X[:, :3] @ [1.0, -1.0, 1.0], X[:, :3] @ [-1.0, 1.0, 0.5]]
+    )
     wide = rng.normal(size=(50, 300))
-    studies = (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)), (wide, wide[:, :5].sum(axis=1) > 0)
+    studies = (
+        (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)),
+        (wide, wide[:, :5].sum(axis=1) > 0),
+    )
     for covariates, labels in studies:
-        model = th.SparseMultinomialLogit(prior="horseshoe", random_state=1).fit(covariates, labels, progressbar=False)
+        model = th.SparseMultinomialLogit(prior="horseshoe", random_state=1).fit(
+            covariates, labels, progressbar=False
+        )
         assert model.convergence().agrees, str(model.convergence())
 
 

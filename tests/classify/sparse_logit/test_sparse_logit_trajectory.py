@@ -1,4 +1,5 @@
-"""Trajectories of the sparse logit's coefficients: energy, slopes, curvature, and that they can be followed back."""
+"""Trajectories of the sparse logit's coefficients: energy, slopes, curvature, and that they can be
+followed back."""
 
 import numpy as np
 import pytest
@@ -71,7 +72,9 @@ def test_a_trajectory_can_be_followed_back_and_keeps_its_energy(chain):
     assert after == pytest.approx(before, abs=2e-3) and np.abs(motion.coef - start).max() > 0.1
     motion.momentum[:] = -motion.momentum
     follow(problem, state, motion, 0.01, 30)
-    assert np.allclose(motion.coef, start, atol=1e-11) and np.allclose(motion.momentum, -momentum, atol=1e-11)
+    assert np.allclose(motion.coef, start, atol=1e-11) and np.allclose(
+        motion.momentum, -momentum, atol=1e-11
+    )
 
 
 def test_the_curvature_is_that_of_the_likelihood(chain):

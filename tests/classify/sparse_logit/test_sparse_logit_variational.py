@@ -23,7 +23,10 @@ def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     X, y = three_classes()
     problem = problem_of(X, y % classes, classes, 0, CoefficientPrior(None, 1, 1, True), False)
     rng, size = np.random.default_rng(1), 3 * (classes - 1)
-    mean, root = rng.normal(size=size), (np.tril(rng.normal(size=(size, size))) + np.eye(size)) * 0.1
+    mean, root = (
+        rng.normal(size=size),
+        (np.tril(rng.normal(size=(size, size))) + np.eye(size)) * 0.1,
+    )
     found = expansion_at(problem, mean.reshape(-1, 3), root @ root.T)
     drawn = mean + rng.normal(size=(100_000, size)) @ root.T
     linear = np.zeros((len(drawn), classes))
@@ -35,12 +38,18 @@ def test_the_mean_expansion_is_that_of_the_normal_law(classes):
         gradient += ((np.arange(1, classes) == label) - np.exp(log_p[:, 1:]))[:, :, None] * z
     of_slopes = zip(found.gradient, gradient.reshape(len(drawn), -1).T, strict=True)
     for got, draws in [(found.log_likelihood, total), *of_slopes]:
-        assert abs(got - draws.mean()) < 4.5 * draws.std() / np.sqrt(len(draws)) + 1e-3 * np.abs(gradient).mean()
+        assert (
+            abs(got - draws.mean())
+            < 4.5 * draws.std() / np.sqrt(len(draws)) + 1e-3 * np.abs(gradient).mean()
+        )
     step = 1e-6
     for row, column in np.argwhere(np.tri(size)):
         way = np.zeros((size, size))
         way[row, column] = way[column, row] = step if row == column else 0.5 * step
-        up, down = (expansion_at(problem, mean.reshape(-1, 3), root @ root.T + sign * way) for sign in (1, -1))
+        up, down = (
+            expansion_at(problem, mean.reshape(-1, 3), root @ root.T + sign * way)
+            for sign in (1, -1)
+        )
         slope = (up.log_likelihood - down.log_likelihood) / (2.0 * step)
         assert found.curvature[row, column] == pytest.approx(-2.0 * slope, abs=1e-4)
 
@@ -65,8 +74,12 @@ def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monke
     X = rng.normal(size=(40, 12))
     y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
     is_flat = variational.is_flat
-    monkeypatch.setattr(variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
-    found = normal_posterior(problem_of(X, y, classes, 0, CoefficientPrior(eta, 1, 1, True), False), eta, True)
+    monkeypatch.setattr(
+        variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m)
+    )
+    found = normal_posterior(
+        problem_of(X, y, classes, 0, CoefficientPrior(eta, 1, 1, True), False), eta, True
+    )
     bounds = np.array([each[-1] for each in rounds])
     assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
     assert found.converged and found.lower_bound >= bounds[-1] - 1e-6
@@ -101,7 +114,9 @@ def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
     far, sds = {}, {}
     for is_variational in (False, True):
         normal = normal_posterior(problem, None, is_variational)
-        sds[is_variational] = np.sqrt(np.diag(np.linalg.inv(normal.factor @ normal.factor.T))) / coefs.std(axis=0)
+        sds[is_variational] = np.sqrt(
+            np.diag(np.linalg.inv(normal.factor @ normal.factor.T))
+        ) / coefs.std(axis=0)
         far[is_variational] = np.abs((normal.mean - coefs.mean(axis=0)) / coefs.std(axis=0)).max()
     assert (np.abs(sds[True] - 1) < 0.12).all() and far[True] < 0.2
     assert sds[True].min() > sds[False].min() and far[True] < far[False]
@@ -110,7 +125,11 @@ def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
 def test_a_fit_says_its_bound_and_what_it_is():
     X, y = three_classes(400)
     model = fit_rows(th.SparseMultinomialLogit, X, y, method="variational", **QUICK)
-    assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
+    assert (
+        model.converged_
+        and model.lower_bound_ < model.log_likelihood_
+        and model.method_ == "variational"
+    )
     assert "normal approximation" in str(model.convergence())
     assert model.posterior_.attrs["method"] == "variational"
     with refused(ArgumentError, "Laplace prior"):
@@ -124,7 +143,8 @@ def test_a_fit_says_its_bound_and_what_it_is():
     [
         ("laplace", (2_000, 20, 2), "polya-gamma"),
         ("laplace", (10_000, 20, 3), "variational"),
-        ("laplace", (900, 60, 10), "polya-gamma"),  # one and a half rows a coefficient: the approximation is poor
+        # one and a half rows a coefficient: the approximation is poor
+        ("laplace", (900, 60, 10), "polya-gamma"),
         ("laplace", (9_000, 60, 10), "variational"),  # longer than ten minutes
         ("laplace", (533, 100, 2), "polya-gamma"),
         ("laplace", (533, 1100, 2), "variational"),

@@ -31,7 +31,8 @@ def hierarchical_log_joint(
     looking: Any = None,
     effect: Any = (),
 ) -> float:
-    r"""Log of the joint density of choices, tastes, population and attention of the hierarchical logit.
+    r"""Log of the joint density of choices, tastes, population and attention of the hierarchical
+    logit.
 
     .. math::
         \sum_{nt} \ln p_{nt}(x^*_{nt} \mid f(\beta_n)) + \sum_n \ln N(\beta_n \mid M^T z_n, \Sigma)
@@ -41,11 +42,11 @@ def hierarchical_log_joint(
         \qquad \operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + c_n^T \gamma_k,
         \qquad f_k(b) = b \text{ or } \pm e^b, \text{ or } 0 \text{ if ignored}
 
-    `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a taste may have any;
-    `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients are of which attribute. In
-    willingness-to-pay space `price` is the place of its coefficient, whose sign is -1, and the others are f times minus
-    that coefficient. `looking` (people, r) are the columns c by which people attend, `effect` (r, K) is gamma.
-    """
+    `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a
+    taste may have any; `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients
+    are of which attribute. In willingness-to-pay space `price` is the place of its coefficient,
+    whose sign is -1, and the others are f times minus that coefficient. `looking` (people, r) are
+    the columns c by which people attend, `effect` (r, K) is gamma."""
     from scipy.stats import invwishart, multivariate_normal
 
     mean = np.atleast_2d(mean)
@@ -53,7 +54,9 @@ def hierarchical_log_joint(
     covariates = np.ones((len(beta), 1)) if covariates is None else covariates
     total = float(invwishart.logpdf(covariance, df, scale * np.eye(p)))
     for row in mean:
-        total += float(multivariate_normal.logpdf(row, np.zeros(p), np.asarray(mean_sd) ** 2 * np.eye(p)))  # pyright: ignore
+        total += float(
+            multivariate_normal.logpdf(row, np.zeros(p), np.asarray(mean_sd) ** 2 * np.eye(p))
+        )  # pyright: ignore
     for person, (own, z, normal) in enumerate(zip(tasks, covariates, beta, strict=True)):
         total += float(multivariate_normal.logpdf(normal, z @ mean, covariance))
         tastes = np.array(normal, float)
@@ -61,7 +64,9 @@ def hierarchical_log_joint(
             if sign is not None and sign[k] != 0:
                 tastes[k] = sign[k] * math.exp(normal[k])
         if price is not None:
-            tastes = np.array([taste if k == price else -taste * tastes[price] for k, taste in enumerate(tastes)])
+            tastes = np.array(
+                [taste if k == price else -taste * tastes[price] for k, taste in enumerate(tastes)]
+            )
         for k, typical in enumerate(rate):
             odds = math.log(typical / (1.0 - typical))
             for r in range(len(effect)):
@@ -72,7 +77,10 @@ def hierarchical_log_joint(
             for i in range(p):
                 if owned[k][i] and not is_attended:
                     tastes[i] = 0.0
-        total += sum(math.log(choice_probability(alternatives, chosen, tastes)) for alternatives, chosen in own)
+        total += sum(
+            math.log(choice_probability(alternatives, chosen, tastes))
+            for alternatives, chosen in own
+        )
     for gamma in effect:
         total -= sum(0.5 * float(own) ** 2 + 0.5 * math.log(2.0 * math.pi) for own in gamma)
     return total
@@ -86,9 +94,13 @@ def latent_class_log_likelihood(tasks: Any, sizes: Any, tastes: Any) -> float:
     `sizes` (K,) is the same for all, or (people, K).
     """
     total = 0.0
-    for own, of_classes in zip(tasks, np.broadcast_to(sizes, (len(tasks), len(tastes))), strict=True):
+    for own, of_classes in zip(
+        tasks, np.broadcast_to(sizes, (len(tasks), len(tastes))), strict=True
+    ):
         of_person = 0.0
         for size, beta in zip(of_classes, tastes, strict=True):
-            of_person += size * math.prod(choice_probability(rows, chosen, beta) for rows, chosen in own)
+            of_person += size * math.prod(
+                choice_probability(rows, chosen, beta) for rows, chosen in own
+            )
         total += math.log(of_person)
     return total

@@ -19,8 +19,11 @@ __all__ = [
 ]
 
 
-def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, eta: float = 0.0) -> float:
-    """Probability that option i is chosen over option j (Görür, Jäkel & Rasmussen 2006, eq. 1, with lapses).
+def pair_probability(
+    i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, eta: float = 0.0
+) -> float:
+    """Probability that option i is chosen over option j (Görür, Jäkel & Rasmussen 2006, eq. 1, with
+    lapses).
 
     Parameters
     ----------
@@ -39,7 +42,9 @@ def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, l
 
     Examples
     --------
-    >>> pair_probability(0, 1, features=[[1, 0], [1, 1]], weights=[5.0, 3.0], unique=[1.0, 0.0], lapse=0.0)
+    >>> pair_probability(
+    ...     0, 1, features=[[1, 0], [1, 1]], weights=[5.0, 3.0], unique=[1.0, 0.0], lapse=0.0
+    ... )
     0.25
     """
     a, b = float(unique[i]), float(unique[j])
@@ -54,11 +59,14 @@ def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, l
     return (1.0 - lapse) * p + lapse / 2.0
 
 
-def set_probabilities(members: Any, features: Any, weights: Any, unique: Any, lapse: float) -> list[float]:
-    """Probability of each member to be chosen out of a set, by the recursion as it is printed, without any memory.
+def set_probabilities(
+    members: Any, features: Any, weights: Any, unique: Any, lapse: float
+) -> list[float]:
+    """Probability of each member to be chosen out of a set, by the recursion as it is printed,
+    without any memory.
 
-    P(x | S) = Σ_k w_k P(x | S ∩ h_k) / Σ_k w_k, over the aspects that some members have and others lack (Tversky 1972,
-    eq. 6)
+    P(x | S) = Σ_k w_k P(x | S ∩ h_k) / Σ_k w_k, over the aspects that some members have and others
+    lack (Tversky 1972, eq. 6)
 
     Parameters
     ----------
@@ -72,14 +80,20 @@ def set_probabilities(members: Any, features: Any, weights: Any, unique: Any, la
 
     Examples
     --------
-    >>> set_probabilities([0, 1, 2], features=[[1], [1], [0]], weights=[1.0], unique=[0.0, 0.0, 1.0], lapse=0.0)
+    >>> set_probabilities(
+    ...     [0, 1, 2], features=[[1], [1], [0]], weights=[1.0], unique=[0.0, 0.0, 1.0], lapse=0.0
+    ... )
     [0.25, 0.25, 0.5]
     """
     aspects = [(w, {i for i in members if features[i][k]}) for k, w in enumerate(weights)]
     aspects += [(float(unique[i]), {i}) for i in members]
 
     def chosen(x: Any, left: Any) -> Any:
-        ways = [(w, left & owners) for w, owners in aspects if w > 0.0 and left & owners and left - owners]
+        ways = [
+            (w, left & owners)
+            for w, owners in aspects
+            if w > 0.0 and left & owners and left - owners
+        ]
         if not ways:
             return 1.0 / len(left)
         return sum(w * chosen(x, rest) for w, rest in ways if x in rest) / sum(w for w, _ in ways)
@@ -88,9 +102,17 @@ def set_probabilities(members: Any, features: Any, weights: Any, unique: Any, la
 
 
 def outcome_probabilities(
-    i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, tie: float, eta: float = 0.0
+    i: int,
+    j: int,
+    features: Any,
+    weights: Any,
+    unique: Any,
+    lapse: float,
+    tie: float,
+    eta: float = 0.0,
 ) -> list[float]:
-    """Probabilities that option i is chosen, that neither is, and that option j is (Davidson 1970, eq. 2.2 to 2.4).
+    """Probabilities that option i is chosen, that neither is, and that option j is (Davidson 1970,
+    eq. 2.2 to 2.4).
 
     Parameters
     ----------
@@ -105,7 +127,9 @@ def outcome_probabilities(
 
     Examples
     --------
-    >>> outcome_probabilities(0, 1, features=[[], []], weights=[], unique=[1.0, 1.0], lapse=0.0, tie=2.0)
+    >>> outcome_probabilities(
+    ...     0, 1, features=[[], []], weights=[], unique=[1.0, 1.0], lapse=0.0, tie=2.0
+    ... )
     [0.25, 0.5, 0.25]
     """
     p = pair_probability(i, j, features, weights, unique, lapse, eta)
@@ -116,7 +140,8 @@ def outcome_probabilities(
 def best_worst_probability(
     best: int, worst: int, members: Any, unique: Any, lapse: float, rule: str = "ranking"
 ) -> float:
-    """Probability that of some options one is named the best and one the worst, where options share no aspect.
+    """Probability that of some options one is named the best and one the worst, where options share
+    no aspect.
 
     Parameters
     ----------
@@ -127,8 +152,9 @@ def best_worst_probability(
         The weight of each option.
     lapse : float in [0, 1)
     rule : {"ranking", "reversed"}
-        "ranking": the sum of the probabilities of all rankings with that first and last option, every choice of which
-        may lapse. "reversed": the pair is chosen in proportion to the quotient of the two weights.
+        "ranking": the sum of the probabilities of all rankings with that first and last option,
+        every choice of which may lapse. "reversed": the pair is chosen in proportion to the
+        quotient of the two weights.
 
     Returns
     -------
@@ -141,22 +167,31 @@ def best_worst_probability(
     """
     if rule == "reversed":
         odds = sum(unique[i] / unique[j] for i in members for j in members if i != j)
-        return (1.0 - lapse) * unique[best] / unique[worst] / odds + lapse / (len(members) * (len(members) - 1))
+        return (1.0 - lapse) * unique[best] / unique[worst] / odds + lapse / (
+            len(members) * (len(members) - 1)
+        )
     total = 0.0
     for between in permutations([i for i in members if i not in (best, worst)]):
         ranking, probability = [best, *between, worst], 1.0
         for k, i in enumerate(ranking):
             left = ranking[k:]
-            probability *= (1.0 - lapse) * unique[i] / sum(unique[j] for j in left) + lapse / len(left)
+            probability *= (1.0 - lapse) * unique[i] / sum(unique[j] for j in left) + lapse / len(
+                left
+            )
         total += probability
     return total
 
 
 def answer_probabilities(data: Any, weights: np.ndarray, lapse: float, rule: str) -> np.ndarray:
-    """Probabilities of every best and worst option of every set, (draws, answers), by the weights of each draw."""
+    """Probabilities of every best and worst option of every set, (draws, answers), by the weights
+    of each draw."""
     sets = [data.members[start:end].tolist() for start, end in pairwise(data.start)]
-    answers = [(best, worst, members) for members in sets for best, worst in permutations(members, 2)]
-    return np.stack([best_worst_probability(*each, weights.T, lapse, rule) for each in answers], axis=1)
+    answers = [
+        (best, worst, members) for members in sets for best, worst in permutations(members, 2)
+    ]
+    return np.stack(
+        [best_worst_probability(*each, weights.T, lapse, rule) for each in answers], axis=1
+    )
 
 
 def log_likelihood(
@@ -169,13 +204,15 @@ def log_likelihood(
     best_worst: str = "ranking",
     beta: Any = (),
 ) -> float:
-    """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `outcome_probabilities`;
-    tie=None: there are no ties; best_worst: as `best_worst_probability`, for options that share no aspect; beta: the
-    coefficients of covariates)."""
+    """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as
+    `outcome_probabilities`; tie=None: there are no ties; best_worst: as `best_worst_probability`,
+    for options that share no aspect; beta: the coefficients of covariates)."""
     total = 0.0
     if len(beta):
         known = data.covariates
-        for pair, x, *counts in zip(known.pair, known.values, known.wins, known.tied, known.losses, strict=True):
+        for pair, x, *counts in zip(
+            known.pair, known.values, known.wins, known.tied, known.losses, strict=True
+        ):
             i, j = data.first[pair], data.second[pair]
             eta = sum(b * x[m] for m, b in enumerate(beta))
             found = outcome_probabilities(i, j, features, weights, unique, lapse, tie or 0.0, eta)
@@ -186,16 +223,26 @@ def log_likelihood(
             v = int(data.set_of[best])
             members = data.members[data.start[v] : data.start[v + 1]].tolist()
             answer = int(data.members[best]), int(data.members[worst])
-            total += times * math.log(best_worst_probability(*answer, members, unique, lapse, best_worst))
+            total += times * math.log(
+                best_worst_probability(*answer, members, unique, lapse, best_worst)
+            )
         return total
     if hasattr(data, "sizes"):
         for v in range(data.n_sets):
             places = slice(data.start[v], data.start[v + 1])
-            probabilities = set_probabilities(data.members[places].tolist(), features, weights, unique, lapse)
-            total += sum(x * math.log(p) for x, p in zip(data.counts[places], probabilities, strict=True) if x)
+            probabilities = set_probabilities(
+                data.members[places].tolist(), features, weights, unique, lapse
+            )
+            total += sum(
+                x * math.log(p)
+                for x, p in zip(data.counts[places], probabilities, strict=True)
+                if x
+            )
         return total
     if tie is not None:
-        for i, j, *counts in zip(data.first, data.second, data.wins, data.tied, data.losses, strict=True):
+        for i, j, *counts in zip(
+            data.first, data.second, data.wins, data.tied, data.losses, strict=True
+        ):
             probabilities = outcome_probabilities(i, j, features, weights, unique, lapse, tie)
             total += sum(x * math.log(p) for x, p in zip(counts, probabilities, strict=True) if x)
         return total
@@ -218,17 +265,22 @@ def log_joint(
 ) -> float:
     """Log joint density of data, features, weights and fixed unique weights, given alpha.
 
-    `prior` is one of `thali.priors`. For an infinite prior the columns are an unordered multiset of a Poisson process.
-    """
-    total = log_likelihood(data, features, weights, unique, lapse) + prior.log_prob(np.asarray(features), alpha)
+    `prior` is one of `thali.priors`. For an infinite prior the columns are an unordered multiset of
+    a Poisson process."""
+    total = log_likelihood(data, features, weights, unique, lapse) + prior.log_prob(
+        np.asarray(features), alpha
+    )
     for w in (*weights, *unique):
         if w > 0.0:
-            total += shape * math.log(rate) - math.lgamma(shape) + (shape - 1.0) * math.log(w) - rate * w
+            total += (
+                shape * math.log(rate) - math.lgamma(shape) + (shape - 1.0) * math.log(w) - rate * w
+            )
     return total
 
 
 def additive_similarity(features: Any, weights: Any, constant: float) -> np.ndarray:
-    """Similarity of every two objects: the constant and the weights of what both own (Navarro & Griffiths 2007, eq. 1).
+    """Similarity of every two objects: the constant and the weights of what both own (Navarro &
+    Griffiths 2007, eq. 1).
 
     μ_ij = w_0 + Σ_k w_k f_ik f_jk
 
@@ -259,13 +311,16 @@ def additive_similarity(features: Any, weights: Any, constant: float) -> np.ndar
     return similarity
 
 
-def additive_log_likelihood(data: Any, features: Any, weights: Any, constant: float, sigma: float) -> float:
+def additive_log_likelihood(
+    data: Any, features: Any, weights: Any, constant: float, sigma: float
+) -> float:
     """Log-density of similarities that are Normal(μ_ij, sigma² / n_ij), each measured pair once.
 
     Parameters
     ----------
     data : Similarities
-        Of which `first`, `second`, `values` and `judgements` (n_ij) are read: one entry a measured pair.
+        Of which `first`, `second`, `values` and `judgements` (n_ij) are read: one entry a measured
+        pair.
     features, weights, constant
         As in `additive_similarity`.
     sigma : float, > 0
@@ -286,12 +341,21 @@ def additive_log_likelihood(data: Any, features: Any, weights: Any, constant: fl
     total = 0.0
     for i, j, s, number in zip(data.first, data.second, data.values, data.judgements, strict=True):
         sd = sigma / math.sqrt(number)
-        total += -0.5 * math.log(2.0 * math.pi) - math.log(sd) - (s - float(expected[i, j])) ** 2 / (2.0 * sd**2)
+        total += (
+            -0.5 * math.log(2.0 * math.pi)
+            - math.log(sd)
+            - (s - float(expected[i, j])) ** 2 / (2.0 * sd**2)
+        )
     return total
 
 
 def similar_pair_probabilities(
-    pairs: Any, features: Any, weights: Any, link: str = "exp", constant: float = 0.0, lapse: float = 0.01
+    pairs: Any,
+    features: Any,
+    weights: Any,
+    link: str = "exp",
+    constant: float = 0.0,
+    lapse: float = 0.01,
 ) -> list[float]:
     """Probability that each of these pairs of objects is called the most similar of them.
 
@@ -314,11 +378,15 @@ def similar_pair_probabilities(
     Examples
     --------
     >>> features = [[1], [1], [0]]
-    >>> p = similar_pair_probabilities([(0, 1), (0, 2), (1, 2)], features, [1.0], "ratio", constant=1.0, lapse=0.0)
+    >>> p = similar_pair_probabilities(
+    ...     [(0, 1), (0, 2), (1, 2)], features, [1.0], "ratio", constant=1.0, lapse=0.0
+    ... )
     >>> [round(each, 6) for each in p]
     [0.5, 0.25, 0.25]
     """
-    shared = [sum(w for k, w in enumerate(weights) if features[i][k] and features[j][k]) for i, j in pairs]
+    shared = [
+        sum(w for k, w in enumerate(weights) if features[i][k] and features[j][k]) for i, j in pairs
+    ]
     if link == "exp":
         values = [math.exp(s - max(shared)) for s in shared]
     else:
@@ -327,7 +395,12 @@ def similar_pair_probabilities(
 
 
 def triplet_log_likelihood(
-    data: Any, features: Any, weights: Any, link: str = "exp", constant: float = 0.0, lapse: float = 0.01
+    data: Any,
+    features: Any,
+    weights: Any,
+    link: str = "exp",
+    constant: float = 0.0,
+    lapse: float = 0.01,
 ) -> float:
     """Log-probability of all answers, one by one: without multinomial coefficients.
 
@@ -345,22 +418,39 @@ def triplet_log_likelihood(
     Examples
     --------
     >>> import thali as th
-    >>> round(triplet_log_likelihood(th.Triplets([(0, 1, 2)], counts=[3]), [[0]] * 3, [1.0], lapse=0.0), 6)
+    >>> round(
+    ...     triplet_log_likelihood(
+    ...         th.Triplets([(0, 1, 2)], counts=[3]), [[0]] * 3, [1.0], lapse=0.0
+    ...     ),
+    ...     6,
+    ... )
     -3.295837
     """
     total = 0.0
     for begin, end in zip(data.start[:-1], data.start[1:], strict=True):
-        pairs = [(int(i), int(j)) for i, j in zip(data.first[begin:end], data.second[begin:end], strict=True)]
+        pairs = [
+            (int(i), int(j))
+            for i, j in zip(data.first[begin:end], data.second[begin:end], strict=True)
+        ]
         p = similar_pair_probabilities(pairs, features, weights, link, constant, lapse)
-        total += sum(float(n) * math.log(each) for n, each in zip(data.counts[begin:end], p, strict=True) if n)
+        total += sum(
+            float(n) * math.log(each)
+            for n, each in zip(data.counts[begin:end], p, strict=True)
+            if n
+        )
     return total
 
 
 def log_coefficients_of_outcomes(data):
     """The logarithms of the multinomial coefficients of the outcomes of each pair, added up."""
     return sum(
-        math.lgamma(wins + tied + losses + 1) - math.lgamma(wins + 1) - math.lgamma(tied + 1) - math.lgamma(losses + 1)
-        for wins, tied, losses in zip(data.cells.wins, data.cells.tied, data.cells.losses, strict=True)
+        math.lgamma(wins + tied + losses + 1)
+        - math.lgamma(wins + 1)
+        - math.lgamma(tied + 1)
+        - math.lgamma(losses + 1)
+        for wins, tied, losses in zip(
+            data.cells.wins, data.cells.tied, data.cells.losses, strict=True
+        )
     )
 
 

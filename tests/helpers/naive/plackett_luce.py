@@ -24,7 +24,8 @@ def log_posterior(W: Any, y: Any, weights: Any, a: float) -> float:
 
 
 def em_step(W: Any, y: Any, weights: Any, a: float, b: float) -> np.ndarray:
-    """One step of expectation–maximisation, λ ← max(a − 1 + λ R, 0) / (b + s) (equation 10, the sum over y_i = k)."""
+    """One step of expectation–maximisation, λ ← max(a − 1 + λ R, 0) / (b + s) (equation 10, the sum
+    over y_i = k)."""
     W, weights = np.asarray(W), np.asarray(weights)
     of_class, of_all = np.zeros_like(weights), np.zeros(W.shape[1])
     for row, k in zip(W, y, strict=True):

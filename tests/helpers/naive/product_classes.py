@@ -1,8 +1,7 @@
 """Product classes, slow and obvious, written apart from the compiled code that it checks.
 
-A class is a `Lambda`: which attributes are active, and which levels of each; a person owns a list of `Feature`. Levels
-run from worst to best here.
-"""
+A class is a `Lambda`: which attributes are active, and which levels of each; a person owns a list
+of `Feature`. Levels run from worst to best here."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,11 +13,12 @@ import numpy as np
 from thali._choice.product_classes.particles import Particles
 from thali._choice.product_classes.state import ClassProblem
 
-# The probability that a class from the prior separates products, in closed form ---------------------------------------
+# The probability that a class from the prior separates products, in closed form -------------------
 
 
 def probability_inside(problem: ClassProblem, products: np.ndarray, polarity: int) -> float:
-    """P(all of some products belong to a class | its polarity, should an attribute with an order be active)."""
+    """P(all of some products belong to a class | its polarity, should an attribute with an order be
+    active)."""
     levels = problem.n_levels
     codes = np.where(problem.direction < 0, levels - 1 - products, products)
     codes[products < 0] = -1
@@ -28,7 +28,9 @@ def probability_inside(problem: ClassProblem, products: np.ndarray, polarity: in
         if found[0] < 0:
             continue
         if problem.direction[i] != 0:
-            probabilities[i] = (found[0] if polarity == 0 else levels[i] - 1 - found[-1]) / (levels[i] - 1)
+            probabilities[i] = (found[0] if polarity == 0 else levels[i] - 1 - found[-1]) / (
+                levels[i] - 1
+            )
         elif len(found) == 1:
             probabilities[i] = 0.5
         elif len(found) == 2:
@@ -48,7 +50,9 @@ def separation_probability(problem: ClassProblem, first: np.ndarray, second: np.
     for polarity in (0, 1):
         one = probability_inside(problem, first[None, :], polarity)
         other = probability_inside(problem, second[None, :], polarity)
-        total += 0.5 * (one + other - 2.0 * probability_inside(problem, np.array([first, second]), polarity))
+        total += 0.5 * (
+            one + other - 2.0 * probability_inside(problem, np.array([first, second]), polarity)
+        )
     return total
 
 
@@ -70,7 +74,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Lambda:
-    """A class of products: the levels of each attribute that belong to it; None where the attribute is inactive."""
+    """A class of products: the levels of each attribute that belong to it; None where the attribute
+    is inactive."""
 
     sets: tuple[frozenset[int] | None, ...]
     polarity: int  # -1 no monotone attribute is active, 0 upper levels, 1 lower levels
@@ -78,7 +83,8 @@ class Lambda:
 
 @dataclass
 class Feature:
-    """A class that a person owns: its number, 0 liked or 1 disliked, and the logarithms of its values."""
+    """A class that a person owns: its number, 0 liked or 1 disliked, and the logarithms of its
+    values."""
 
     k: int
     sign: int
@@ -87,8 +93,11 @@ class Feature:
 
 
 def contains(lam: Lambda, product: Any) -> bool:
-    """Whether a product (levels counted from 0, -1 = the attribute is missing) belongs to the class."""
-    return all(s is None or (level >= 0 and level in s) for s, level in zip(lam.sets, product, strict=True))
+    """Whether a product (levels counted from 0, -1 = the attribute is missing) belongs to the
+    class."""
+    return all(
+        s is None or (level >= 0 and level in s) for s, level in zip(lam.sets, product, strict=True)
+    )
 
 
 def every_class(n_levels: Any, monotone: Any) -> list[Lambda]:
@@ -108,7 +117,9 @@ def every_class(n_levels: Any, monotone: Any) -> list[Lambda]:
     for active in product((False, True), repeat=len(n_levels)):
         if not any(active):
             continue
-        polarities = (0, 1) if any(m and on for m, on in zip(monotone, active, strict=True)) else (-1,)
+        polarities = (
+            (0, 1) if any(m and on for m, on in zip(monotone, active, strict=True)) else (-1,)
+        )
         for rho in polarities:
             choices = [list(subsets(i, rho)) if on else [None] for i, on in enumerate(active)]
             found += [Lambda(tuple(sets), rho) for sets in product(*choices)]
@@ -116,7 +127,8 @@ def every_class(n_levels: Any, monotone: Any) -> list[Lambda]:
 
 
 def log_prior_class(lam: Lambda, n_levels: Any, monotone: Any) -> float:
-    """ln P(Λ): a uniform number of active attributes, each such set alike, a coin, uniform sizes and sets of a size."""
+    """ln P(Λ): a uniform number of active attributes, each such set alike, a coin, uniform sizes
+    and sets of a size."""
     active = [i for i, s in enumerate(lam.sets) if s is not None]
     total = -math.log(len(n_levels)) - math.log(math.comb(len(n_levels), len(active)))
     if any(monotone[i] for i in active):
@@ -147,12 +159,14 @@ def draw_class(rng: np.random.Generator, n_levels: Any, monotone: Any) -> Lambda
 
 
 def draw_log_gamma(rng: np.random.Generator, shape: float) -> float:
-    """The logarithm of a draw from Gamma(shape, 1), by ln G(shape) = ln G(shape + 1) + ln(U) / shape."""
+    """The logarithm of a draw from Gamma(shape, 1), by ln G(shape) = ln G(shape + 1) + ln(U) /
+    shape."""
     return math.log(rng.gamma(shape + 1.0)) + math.log(1.0 - rng.random()) / shape
 
 
 def log_prior_signs(owners: int, negative: int, polarity: int) -> float:
-    """ln P of the signs of a class's owners: forced where a monotone attribute is active, else an urn."""
+    """ln P of the signs of a class's owners: forced where a monotone attribute is active, else an
+    urn."""
     if polarity >= 0:
         return 0.0 if negative == polarity * owners else -math.inf
     return math.lgamma(1 + negative) + math.lgamma(1 + owners - negative) - math.lgamma(2 + owners)
@@ -170,7 +184,8 @@ def log_prior_state(
     *,
     learned_alpha: bool = False,
 ) -> float:
-    """ln density of a whole state: marked, unordered columns of the two-parameter IBP, values on the log scale."""
+    """ln density of a whole state: marked, unordered columns of the two-parameter IBP, values on
+    the log scale."""
     n = len(people)
     total = -a + math.log(a)  # Gamma(1, 1) of a, on the scale of ln a
     total += math.log(sigma) + math.log1p(-sigma)  # Beta(1, 1), on the scale of logit sigma
@@ -180,8 +195,15 @@ def log_prior_state(
     for k, lam in enumerate(classes):
         signs = [f.sign for person in people for f in person if f.k == k]
         m = len(signs)
-        total += math.log(alpha * beta) + math.lgamma(m) + math.lgamma(n - m + beta) - math.lgamma(n + beta)
-        total += log_prior_class(lam, n_levels, monotone) + log_prior_signs(m, sum(signs), lam.polarity)
+        total += (
+            math.log(alpha * beta)
+            + math.lgamma(m)
+            + math.lgamma(n - m + beta)
+            - math.lgamma(n + beta)
+        )
+        total += log_prior_class(lam, n_levels, monotone) + log_prior_signs(
+            m, sum(signs), lam.polarity
+        )
     g, h = sigma * a, (1.0 - sigma) * a
     for person in people:
         for f in person:
@@ -193,7 +215,8 @@ def log_prior_state(
 
 
 def utility_terms(classes: Any, owned: Any, product: Any, t: int) -> dict[int, tuple[int, float]]:
-    """{feature: (±1, ln of its value)} for the features of a person whose class contains the product."""
+    """{feature: (±1, ln of its value)} for the features of a person whose class contains the
+    product."""
     terms = {}
     for i, f in enumerate(owned):
         if contains(classes[f.k], product):
@@ -202,7 +225,8 @@ def utility_terms(classes: Any, owned: Any, product: Any, t: int) -> dict[int, t
 
 
 def _sign_of_difference(first: dict[Any, Any], second: dict[Any, Any]) -> int:
-    """Sign of one utility minus another, from the features that separate the two alone; 0 only if there is none."""
+    """Sign of one utility minus another, from the features that separate the two alone; 0 only if
+    there is none."""
     terms = [first[i] for i in first.keys() - second.keys()]
     terms += [(-s, v) for s, v in (second[i] for i in second.keys() - first.keys())]
     if not terms:
@@ -211,10 +235,15 @@ def _sign_of_difference(first: dict[Any, Any], second: dict[Any, Any]) -> int:
     return 1 if math.fsum(s * math.exp(v - top) for s, v in terms) > 0.0 else -1
 
 
-def choice_likelihood(classes: Any, owned: Any, products: Any, chosen: int, t: int, *, lapse: float = 0.0) -> float:
-    """Probability of the choice among the products: the best wins, ties are split; then the lapse."""
+def choice_likelihood(
+    classes: Any, owned: Any, products: Any, chosen: int, t: int, *, lapse: float = 0.0
+) -> float:
+    """Probability of the choice among the products: the best wins, ties are split; then the
+    lapse."""
     terms = [utility_terms(classes, owned, x, t) for x in products]
-    signs = [_sign_of_difference(terms[chosen], other) for j, other in enumerate(terms) if j != chosen]
+    signs = [
+        _sign_of_difference(terms[chosen], other) for j, other in enumerate(terms) if j != chosen
+    ]
     hit = 0.0 if min(signs, default=0) < 0 else 1.0 / (1 + signs.count(0))
     return (1.0 - lapse) * hit + lapse / len(products)
 
@@ -233,13 +262,17 @@ def random_particles(
     sigma: float | None = None,
     lapse: float = 0.02,
 ) -> Particles:
-    """Draws from the prior in the form that a fit keeps; what is given is fixed, what is None is drawn."""
+    """Draws from the prior in the form that a fit keeps; what is given is fixed, what is None is
+    drawn."""
     monotone = np.asarray(monotone, np.int8)
     offset = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
     rows: dict[str, list[Any]] = {name: [] for name in Particles._fields}
     first_class, first_owned = [0], [0]
     for d in range(draws * groups):
-        own_a, own_sigma = rng.gamma(1.0) if a is None else a, rng.random() if sigma is None else sigma
+        own_a, own_sigma = (
+            rng.gamma(1.0) if a is None else a,
+            rng.random() if sigma is None else sigma,
+        )
         own_alpha = rng.gamma(1.0) if alpha is None else alpha
         classes: list[Lambda] = []
         owners: list[int] = []
@@ -267,7 +300,12 @@ def random_particles(
             rows["n_owners"].append(m)
             rows["n_negative"].append(s)
         first_class.append(len(rows["polarity"]))
-        for name, value in (("group", d // draws), ("a", own_a), ("sigma", own_sigma), ("alpha", own_alpha)):
+        for name, value in (
+            ("group", d // draws),
+            ("a", own_a),
+            ("sigma", own_sigma),
+            ("alpha", own_alpha),
+        ):
             rows[name].append(value)
     return Particles(
         group=np.array(rows["group"], np.int64),
@@ -301,14 +339,17 @@ def _natural(lam: Lambda, n_levels: Any, monotone: Any) -> list[bool]:
     return out
 
 
-# Choices that draws of product classes predict, written as slowly and obviously as possible ---------------------------
+# Choices that draws of product classes predict, written as slowly and obviously as possible -------
 #
-# Every random number is drawn in the order of the compiled code, so that the two agree to rounding. Utilities are sums
-# of up to a thousand digits with exponents of any size, so that nothing underflows: forty beyond what the values span.
+# Every random number is drawn in the order of the compiled code, so that the two agree to rounding.
+# Utilities are sums of up to a thousand digits with exponents of any size, so that nothing
+# underflows: forty beyond what the values span.
 
 
 def _digits_for(values: list[Any]) -> Context:
-    return Context(prec=min(1000, 40 + int(np.ptp(values) / math.log(10))) if values else 40, Emin=MIN_EMIN)
+    return Context(
+        prec=min(1000, 40 + int(np.ptp(values) / math.log(10))) if values else 40, Emin=MIN_EMIN
+    )
 
 
 def _log_gamma(rng: np.random.Generator, shape: float) -> float:
@@ -327,7 +368,9 @@ def _holds(draws: Any, active: Any, member: Any, product: Any) -> bool:
 
 def winners(owned: list[Any], values: list[Any], products: np.ndarray, draws: Any) -> np.ndarray:
     """The share 1/#winners of every product in the set, 0 of the others."""
-    signatures = [tuple(_holds(draws, active, member, x) for active, member, _ in owned) for x in products]
+    signatures = [
+        tuple(_holds(draws, active, member, x) for active, member, _ in owned) for x in products
+    ]
     arithmetic = _digits_for(values)
     exact = [arithmetic.exp(Decimal(value)) for value in values]
     utilities = []
@@ -344,7 +387,9 @@ def winners(owned: list[Any], values: list[Any], products: np.ndarray, draws: An
 
 def _owned(draws: Any, d: int, person: int, people: int) -> tuple[list[Any], list[Any]]:
     owned, log_theta = [], []
-    for entry in range(draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]):
+    for entry in range(
+        draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]
+    ):
         c = draws.first_class[d] + draws.owned_class[entry]
         owned.append((draws.active[c], draws.member[c], int(draws.owned_sign[entry])))
         log_theta.append(float(draws.owned_log_theta[entry]))
@@ -385,7 +430,9 @@ def _poisson(rng: np.random.Generator, mean: float) -> int:
     return count
 
 
-def _newcomer(rng: np.random.Generator, draws: Any, d: int, people: int) -> tuple[list[Any], list[Any]]:
+def _newcomer(
+    rng: np.random.Generator, draws: Any, d: int, people: int
+) -> tuple[list[Any], list[Any]]:
     """Return what a new person owns: signed classes, and ln θ."""
     owned, log_theta = [], []
     new = _poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + people))
@@ -404,12 +451,14 @@ def _newcomer(rng: np.random.Generator, draws: Any, d: int, people: int) -> tupl
 def choice_probabilities(
     rng: np.random.Generator, draws: Any, person: int, tasks: list[np.ndarray], repeats: int
 ) -> list[np.ndarray]:
-    """Probability of each product of each task, averaged over draws and occasions, the lapse mixed in."""
+    """Probability of each product of each task, averaged over draws and occasions, the lapse mixed
+    in."""
     people = (len(draws.first_owned) - 1) // len(draws.a)
     totals = [np.zeros(len(products)) for products in tasks]
     for d in range(len(draws.a)):
         shape = (1.0 - draws.sigma[d]) * draws.a[d]
-        for _ in range(repeats if person < 0 else 1):  # of a new person task by task, on the same values
+        # of a new person task by task, on the same values
+        for _ in range(repeats if person < 0 else 1):
             if person >= 0:
                 owned, log_theta = _owned(draws, d, person, people)
                 occasions = [[products] for products in tasks for _ in range(repeats)]
@@ -420,8 +469,11 @@ def choice_probabilities(
             for some, at in zip(occasions, places, strict=True):
                 values, kept = [], []
                 for (active, member, sign), theta in zip(owned, log_theta, strict=True):
-                    inside = [_holds(draws, active, member, x) for products in some for x in products]
-                    if any(inside) and not all(inside):  # others touch no comparison, and no number is drawn for them
+                    inside = [
+                        _holds(draws, active, member, x) for products in some for x in products
+                    ]
+                    # others touch no comparison, and no number is drawn for them
+                    if any(inside) and not all(inside):
                         values.append(float(np.logaddexp(theta, _log_gamma(rng, shape))))
                         kept.append((active, member, sign))
                 for t, products in zip(at, some, strict=True):

@@ -1,4 +1,5 @@
-"""The variance of estimates over respondents without their leverage, respondent by respondent: slow, and plain."""
+"""The variance of estimates over respondents without their leverage, respondent by respondent:
+slow, and plain."""
 
 import numpy as np
 
@@ -11,9 +12,15 @@ def power(matrix, exponent, least=1e-9):
 
 
 def adjusted_scores(curvature, informations, scores):
-    """z of each respondent, in the coordinates of the symmetric root of the curvature: (respondents, parameters)."""
+    """z of each respondent, in the coordinates of the symmetric root of the curvature:
+    (respondents, parameters)."""
     root, one = power(curvature, -0.5), np.eye(len(curvature))
-    return np.array([power(one - root @ m @ root, -0.5) @ root @ g for m, g in zip(informations, scores, strict=True)])
+    return np.array(
+        [
+            power(one - root @ m @ root, -0.5) @ root @ g
+            for m, g in zip(informations, scores, strict=True)
+        ]
+    )
 
 
 def sandwich(curvature, informations, scores):
@@ -42,7 +49,8 @@ def outcome_gradients(log_probabilities, point, step=1e-5):
 
 
 def informations(tally, sizes, p, gradients):
-    """What each respondent's answers were expected to say: (respondents, parameters, parameters)."""
+    """What each respondent's answers were expected to say: (respondents, parameters,
+    parameters)."""
     question, found = np.repeat(np.arange(len(sizes)), sizes), []
     for counts in tally:
         asked = np.bincount(question, counts)[question]

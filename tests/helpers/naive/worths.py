@@ -1,4 +1,5 @@
-"""The density of worths seen by judges, in time or in sets, written out answer by answer: slow, and obviously right."""
+"""The density of worths seen by judges, in time or in sets, written out answer by answer: slow, and
+obviously right."""
 
 import math
 from collections.abc import Sequence
@@ -36,8 +37,9 @@ def log_joint(
     biases: Sequence[Sequence[float]] = (),
     bias_sd: float | None = None,
 ) -> float:
-    """The log of the joint density of comparisons, without coefficients, of log worths (periods, options), of log
-    discriminations, of coefficients, of the log of nu, and of each judge's biases, given the standard deviations."""
+    """The log of the joint density of comparisons, without coefficients, of log worths (periods,
+    options), of log discriminations, of coefficients, of the log of nu, and of each judge's biases,
+    given the standard deviations."""
     found = 0.0
     for each in comparisons:
         d = _discrimination(log_discriminations, each.judge)
@@ -69,11 +71,12 @@ def _log_normal(x: float, sd: float) -> float:
     return -0.5 * (x / sd) ** 2 - math.log(sd) - 0.5 * math.log(2.0 * math.pi)
 
 
-# Choices out of sets, rankings among them ----------------------------------------------------------------------------
+# Choices out of sets, rankings among them ---------------------------------------------------------
 
 
 class Answer(NamedTuple):
-    """An answer to a set: the option that was chosen, or the best and the worst, before the others."""
+    """An answer to a set: the option that was chosen, or the best and the worst, before the
+    others."""
 
     options: Sequence[int]
     judge: int
@@ -89,7 +92,8 @@ def log_joint_of_sets(
     lapse: float,
     spread: float,
 ) -> float:
-    """The log of the joint density of answers, without coefficients, of log worths and of log discriminations."""
+    """The log of the joint density of answers, without coefficients, of log worths and of log
+    discriminations."""
     found = sum(_log_normal(each, spread) for each in log_worths)
     found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
     for each in answers:
@@ -98,7 +102,9 @@ def log_joint_of_sets(
         if each.is_best_worst:
             best, worst, *others = weights
             orders = [[best, *between, worst] for between in permutations(others)]
-            p = sum(math.prod(_chosen(left[k:], lapse) for k in range(len(left) - 1)) for left in orders)
+            p = sum(
+                math.prod(_chosen(left[k:], lapse) for k in range(len(left) - 1)) for left in orders
+            )
         else:
             p = _chosen(weights, lapse)
         found += each.times * math.log(p)

@@ -1,4 +1,5 @@
-"""Each shape alone: which tables it takes and how surely, what it makes of them, what it lacks and what it refuses."""
+"""Each shape alone: which tables it takes and how surely, what it makes of them, what it lacks and
+what it refuses."""
 
 import pytest
 from helpers.sentences import refused, said, warned
@@ -28,22 +29,26 @@ THREE_ALIKE = "a,b,similarity\n1,2,.3\n1,3,.4\n2,3,.5\n"  # as many rows as colu
 ONE_SIDE, FROM_X = ",A,B\nA,1,.5\nB,.25,1\n", ",A,B\nX,0,1\nB,1,0\n"
 
 TAKES = [
-    # shape, text, options, how sure (None: it does not match), of counts also what it could be instead
+    # shape, text, options, how sure (None: it does not match), of counts also what it could be
+    # instead
     (CLASSES, PLANTS, {}, None),
     (CLASSES, PLANTS, {"target": "kind"}, True),
     (EXPERIMENT, TASKS, {}, True),
-    (EXPERIMENT, TASKS.replace(",3", ",2").replace(",2\n", ",7\n"), {}, None),  # nothing differs within a task
+    # nothing differs within a task
+    (EXPERIMENT, TASKS.replace(",3", ",2").replace(",2\n", ",7\n"), {}, None),
     (EXPERIMENT, NUMBERS, {}, None),
     (EXPERIMENT, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
     (CHOICES, SETS, {}, True),
-    (CHOICES, SETS.replace("milk,0", "milk,maybe"), {}, False),  # the names say so, but not the cells
+    # the names say so, but not the cells
+    (CHOICES, SETS.replace("milk,0", "milk,maybe"), {}, False),
     (CHOICES, SETS.replace("alt", "drink"), {}, None),
     (CHOICES, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
     (CHOICES, "winner,loser\na,b\n", {}, None),
     (COMPARISONS, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
     (COMPARISONS, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
     (COMPARISONS, "I,J\n0,3\n1,0\n", {}, None),
-    (COMPARISONS, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),  # as many rows as columns of numbers
+    # as many rows as columns of numbers
+    (COMPARISONS, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),
     (COMPARISONS, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
     (COMPARISONS, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
     (ALIKE_LIST, "a,b,similarity\nA,B,.3\n", {}, True),
@@ -85,20 +90,32 @@ REFUSES = [
     (COMPARISONS, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
     (COMPARISONS, "winner,loser,tie\nA,B,2\n", {}, ("x.csv", "Column 'tie'", "row 2")),
     (COMPARISONS, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
-    (ALIKE_LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' contains dissimilarities",)),
+    (
+        ALIKE_LIST,
+        "a,b,distance\nA,B,2\n",
+        {"known": True},
+        ("Column 'distance' contains dissimilarities",),
+    ),
     (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("contain the similarity",)),
     (ALIKE_SQUARE, ONE_SIDE, {}, ("x.csv",)),
     (COUNTS, FROM_X, {}, ("x.csv", "'X'")),
     (COUNTS, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
     (COUNTS, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
 ]
-OFFERED = "the columns 'option1', 'option2', 'option3' with the options offered, to match 'best' and 'worst'"
+OFFERED = (
+    "the columns 'option1', 'option2', 'option3' with the options offered, to match 'best'"
+    " and 'worst'"
+)
 LACKS = [
     (BEST_WORST, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
     (CHOICES, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
     (CHOICES, SETS, None),
     (CHOICES, NUMBERS, None),
-    (COMPARISONS, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' to match 'Winner'", "rejected", 1)),
+    (
+        COMPARISONS,
+        "Winner,year\nA,1\nB,2\nC,3\n",
+        ("a column 'loser' to match 'Winner'", "rejected", 1),
+    ),
     (COMPARISONS, "i,year\nA,1\nB,2\nC,3\n", None),
     (COMPARISONS, "winner,loser\nA,B\n", None),
 ]
@@ -126,7 +143,10 @@ def test_what_a_shape_lacks(shape, text, lack):
 
 def test_what_covariates_make():
     data, sentence = CLASSES.match(table(PLANTS), target="kind").build()
-    assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {"fern": 1, "moss": 2}
+    assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {
+        "fern": 1,
+        "moss": 2,
+    }
     said(data, "3 rows", "1 covariate", "2 classes", "moss 2")
     assert sentence == str(data)
 
@@ -168,7 +188,11 @@ def test_columns_of_a_list_of_comparisons(names, facts):
     [
         ("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n", (3, 1, 0), ("not used: 'room'",)),
         ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counts in 'weight'",)),
-        ("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n", (3, 2, 3), ("in 'b_over_a'", "ties in 'tie'")),
+        (
+            "a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n",
+            (3, 2, 3),
+            ("in 'b_over_a'", "ties in 'tie'"),
+        ),
         ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties in 'draw'",)),
     ],
 )
@@ -182,9 +206,15 @@ def test_what_a_list_of_comparisons_makes(text, counts, facts):
 def test_covariates_of_pairs_that_say_which_was_first():
     data, sentence = COMPARISONS.match(table(HOME), covariates=["order", "far"]).build()
     assert data.covariates.names == ("order", "far") and "not used" not in sentence
-    assert data.covariates.wins.sum() + data.covariates.losses.sum() == 13 and data.covariates.tied.sum() == 1
-    cells = zip(*data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True)
-    assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]  # of A over B, and of A over C
+    assert (
+        data.covariates.wins.sum() + data.covariates.losses.sum() == 13
+        and data.covariates.tied.sum() == 1
+    )
+    cells = zip(
+        *data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True
+    )
+    # of A over B, and of A over C
+    assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]
     by_order = COMPARISONS.match(table(HOME)).build()[0].with_order()
     assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
 

@@ -25,14 +25,26 @@ PSYCHOPY = """trials.thisN,left_img,right_img,key_resp.keys,key_resp.rt,particip
 
 def test_qualtrics():
     data, sentence = made(QUALTRICS)
-    assert data.subset(["tea", "milk", "water"]).counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]]
-    assert data.respondents == ("R_1", "R_2", "R_3") and data.people["Sex"].tolist() == ["f", "m", "f"]
+    assert data.subset(["tea", "milk", "water"]).counts.tolist() == [
+        [0, 2, 1],
+        [1, 0, 1],
+        [2, 2, 0],
+    ]
+    assert data.respondents == ("R_1", "R_2", "R_3") and data.people["Sex"].tolist() == [
+        "f",
+        "m",
+        "f",
+    ]
     said(sentence, "; Qualtrics header lines")
 
 
 def test_psychopy():
     data, sentence = made(PSYCHOPY)
-    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
+    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
+        [0, 1, 0],
+        [0, 0, 0],
+        [0, 1, 0],
+    ]
     assert data.respondents == ("p1",)
     said(sentence, "2 rows", "'None'")
 

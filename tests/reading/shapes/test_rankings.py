@@ -1,4 +1,5 @@
-"""Rankings and best-worst choices: their shapes, the choices that they are made of, and what is refused."""
+"""Rankings and best-worst choices: their shapes, the choices that they are made of, and what is
+refused."""
 
 import pandas as pd
 import pytest
@@ -10,7 +11,12 @@ import thali as th
 from thali._reading.recognise import recognise
 from thali.errors import DataError
 
-ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]
+ORDERS = [
+    ["tea", "milk", "water"],
+    ["milk", "water", "tea"],
+    ["tea", "water", "milk"],
+    ["tea", "milk", "water"],
+]
 # sets, and how often each member was chosen: of all three, and of the two left
 CHOSEN = {
     ("milk", "tea", "water"): {"tea": 3, "milk": 1},
@@ -23,7 +29,9 @@ def chosen(data):
     found = {}
     for k, members in enumerate(data.sets):
         counts = data.counts[data.start[k] : data.start[k + 1]]
-        found[tuple(sorted(members))] = {m: n for m, n in zip(members, counts.tolist(), strict=True) if n}
+        found[tuple(sorted(members))] = {
+            m: n for m, n in zip(members, counts.tolist(), strict=True) if n
+        }
     return found
 
 
@@ -34,7 +42,9 @@ def text_of(rows):
 def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     """Neither a table of all rankings by all options, nor the choices of which they consist."""
     limits.lower(monkeypatch, cells_of_a_sheet=1000)
-    rows = [("0", f"o{k}", k + 1) for k in range(12_000)] + [(str(k), "o1", 1) for k in range(1, 60)]
+    rows = [("0", f"o{k}", k + 1) for k in range(12_000)] + [
+        (str(k), "o1", 1) for k in range(1, 60)
+    ]
     frame = pd.DataFrame(rows, columns=["ranker", "item", "rank"])
     for how in ({}, {"unranked": "worse"}):
         with refused(DataError, "12,000 options"):
@@ -42,7 +52,12 @@ def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(40))
     with refused(DataError, "40 alternatives"):
         table(names + "1: " + ",".join(map(str, range(40))) + "\n" + "1: 1\n" * 29, "x.soc")
-    assert th.Choices.from_rankings(frame[frame["rank"] < 10], "long", "item", "rank", "ranker").n_options == 9
+    assert (
+        th.Choices.from_rankings(
+            frame[frame["rank"] < 10], "long", "item", "rank", "ranker"
+        ).n_options
+        == 9
+    )
 
 
 RANKS = [[order.index(option) + 1 for option in ("tea", "milk", "water")] for order in ORDERS]
@@ -52,16 +67,23 @@ SHAPES = {
     "choices": text_of([["First choice", "Second choice", "Third choice"], *ORDERS]),
     "options": text_of([["tea", "milk", "water"], *RANKS]),
     "long": text_of(
-        [["Vp", "item", "rank"], *([k, option, n + 1] for k, o in enumerate(ORDERS) for n, option in enumerate(o))]
+        [
+            ["Vp", "item", "rank"],
+            *([k, option, n + 1] for k, o in enumerate(ORDERS) for n, option in enumerate(o)),
+        ]
     ),
     "long, counted": text_of(
         [
             ["task", "item", "rank", "count"],
-            *([k, option, n + 1, 1 + (k < 1)] for k, o in enumerate(ORDERS[:3]) for n, option in enumerate(o)),
+            *(
+                [k, option, n + 1, 1 + (k < 1)]
+                for k, o in enumerate(ORDERS[:3])
+                for n, option in enumerate(o)
+            ),
         ]
     ),
-    "preflib": "# FILE NAME: 1.soc\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n# ALTERNATIVE NAME 3: "
-    "water\n2: 1,2,3\n1: 2,3,1\n1: 1,3,2\n",
+    "preflib": "# FILE NAME: 1.soc\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n#"
+    " ALTERNATIVE NAME 3: water\n2: 1,2,3\n1: 2,3,1\n1: 1,3,2\n",
     "old preflib": "3\n1,tea\n2,milk\n3,water\n4,4,3\n2,1,2,3\n1,2,3,1\n1,1,3,2\n",
 }
 
@@ -86,7 +108,14 @@ def test_constructors():
     assert chosen(th.Choices.from_rankings(ORDERS)) == CHOSEN
     frame = pd.DataFrame(ORDERS, columns=["x", "y", "z"])
     assert chosen(th.Choices.from_rankings(frame, "ranks")) == CHOSEN
-    assert chosen(th.Choices.from_rankings(pd.DataFrame(RANKS, columns=["tea", "milk", "water"]), "options")) == CHOSEN
+    assert (
+        chosen(
+            th.Choices.from_rankings(
+                pd.DataFrame(RANKS, columns=["tea", "milk", "water"]), "options"
+            )
+        )
+        == CHOSEN
+    )
     with refused(ValueError, "'x'", "'y'", "'z'"):
         th.Choices.from_rankings(frame)
 
@@ -96,9 +125,16 @@ def test_options_that_a_ranking_does_not_name():
     absent, sentence = made(text)
     assert chosen(absent)[("milk", "tea")] == {"tea": 1} and absent.n_choices == 4
     said(sentence, "were not offered")
-    assert absent.respondents == ("a", "b", "c") and absent.people["sex"].tolist() == ["f", "m", "m"]
+    assert absent.respondents == ("a", "b", "c") and absent.people["sex"].tolist() == [
+        "f",
+        "m",
+        "m",
+    ]
     worse, sentence = made(text, unranked="worse")
-    assert worse.n_choices == 6 and chosen(worse)[("milk", "tea", "water")] == {"tea": 2, "water": 1}
+    assert worse.n_choices == 6 and chosen(worse)[("milk", "tea", "water")] == {
+        "tea": 2,
+        "water": 1,
+    }
     said(sentence, "incomplete rankings, whose missing options were offered")
 
 
@@ -114,17 +150,24 @@ BEST_WORST = {
 }
 
 
-@pytest.mark.parametrize("cells", ["tea,water milk,water", "A,C B,C", "option_a,option_c option_b,option_c", "1,3 2,3"])
+@pytest.mark.parametrize(
+    "cells", ["tea,water milk,water", "A,C B,C", "option_a,option_c option_b,option_c", "1,3 2,3"]
+)
 def test_best_and_worst_of_three(cells):
     first, second = cells.split()
-    text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
+    text = (
+        f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
+    )
     reading = recognise(table(text))
     assert reading.shape == "table of best-worst choices"
     data = reading.build()[0]
     assert data.worst is not None and chosen(data.as_rankings()) == BEST_WORST
 
 
-LONG = "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n"
+LONG = (
+    "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,\n"
+    "2,1,milk,1,\n2,1,water,,1\n"
+)
 
 
 @pytest.mark.parametrize("task", ["task", "set", "Set No."])
@@ -140,11 +183,15 @@ def test_a_row_for_each_option_of_a_set(task):
     assert data.respondents == ("1", "2")
 
 
-# Ties -----------------------------------------------------------------------------------------------------------------
+# Ties ---------------------------------------------------------------------------------------------
 
 
 TIED = [["tea", "milk", "water", "rum"], [1, 2, 2, 4], [2, 1, 3, 3], [2, 2, 1, 4], [3, 2, 1, 4]]
-OF_RANKS = [("tea", "milk = water", "rum"), ("milk", "tea", "water = rum"), ("water", "tea = milk", "rum")]
+OF_RANKS = [
+    ("tea", "milk = water", "rum"),
+    ("milk", "tea", "water = rum"),
+    ("water", "tea = milk", "rum"),
+]
 OF_RANKS += [("water", "milk", "tea", "rum")]
 NAMES = "".join(f"# ALTERNATIVE NAME {k + 1}: {name}\n" for k, name in enumerate(TIED[0]))
 TIED_SHAPES = {
@@ -159,9 +206,15 @@ TIED_SHAPES = {
             ),
         ]
     ),
-    "text": text_of([["id", "ranking"], *([k, " > ".join(order)] for k, order in enumerate(OF_RANKS))]),
-    "ranks": text_of([["rank1", "rank2", "rank3", "rank4"], *((*order, "")[:4] for order in OF_RANKS)]),
-    "preflib.toc": "# FILE NAME: 1.toc\n" + NAMES + "1: 1,{2,3},4\n1: 2,1,{3,4}\n1: 3,{1,2},4\n1: 3,2,1,4\n",
+    "text": text_of(
+        [["id", "ranking"], *([k, " > ".join(order)] for k, order in enumerate(OF_RANKS))]
+    ),
+    "ranks": text_of(
+        [["rank1", "rank2", "rank3", "rank4"], *((*order, "")[:4] for order in OF_RANKS)]
+    ),
+    "preflib.toc": "# FILE NAME: 1.toc\n"
+    + NAMES
+    + "1: 1,{2,3},4\n1: 2,1,{3,4}\n1: 3,{1,2},4\n1: 3,2,1,4\n",
 }
 
 
@@ -186,15 +239,20 @@ def test_every_shape_has_ties(shape):
     said(sentence, "4 rankings of 4 options", "3 rankings with ties")
     assert data.n_choices == 9 and data.n_ties == 2
     expected = tied_sets(th.Choices.from_rankings([" > ".join(order) for order in OF_RANKS]))
-    assert tied_sets(data) == expected and expected[frozenset(["tea", "milk"]), frozenset(["rum"])] == 1
+    assert (
+        tied_sets(data) == expected
+        and expected[frozenset(["tea", "milk"]), frozenset(["rum"])] == 1
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "text", "facts"),
     [
-        ("x.csv", "tea,milk,water\n1,2,3\n2.5,1,2\n3,1,2\n2,1,3\n", ("2.5", "row 3")),  # no mean of ranks that tie
+        # no mean of ranks that tie
+        ("x.csv", "tea,milk,water\n1,2,3\n2.5,1,2\n3,1,2\n2,1,3\n", ("2.5", "row 3")),
         ("x.csv", "id,ranking\n1,tea > milk = tea\n2,milk > tea\n", ("'tea'", "twice", "row 2")),
-        ("x.csv", "id,ranking\n1,tea > milk\n2,milk\n", ("'ranking'",)),  # is read as something else, or not at all
+        # is read as something else, or not at all
+        ("x.csv", "id,ranking\n1,tea > milk\n2,milk\n", ("'ranking'",)),
         ("x.csv", "a,b,c\n1,1,1\n1,1,1\n", ("'a', 'b', 'c'",)),  # ratings
         ("x.csv", "a,b,c\n3,3,2\n1,2,2\n3,2,3\n3,3,3\n", ("'a', 'b', 'c'",)),
         ("x.toc", NAMES + "1: {1,2},{3,4\n1: {7,1},2\n", ("Line 6", "'7'")),
@@ -221,7 +279,9 @@ def test_an_option_that_nobody_ranked_stays():
 
 
 def test_ties_stay_with_respondents_and_more_rankings():
-    frame = pd.DataFrame({"respondent": ["x", "y", "y"], "ranking": ["a = b > c", "c > a = b", "a > b > c"]})
+    frame = pd.DataFrame(
+        {"respondent": ["x", "y", "y"], "ranking": ["a = b > c", "c > a = b", "a > b > c"]}
+    )
     data = th.read(frame)
     assert data.by_respondent()["x"].n_ties == 1 and not data.by_respondent()["y"].n_ties
     more = data.with_more(th.read(frame.assign(respondent="z")))
@@ -234,7 +294,9 @@ def test_ties_stay_with_respondents_and_more_rankings():
     assert alone.n_ties == 1 and alone.sets == [("a", "b", "c", "d"), ("b", "c", "a")]
 
 
-@pytest.mark.parametrize("model", [{}, {"aspects": "unique"}, {"aspects": "unique", "method": "maximum-likelihood"}])
+@pytest.mark.parametrize(
+    "model", [{}, {"aspects": "unique"}, {"aspects": "unique", "method": "maximum-likelihood"}]
+)
 def test_models_without_ties_in_rankings_name_what_has_them(model):
     data = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b > c"])
     with refused(DataError, "1 of 4 choices", "leaderboard"):

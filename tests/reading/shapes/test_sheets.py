@@ -29,7 +29,9 @@ def square(a, b):
 
 
 def test_squares(tmp_path):
-    table = workbook(tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(0, 2), "notes": [["read me"]]})
+    table = workbook(
+        tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(0, 2), "notes": [["read me"]]}
+    )
     reading = recognise(table)
     assert reading.shape == SHEETS.name
     data, sentence = reading.build()
@@ -44,7 +46,11 @@ def test_squares(tmp_path):
 def test_lists(tmp_path):
     rows = [["left", "right", "choice"], ["tea", "milk", "left"], ["milk", "tea", "left"]]
     data, sentence = recognise(workbook(tmp_path / "x.xlsx", {"ann": rows, "bob": rows})).build()
-    assert data.respondents == ("ann", "bob") and data.n_comparisons == 4 and "respondents in 'respondent'" in sentence
+    assert (
+        data.respondents == ("ann", "bob")
+        and data.n_comparisons == 4
+        and "respondents in 'respondent'" in sentence
+    )
 
 
 def test_what_is_wrong_names_the_sheet(tmp_path):
@@ -57,11 +63,18 @@ def test_what_is_wrong_names_the_sheet(tmp_path):
 
 
 def similar(a, b):
-    return [[None, "tea", "milk", "water"], ["tea", 1, a, b], ["milk", a, 1, 0.5], ["water", b, 0.5, 1]]
+    return [
+        [None, "tea", "milk", "water"],
+        ["tea", 1, a, b],
+        ["milk", a, 1, 0.5],
+        ["water", b, 0.5, 1],
+    ]
 
 
 def test_similarities(tmp_path):
-    reading = recognise(workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)}))
+    reading = recognise(
+        workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)})
+    )
     data, sentence = reading.build()
     said(reading.shape, "similarities per respondent")
     assert data.values.tolist() == [0.5, 0.3, 0.5] and data.judgements.tolist() == [2, 2, 2]
@@ -70,7 +83,14 @@ def test_similarities(tmp_path):
     uneven = similar(0.25, 0.3)
     uneven[1][2] = 0.5
     with refused(ValueError, "Sheet 'b'"):
-        recognise(workbook(tmp_path / "y.xlsx", {"a": similar(0.25, 0.3), "b": uneven}), "similarities").build()
-    counts = [[None, "tea", "milk", "water"], ["tea", 0, 1, 2], ["milk", 3, 0, 4], ["water", 5, 6, 0]]
+        recognise(
+            workbook(tmp_path / "y.xlsx", {"a": similar(0.25, 0.3), "b": uneven}), "similarities"
+        ).build()
+    counts = [
+        [None, "tea", "milk", "water"],
+        ["tea", 0, 1, 2],
+        ["milk", 3, 0, 4],
+        ["water", 5, 6, 0],
+    ]
     with refused(ValueError, "'a'", "'b'"):
         recognise(workbook(tmp_path / "z.xlsx", {"a": similar(0.25, 0.3), "b": counts}))

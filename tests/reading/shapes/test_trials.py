@@ -1,4 +1,5 @@
-"""The shapes of trials and of results: which columns they take, what their cells mean, and what they refuse."""
+"""The shapes of trials and of results: which columns they take, what their cells mean, and what
+they refuse."""
 
 import pandas as pd
 import pytest
@@ -20,9 +21,15 @@ def counted(data):
 
 
 def rows(header, cells):
-    """A over B twice, B over A once, a tie; the second column of options is the one chosen in row 2."""
+    """A over B twice, B over A once, a tie; the second column of options is the one chosen in row
+    2."""
     pairs = ["tea,milk", "milk,tea", "tea,milk", "milk,tea"]
-    return "\n".join([header, *(f"{pair},{cell}" for pair, cell in zip(pairs, cells.split(), strict=True))]) + "\n"
+    return (
+        "\n".join(
+            [header, *(f"{pair},{cell}" for pair, cell in zip(pairs, cells.split(), strict=True))]
+        )
+        + "\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,7 +42,11 @@ def rows(header, cells):
         ("first,second,preferred", "first second second equal", ("side", "equal")),
         ("img_left,img_right,choice", "l r r neither", ("side", "neither")),
         ("stim1,stim2,choice", "1 -1 -1 0", ("side", "0")),
-        ("model_a,model_b,winner", "model_a model_b model_b tie(bothbad)", ("side", "tie(bothbad)")),
+        (
+            "model_a,model_b,winner",
+            "model_a model_b model_b tie(bothbad)",
+            ("side", "tie(bothbad)"),
+        ),
         ("links,rechts,gewählt", "links rechts rechts unentschieden", ("side", "unentschieden")),
         ("gauche,droite,choix", "tea tea milk égalité", ("label", "égalité")),
         ("izquierda,derecha,elegido", "tea tea milk empate", ("label", "empate")),
@@ -49,7 +60,14 @@ def test_trials(header, cells, answer):
     first, second, chosen = header.split(",")
     word, tie = answer
     holds = f"{chosen!r} contains the chosen {word} (a tie: {tie!r})"
-    said(sentence, f"{first!r} against {second!r}", holds, "2 options", "1 pair", "4 comparisons (1 tie)")
+    said(
+        sentence,
+        f"{first!r} against {second!r}",
+        holds,
+        "2 options",
+        "1 pair",
+        "4 comparisons (1 tie)",
+    )
     frame = pd.read_csv(pd.io.common.StringIO(rows(header, cells)))
     assert th.PairedComparisons.from_trials(frame) == data
 
@@ -74,11 +92,17 @@ def test_results(header, cells):
 
 
 def test_who_answered_and_what_is_constant_within_them():
-    text = "Vp,sex,left,right,choice,rt\n7,f,tea,milk,left,1\n7,f,milk,tea,left,2\n9,m,tea,milk,left,3\n"
+    text = (
+        "Vp,sex,left,right,choice,rt\n7,f,tea,milk,left,1\n7,f,milk,tea,left,2\n"
+        "9,m,tea,milk,left,3\n"
+    )
     data, sentence = made(text)
     said(sentence, "'Vp'", "2 options", "1 pair", "3 comparisons")
     assert data.respondents == ("7", "9") and data.people.to_dict("list") == {"sex": ["f", "m"]}
-    assert {name: counted(each) for name, each in data.by_respondent().items()} == {"7": (1, 1, 0), "9": (1, 0, 0)}
+    assert {name: counted(each) for name, each in data.by_respondent().items()} == {
+        "7": (1, 1, 0),
+        "9": (1, 0, 0),
+    }
 
 
 def test_rows_without_an_answer_are_left_out_and_counted():
@@ -88,7 +112,10 @@ def test_rows_without_an_answer_are_left_out_and_counted():
 
 
 def test_the_buttons_of_jspsych_begin_at_0():
-    text = "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\nb,3,tea,milk,0\n"
+    text = (
+        "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\n"
+        "b,3,tea,milk,0\n"
+    )
     data, sentence = made(text)
     assert counted(data) == (2, 1, 0)
     said(sentence, "first (jsPsych)")
@@ -127,15 +154,23 @@ def test_a_coding_names_what_is_no_answer():
     data, sentence = made("left,right,choice\n" + rows, coding={-99: "missing"})
     assert counted(data) == (1, 2, 0)
     said(sentence, "1 row", "'-99'")
-    frame = pd.DataFrame({"tea>milk": ["tea", "refused", "milk"], "tea>rum": ["rum", "tea", "refused"]})
+    frame = pd.DataFrame(
+        {"tea>milk": ["tea", "refused", "milk"], "tea>rum": ["rum", "tea", "refused"]}
+    )
     data = th.PairedComparisons.from_wide(frame, coding={"refused": "missing"})
     assert data.n_comparisons == 4
 
 
 @pytest.mark.parametrize("word", ["weiß nicht", "Don't know", "dk", "keine Angabe", "k. A."])
 def test_who_does_not_know_says_nothing(word):
-    data, sentence = made(f"left,right,choice\ntea,milk,left\ntea,milk,\ntea,milk,{word}\ntea,milk,gleich\n")
-    assert counted(data) == (1, 0, 1) and f"; 2 rows without an answer ('{word}') dropped" in sentence.replace('"', "'")
+    data, sentence = made(
+        f"left,right,choice\ntea,milk,left\ntea,milk,\ntea,milk,{word}\ntea,milk,gleich\n"
+    )
+    assert counted(data) == (
+        1,
+        0,
+        1,
+    ) and f"; 2 rows without an answer ('{word}') dropped" in sentence.replace('"', "'")
     data, _ = made(f"left,right,choice\ntea,milk,left\ntea,milk,{word}\n", coding={word: "tie"})
     assert counted(data) == (1, 0, 1)
     data, _ = made(f"left,right,choice\ntea,{word},{word}\n")
@@ -144,9 +179,13 @@ def test_who_does_not_know_says_nothing(word):
 
 def test_columns_in_twos():
     found = {
-        each.columns for each in side_columns(["Model A", "Model B", "x1", "x2", "x3", "left_img", "right_img", "a"])
+        each.columns
+        for each in side_columns(
+            ["Model A", "Model B", "x1", "x2", "x3", "left_img", "right_img", "a"]
+        )
     }
-    assert found == {("Model A", "Model B"), ("left_img", "right_img")}  # three of x are no two sides
+    # three of x are no two sides
+    assert found == {("Model A", "Model B"), ("left_img", "right_img")}
 
 
 def test_the_options_of_the_command_line(run, tmp_path):
@@ -166,7 +205,19 @@ def test_the_options_of_the_command_line(run, tmp_path):
     done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
     assert done.code == 0, done.err
     said(done.err, "3 comparisons", "2 respondents", "0.5")
-    done = run("compare", tmp_path / "x.csv", "--models", "BTL", *words, "--draws", 4, "--tune", 0, "--chains", 1)
+    done = run(
+        "compare",
+        tmp_path / "x.csv",
+        "--models",
+        "BTL",
+        *words,
+        "--draws",
+        4,
+        "--tune",
+        0,
+        "--chains",
+        1,
+    )
     assert "3 comparisons from 2 respondents" in done.err, done.err
     done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")
     assert "name it with --chosen" in done.err and done.code == 2

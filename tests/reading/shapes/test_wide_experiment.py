@@ -1,4 +1,5 @@
-"""The shape of one row a task: which columns describe which alternative, and how the choice is told."""
+"""The shape of one row a task: which columns describe which alternative, and how the choice is
+told."""
 
 import pytest
 from helpers.sentences import refused, said
@@ -12,7 +13,12 @@ from thali._reading.shapes import SHAPES
 SHAPE = {shape.name: shape for shape in SHAPES}
 WIDE = SHAPE["choice experiment with one row per task"]
 
-TASKS = [(90, "A", 150, "B", 1), (150, "A", 90, "B", 2), (90, "B", 150, "A", 1), (150, "B", 90, "A", 2)]
+TASKS = [
+    (90, "A", 150, "B", 1),
+    (150, "A", 90, "B", 2),
+    (90, "B", 150, "A", 1),
+    (150, "B", 90, "A", 2),
+]
 LONG = "id,task,alt,price,brand,choice\n" + "".join(
     f"{k // 2},{k % 2},{alt},{task[2 * alt - 2]},{task[2 * alt - 1]},{{{k}_{alt}}}\n"
     for k, task in enumerate(TASKS)
@@ -29,9 +35,25 @@ def wide(header, choices=(1, 2, 1, 2), more=("", "")):
 
 
 def same(data):
-    assert data.attributes == ("price", "brand") and data.levels == {"price": ("90", "150"), "brand": ("A", "B")}
-    assert (data.n_respondents, data.n_tasks, data.n_alternatives) == (2, 4, 8) and data.chosen.tolist() == [0, 1, 0, 1]
-    assert data.products[data.row_product].tolist() == [[0, 0], [1, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1], [0, 0]]
+    assert data.attributes == ("price", "brand") and data.levels == {
+        "price": ("90", "150"),
+        "brand": ("A", "B"),
+    }
+    assert (data.n_respondents, data.n_tasks, data.n_alternatives) == (
+        2,
+        4,
+        8,
+    ) and data.chosen.tolist() == [0, 1, 0, 1]
+    assert data.products[data.row_product].tolist() == [
+        [0, 0],
+        [1, 1],
+        [1, 0],
+        [0, 1],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +86,9 @@ def test_nothing_chosen():
     assert data.has_none and data.n_alternatives == 12
     with refused(ValueError, "Column 'choice'", "'3'", "row 3", "'1'"):
         recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2)))).build()
-    data, _ = recognise(table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2))), none="3").build()
+    data, _ = recognise(
+        table(wide("price_1,brand_1,price_2,brand_2", (1, 3, 1, 2))), none="3"
+    ).build()
     assert data.has_none
 
 
@@ -78,7 +102,9 @@ def test_how_a_long_table_tells_the_choice(words):
     for key, value in cells.items():
         text = text.replace(f"{{{key}}}", str(value))
     same(made(text, kinds.EXPERIMENTS)[0])
-    sawtooth = text.replace("id,task,alt,price,brand,choice", "sys_RespNum,Task,Concept,price,brand,Response")
+    sawtooth = text.replace(
+        "id,task,alt,price,brand,choice", "sys_RespNum,Task,Concept,price,brand,Response"
+    )
     same(made(sawtooth, kinds.EXPERIMENTS)[0])
 
 

@@ -38,26 +38,37 @@ class Picks(Frozen):
     def __init__(self, shown: Iterable[Iterable[Any]], picked: Iterable[Iterable[Any]]) -> None:
         sets = [tuple(map(as_label, each)) for each in shown]
         labels = tuple(dict.fromkeys(label for each in sets for label in each))
-        place: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}  # of each set how often each pair was picked
+        # of each set how often each pair was picked
+        place: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
         for number, (each, pair) in enumerate(zip(sets, picked, strict=True)):
             members = tuple(sorted({labels.index(label) for label in each}))
-            two = tuple(sorted(labels.index(label) for label in map(as_label, pair) if label in each))
+            two = tuple(
+                sorted(labels.index(label) for label in map(as_label, pair) if label in each)
+            )
             if len(members) < 3 or len(set(two)) != 2:
-                raise DataError(f"Answer {number} must pick two of at least three options; got {pair!r} of {each!r}.")
+                raise DataError(
+                    f"Answer {number} must pick two of at least three options; got {pair!r} of"
+                    f" {each!r}."
+                )
             counts = place.setdefault(members, dict.fromkeys(_pairs_of(members), 0))
             counts[two] += 1
-        pairs = np.array([pair for counts in place.values() for pair in counts], np.int64).reshape(-1, 2)
+        pairs = np.array([pair for counts in place.values() for pair in counts], np.int64).reshape(
+            -1, 2
+        )
         times = np.array([n for counts in place.values() for n in counts.values()], float)
         start = np.cumsum([0, *map(len, place.values())])
         self._freeze(labels, start, pairs[:, 0].copy(), pairs[:, 1].copy(), times)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each set, answered by each pair of its members; a row for each pair of options."""
+        """Return a question for each set, answered by each pair of its members; a row for each pair
+        of options."""
 
         def rows() -> Any:
             keys, row = np.unique(self.first * len(self.labels) + self.second, return_inverse=True)
             sides = (np.array(self.labels)[each] for each in np.divmod(keys, len(self.labels)))
-            return count_in_rows(PICKED, row, dict(zip("ab", sides, strict=True)), len(self.start) - 1)
+            return count_in_rows(
+                PICKED, row, dict(zip("ab", sides, strict=True)), len(self.start) - 1
+            )
 
         return Questions(self.start, self.counts, find_rows=rows)
 
@@ -66,7 +77,9 @@ class Picks(Frozen):
         sizes = np.diff(self.start)
         there = np.repeat(sets, sizes)
         start = np.cumsum([0, *sizes[sets]])
-        return self._made_of(self.labels, start, self.first[there], self.second[there], self.counts[there])
+        return self._made_of(
+            self.labels, start, self.first[there], self.second[there], self.counts[there]
+        )
 
     def __str__(self) -> str:
         options, sets = plural(len(self.labels), "option"), plural(len(self.start) - 1, "set")

@@ -1,7 +1,8 @@
-"""A model of picks: every option has a worth, and a pair is picked in proportion to the product of its two worths.
+"""A model of picks: every option has a worth, and a pair is picked in proportion to the product of
+its two worths.
 
-P({i, j} | S) = u_i u_j / sum_{k < l in S} u_k u_l, log u_i ~ Normal(0, 1). The chains are random walks of Metropolis.
-"""
+P({i, j} | S) = u_i u_j / sum_{k < l in S} u_k u_l, log u_i ~ Normal(0, 1). The chains are random
+walks of Metropolis."""
 
 from typing import Any
 
@@ -27,7 +28,9 @@ def answers_of(log_worth: np.ndarray, data: Picks) -> AnswerProbabilities:
         start = data.start[some.start : some.stop + 1]
         places = slice(start[0], start[-1])
         value = np.exp(log_worth[:, data.first[places]] + log_worth[:, data.second[places]])
-        return value / np.repeat(np.add.reduceat(value, start[:-1] - start[0], axis=1), np.diff(start), axis=1)
+        return value / np.repeat(
+            np.add.reduceat(value, start[:-1] - start[0], axis=1), np.diff(start), axis=1
+        )
 
     return of_questions
 
@@ -53,24 +56,34 @@ class PickedWorths(Sampled):
     def quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
         worth = self._fitted()["posterior"]["log_worth"]
-        return {f"log_worth[{each}]": worth.sel(option=each).values for each in worth["option"].values}
+        return {
+            f"log_worth[{each}]": worth.sel(option=each).values for each in worth["option"].values
+        }
 
     def check(self, random_seed: Any = None, ci: float = 0.89) -> Any:
         """Hold how often each pair was picked against replicates of the model."""
         asked, worths = self.data_.questions(), self._worths()
         worths = worths[spaced_draws(len(worths), len(asked.counts))]
-        people = [AlikeRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])]
+        people = [
+            AlikeRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
+        ]
         return check_answers(asked, people, len(worths), random_seed, ci)
 
     def predictions(self, ci: float = 0.89) -> Any:
         """Return how often each pair was picked, with what the model predicts."""
         asked, worths = self.data_.questions(), self._worths()
-        people = [AlikeRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])]
+        people = [
+            AlikeRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
+        ]
         return predict_answers(asked, people, len(worths), ci)
 
     def predict_proba(self, data: Picks, return_se: bool = False) -> Any:
-        """Return the posterior mean probability of each pair of each set, and its Monte Carlo error if wanted."""
-        draws, asked = answers_of(self._worths(), data)(slice(0, len(data.start) - 1)), data.questions()
+        """Return the posterior mean probability of each pair of each set, and its Monte Carlo error
+        if wanted."""
+        draws, asked = (
+            answers_of(self._worths(), data)(slice(0, len(data.start) - 1)),
+            data.questions(),
+        )
         found = np.split(draws.mean(axis=0), asked.start[1:-1])
         errors = mean_errors(draws.T.reshape(len(asked.counts), CHAINS, -1))
         return (found, np.split(errors, asked.start[1:-1])) if return_se else found
@@ -97,7 +110,8 @@ def _chain(data: Picks, draws: int, rng: np.random.Generator) -> np.ndarray:
             there = log_density(proposed)
             if np.log(rng.random()) < there - here:
                 at, here = proposed, there
-        at = at - at.mean() + rng.standard_normal() / np.sqrt(n)  # about which the answers say nothing
+        # about which the answers say nothing
+        at = at - at.mean() + rng.standard_normal() / np.sqrt(n)
         here = log_density(at)
         kept.append(at)
     return np.array(kept[TUNE:])

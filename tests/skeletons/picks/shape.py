@@ -1,4 +1,5 @@
-"""The shape of table: an answer a row, with the set that was shown and the two options that were picked."""
+"""The shape of table: an answer a row, with the set that was shown and the two options that were
+picked."""
 
 from thali._reading.shape import Reading, Shape
 from thali._reading.table import RawTable
@@ -18,8 +19,12 @@ def match(table: RawTable) -> Reading | None:
 
 
 def _converted(table: RawTable) -> tuple[Picks, str]:
-    data = Picks(*([str(cell).split("|") for cell in table.frame[name]] for name in ("shown", "picked")))
+    data = Picks(
+        *([str(cell).split("|") for cell in table.frame[name]] for name in ("shown", "picked"))
+    )
     return data, f"{HOW}: {data}"
 
 
-SHAPES = (Shape(NAME, KIND, match, expected="the columns 'shown' and 'picked', options between bars"),)
+SHAPES = (
+    Shape(NAME, KIND, match, expected="the columns 'shown' and 'picked', options between bars"),
+)

@@ -10,7 +10,8 @@ from thali.errors import DataError
 
 
 class Ratings(Frozen):
-    """Ratings of objects, a number each: equal fields make equal data, and nothing can be changed."""
+    """Ratings of objects, a number each: equal fields make equal data, and nothing can be
+    changed."""
 
     _FIELDS = ("labels", "object", "values")
     kind = "ratings on a scale"
@@ -34,7 +35,10 @@ class Ratings(Frozen):
         values = pd.to_numeric(frame[rating], errors="coerce").to_numpy(float)
         if np.isnan(values).any():
             row = frame.index[int(np.isnan(values).argmax())]
-            raise DataError(f"The rating in row {row}, column {rating!r}, is missing; fill it in or remove the row.")
+            raise DataError(
+                f"The rating in row {row}, column {rating!r}, is missing; fill it in or remove the"
+                " row."
+            )
         return cls(frame[option], values)
 
     def take(self, which: np.ndarray) -> "Ratings":

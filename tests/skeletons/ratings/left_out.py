@@ -37,15 +37,27 @@ class Answers(Splitter):
 
 
 class RatingScorer(GaussianScorer):
-    """ln of the posterior mean of the normal density of each rating; whoever scores otherwise derives from `Scorer`."""
+    """ln of the posterior mean of the normal density of each rating; whoever scores otherwise
+    derives from `Scorer`."""
 
     counted = "ratings"
-    table = ("log_score", "difference", "difference_se", "squared_error", "squared_error_se", "ratings", "r_hat")
+    table = (
+        "log_score",
+        "difference",
+        "difference_se",
+        "squared_error",
+        "squared_error_se",
+        "ratings",
+        "r_hat",
+    )
     units, unit, called = "ratings", "rating", "ratings"
     legend = "log score: mean log predictive density of the ratings, larger is better."
 
     def headline(self, table: Any, best: str) -> str:
-        return f"{best} predicts held-out ratings best: log score {table.loc[best, 'log_score']:.3f} per rating."
+        return (
+            f"{best} predicts held-out ratings best: log score"
+            f" {table.loc[best, 'log_score']:.3f} per rating."
+        )
 
     def prediction(self, row: Any) -> str:
         return f"{row.object} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"

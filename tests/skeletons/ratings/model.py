@@ -1,8 +1,8 @@
 """A model of ratings: every object has a mean, and all ratings the same standard deviation.
 
-y_i ~ Normal(mu_object(i), sigma^2), p(mu, sigma) proportional to 1 / sigma. Its posterior is drawn from directly:
-sigma^2 is the sum of squares over a chi-squared variable, and mu normal about the means of the objects.
-"""
+y_i ~ Normal(mu_object(i), sigma^2), p(mu, sigma) proportional to 1 / sigma. Its posterior is drawn
+from directly: sigma^2 is the sum of squares over a chi-squared variable, and mu normal about the
+means of the objects."""
 
 from typing import Any
 
@@ -47,7 +47,10 @@ class MeanRatings(Sampled):
     def quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
         posterior = self._fitted()["posterior"]
-        means = {f"mean[{each}]": posterior["mean"].sel(option=each).values for each in posterior["option"].values}
+        means = {
+            f"mean[{each}]": posterior["mean"].sel(option=each).values
+            for each in posterior["option"].values
+        }
         return {**means, "sigma": posterior["sigma"].values}
 
     def predict_left_out(self, part: Ratings) -> tuple[np.ndarray, np.ndarray]:
@@ -67,6 +70,8 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
     posterior = {"mean": (("chain", "draw", "option"), mean), "sigma": (("chain", "draw"), sigma)}
     groups = {
         "posterior": xarray.Dataset(posterior, coordinates),
-        "observed_data": xarray.Dataset({"rating": ("row", data.values), "object": ("row", data.object)}),
+        "observed_data": xarray.Dataset(
+            {"rating": ("row", data.values), "object": ("row", data.object)}
+        ),
     }
     return tree_of(groups, origin())

@@ -8,12 +8,24 @@ from .data import Ratings
 from .spec import KIND
 
 NAME = "list of ratings"
-RATED = ALTERNATIVE.but(name="option", meaning="what was rated", vague=f"object objects {ALTERNATIVE.vague}")
-RATING = Role("rating", "the rating", NUMBER, "rating stars", "bewertung sterne", "note", "nota", vague="score")
+RATED = ALTERNATIVE.but(
+    name="option", meaning="what was rated", vague=f"object objects {ALTERNATIVE.vague}"
+)
+RATING = Role(
+    "rating",
+    "the rating",
+    NUMBER,
+    "rating stars",
+    "bewertung sterne",
+    "note",
+    "nota",
+    vague="score",
+)
 
 
 def match(table: RawTable, option: str | None = None, rating: str | None = None) -> Reading | None:
-    """A table with both columns, by their names or named; nothing is converted, and nothing is raised."""
+    """A table with both columns, by their names or named; nothing is converted, and nothing is
+    raised."""
     own = by_plain_name(table.names)
     rated, rating = option or RATED.among(own), rating or RATING.among(own)
     if not table.named or rated is None or rating is None:

@@ -22,7 +22,13 @@ MEAN_RATINGS = ModelSpec(
     data=(KIND,),
     answers="how objects are rated on average",
     options=(
-        Option("rating", "Of ratings: the column of the rating.", to=DATA, default="recognised", metavar="COLUMN"),
+        Option(
+            "rating",
+            "Of ratings: the column of the rating.",
+            to=DATA,
+            default="recognised",
+            metavar="COLUMN",
+        ),
         NUMBER_OF_DRAWS,
         SEED,
     ),

@@ -21,10 +21,14 @@ from thali._surfaces.app.studies import EVIDENCE, Studies
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]
 
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000)
-PAIRS = "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\nbeer,tea,13\n"
+PAIRS = (
+    "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\n"
+    "beer,tea,13\n"
+)
 SQUARE = ",tea,milk,beer,wine\ntea,1,.7,.1,.2\nmilk,.7,1,.2,.1\nbeer,.1,.2,1,.8\nwine,.2,.1,.8,1\n"
 RANKING = "person,1st,2nd,3rd\n" + "".join(
-    f"p{k},{','.join(('tea', 'milk', 'beer') if k % 3 else ('beer', 'tea', 'milk'))}\n" for k in range(12)
+    f"p{k},{','.join(('tea', 'milk', 'beer') if k % 3 else ('beer', 'tea', 'milk'))}\n"
+    for k in range(12)
 )
 TRIPLETS = "left,middle,right,odd\n" + "".join(
     f"{a},{b},{c},{odd}\n" * 6
@@ -49,8 +53,19 @@ class Server:
     """`thali app`, and what it printed."""
 
     def __init__(self, folder, *options):
-        command = [sys.executable, "-m", "thali", "app", "--no-browser", "--folder", str(folder), *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = [
+            sys.executable,
+            "-m",
+            "thali",
+            "app",
+            "--no-browser",
+            "--folder",
+            str(folder),
+            *options,
+        ]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         assert self.process.stdout is not None
         self.address = re.search(r"http\S+", self.process.stdout.readline())[0]
 
@@ -119,7 +134,9 @@ class User:
         self.page.locator("main").get_by_text(text).locator("visible=true").first.wait_for()
 
     def drop(self, name, content):
-        self.page.locator("#upload").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content.encode()})
+        self.page.locator("#upload").set_input_files(
+            {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
+        )
         self.heading("How the table was read")
 
     def click(self, name):
@@ -139,7 +156,9 @@ class User:
 
     def screen(self, name, among="This study"):
         """Another screen of the study."""
-        self.page.get_by_role("navigation", name=among).get_by_role("link", name=name, exact=True).click()
+        self.page.get_by_role("navigation", name=among).get_by_role(
+            "link", name=name, exact=True
+        ).click()
         self.page.locator(".screens a[aria-current]", has_text=re.compile(f"^{name}$")).wait_for()
 
     def report(self):
@@ -151,7 +170,9 @@ class User:
     def look(self, name="", widths=WIDTHS[:1], schemes=("light",)):
         """Nothing is wrong with the page, at these widths."""
         assert self.said == []
-        assert [url for url in self.asked if not url.startswith((self.home, "data:", "blob:"))] == []
+        assert [
+            url for url in self.asked if not url.startswith((self.home, "data:", "blob:"))
+        ] == []
         for width in widths:
             for scheme in schemes:
                 self.page.set_viewport_size({"width": width, "height": 900})
@@ -185,8 +206,13 @@ def test_from_a_file_to_its_report(user):
     user.option("Method").select_option("maximum-likelihood")
     user.click("Fit the model")
     assert "tea" in user.report()
-    tall, window = user.page.evaluate("[document.querySelector('iframe').clientHeight, innerHeight]")
-    assert tall > 0.7 * window and user.page.evaluate("document.documentElement.scrollHeight") <= window
+    tall, window = user.page.evaluate(
+        "[document.querySelector('iframe').clientHeight, innerHeight]"
+    )
+    assert (
+        tall > 0.7 * window
+        and user.page.evaluate("document.documentElement.scrollHeight") <= window
+    )
     with user.page.expect_download() as sent:
         user.click("Download the report")
     assert Path(sent.value.path()).read_text().startswith("<!doctype html>")
@@ -242,7 +268,10 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.heading(ATTACKS[0])
     with user.page.expect_download() as sent:
         user.click("Download the folder")
-    assert sent.value.suggested_filename.endswith(".zip") and Path(sent.value.path()).stat().st_size > 10_000
+    assert (
+        sent.value.suggested_filename.endswith(".zip")
+        and Path(sent.value.path()).stat().st_size > 10_000
+    )
     user.look()
 
 
@@ -275,7 +304,9 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.screen("Tests")
     user.page.get_by_label("Question").select_option("group")
     user.click("Answer")
-    user.page.frame_locator("iframe[title='Result of the test']").get_by_role("heading").first.wait_for()
+    user.page.frame_locator("iframe[title='Result of the test']").get_by_role(
+        "heading"
+    ).first.wait_for()
     user.look("test-of-groups")
 
 
@@ -299,7 +330,9 @@ def test_the_whole_path(user, name, content, options):
         user.ask()
         user.page.get_by_label("Product classes").check()
         assert user.option("Method").count() == 1
-        user.page.locator("select[data-of=price]").locator("visible=true").select_option("less is better")
+        user.page.locator("select[data-of=price]").locator("visible=true").select_option(
+            "less is better"
+        )
         everywhere(user, "experiment-classes")
         user.page.get_by_label("Multinomial logit").check()
     everywhere(user, f"{name}-setup")
@@ -324,10 +357,14 @@ def test_the_whole_path(user, name, content, options):
         user.screen("Tests")
         user.page.get_by_label("Question").select_option("transitivity")
         user.click("Answer")
-        user.page.frame_locator("iframe[title='Result of the test']").get_by_role("heading").first.wait_for()
+        user.page.frame_locator("iframe[title='Result of the test']").get_by_role(
+            "heading"
+        ).first.wait_for()
         user.screen("Compare")
         user.click("Compare models")
-        user.page.frame_locator("iframe[title='Comparison report']").get_by_role("heading").first.wait_for()
+        user.page.frame_locator("iframe[title='Comparison report']").get_by_role(
+            "heading"
+        ).first.wait_for()
         everywhere(user, f"{name}-compared")
         user.screen("Files")
         everywhere(user, f"{name}-files")
@@ -349,7 +386,9 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     user.screen("Evidence")
     user.look("evidence-asked")
     (study,) = Studies(folder).all()
-    study.write(EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True))
+    study.write(
+        EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True)
+    )
     monkeypatch.chdir(study.path)
     study.write(f"{EVIDENCE}.end", child.carried_out(EVIDENCE, child.DO[EVIDENCE], study, 1))
     user.page.reload()
@@ -446,7 +485,12 @@ def test_a_report_runs_its_own_script_which_reaches_nothing(browser, server, fol
     frame = user.page.frame_locator("iframe[title=Report]")
     frame.get_by_text("kept from the network").wait_for()
     said = frame.locator("p").all_inner_texts()
-    assert said == ["the simulator runs", "kept from the app", "kept from the key", "kept from the network"]
+    assert said == [
+        "the simulator runs",
+        "kept from the app",
+        "kept from the key",
+        "kept from the network",
+    ]
     with user.page.expect_popup() as opened:
         user.click("Open in a new tab")
     opened.value.get_by_text("kept from the network").wait_for()
@@ -512,7 +556,17 @@ def test_a_stranger_sees_a_question_for_the_key(browser, server):
 
 @pytest.mark.long
 def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
-    command = [sys.executable, "-m", "thali", "app", "--no-browser", "--folder", str(folder), "--host", "0.0.0.0"]
+    command = [
+        sys.executable,
+        "-m",
+        "thali",
+        "app",
+        "--no-browser",
+        "--folder",
+        str(folder),
+        "--host",
+        "0.0.0.0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = [process.stdout.readline() for _ in range(4)]

@@ -36,22 +36,41 @@ def impatient(monkeypatch):
 def all_routes(app):
     """Every address that shows or does something, with a method that it takes."""
     return [
-        (next(iter(route.methods - {"HEAD"})), route.path.format(study="x", run="fit", word="tree", screen="ask"))
+        (
+            next(iter(route.methods - {"HEAD"})),
+            route.path.format(study="x", run="fit", word="tree", screen="ask"),
+        )
         for route in app.app.routes
         if route.path.startswith("/api/")
     ]
 
 
 def requests(secret):
-    """Requests to a server with that key: group, method, path, headers, body, and the status that each must get."""
+    """Requests to a server with that key: group, method, path, headers, body, and the status that
+    each must get."""
     key, no, home, data = {"x-thali-key": secret}, {}, "/api/home", b'{"name": "celebrities"}'
-    for headers in (no, {"x-thali-key": ""}, {"x-thali-key": "wrong"}, {"x-thali-key": "ключ".encode()}):
+    for headers in (
+        no,
+        {"x-thali-key": ""},
+        {"x-thali-key": "wrong"},
+        {"x-thali-key": "ключ".encode()},
+    ):
         yield "keys", "GET", home, headers, b"", 401
     yield "keys", "GET", f"{home}?key={secret}&x-thali-key={secret}", no, b"", 401
-    yield "keys", "GET", home, {"cookie": f"x-thali-key={secret}", "authorization": f"Bearer {secret}"}, b"", 401
+    yield (
+        "keys",
+        "GET",
+        home,
+        {"cookie": f"x-thali-key={secret}", "authorization": f"Bearer {secret}"},
+        b"",
+        401,
+    )
 
     ours = "127.0.0.1 127.0.0.1:8000 localhost localhost:1 LOCALHOST [::1] [::1]:8000".split()
-    others = "evil.example evil.example:8000 127.0.0.1.evil.example localhost.evil.example 10.0.0.7 0.0.0.0 [::2] ::1"
+    others = (
+        "evil.example evil.example:8000 127.0.0.1.evil.example localhost.evil.example 10.0.0.7"
+        " 0.0.0.0 [::2] ::1"
+    )
     others += " 127.0.0.2 127.1 2130706433 localhost. evil.example@localhost"
     for host in ours:
         yield "hosts", "GET", home, key | {"host": host}, b"", 200
@@ -59,18 +78,32 @@ def requests(secret):
         yield "hosts", "GET", home, key | {"host": host}, b"", 421
 
     yield "origins", "GET", home, key | {"origin": HOME}, b"", 200
-    others = "http://evil.example http://127.0.0.1:9000 https://127.0.0.1:8000 http://127.0.0.1 http://localhost:8000"
+    others = (
+        "http://evil.example http://127.0.0.1:9000 https://127.0.0.1:8000 http://127.0.0.1"
+        " http://localhost:8000"
+    )
     for origin in (*others.split(), "null", ""):
         yield "origins", "POST", "/api/dataset", key | {"origin": origin}, data, 403
 
     for site in ("same-origin", "none", "same-site", "cross-site", "x"):
         status = 200 if site in ("same-origin", "none") else 403
-        yield "sites", "GET", "/", {"sec-fetch-site": site}, b"", 200  # a link to the page, which shows nothing
+        # a link to the page, which shows nothing
+        yield "sites", "GET", "/", {"sec-fetch-site": site}, b"", 200
         yield "sites", "GET", "/static/app.js", {"sec-fetch-site": site}, b"", status
         yield "sites", "GET", home, key | {"sec-fetch-site": site}, b"", status
-        yield "sites", "POST", "/api/dataset", key | {"sec-fetch-site": site}, b"[]", status if status == 403 else 400
+        yield (
+            "sites",
+            "POST",
+            "/api/dataset",
+            key | {"sec-fetch-site": site},
+            b"[]",
+            status if status == 403 else 400,
+        )
 
-    up = "%2e%2e ..%2f.. %2e%2e%2fguard.py ..%5cguard.py guard.py app.js/.. app.js%00 /etc/passwd . %00".split()
+    up = (
+        "%2e%2e ..%2f.. %2e%2e%2fguard.py ..%5cguard.py guard.py app.js/.. app.js%00 /etc/passwd ."
+        " %00"
+    ).split()
     for name in up:
         yield "paths", "GET", f"/static/{name}", key, b"", 404
     for name in (*up[:8], "20260101-0000-0000000g", "20260101-0000-00000000%2f.."):
@@ -84,7 +117,14 @@ def requests(secret):
     forms = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")
     for form in forms:  # what a page elsewhere may send without asking
         yield "forms", "POST", "/api/dataset", {"content-type": form}, data, 401
-        yield "forms", "POST", "/api/dataset", {"content-type": form, "origin": "http://evil.example"}, data, 403
+        yield (
+            "forms",
+            "POST",
+            "/api/dataset",
+            {"content-type": form, "origin": "http://evil.example"},
+            data,
+            403,
+        )
 
     for length in ("-1", "many", "1e3", "5, 5", "0x5", str(3 << 30)):
         yield "lengths", "POST", "/api/upload", key | {"content-length": length}, b"x", 413
@@ -149,7 +189,13 @@ def test_an_upload_may_be_as_large_as_the_limit(client, childless, monkeypatch, 
 def test_a_body_that_does_not_come_is_not_waited_for(app, client, monkeypatch):
     app_runs.limit_body(monkeypatch, 0.05)
     headers = [(b"host", b"127.0.0.1"), (b"x-thali-key", client.headers["x-thali-key"].encode())]
-    scope = {"type": "http", "method": "POST", "path": "/api/dataset", "headers": headers, "query_string": b""}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/dataset",
+        "headers": headers,
+        "query_string": b"",
+    }
     sent = []
 
     async def receive():
@@ -201,7 +247,9 @@ def test_the_name_of_an_upload_is_no_path(client, children_here, name):
     assert len(study.title) <= 200
 
 
-@pytest.mark.parametrize("study", ["..", "../x", "%2e%2e", "20260101-0000-0000000g", "20260101-0000-00000000/..", "x"])
+@pytest.mark.parametrize(
+    "study", ["..", "../x", "%2e%2e", "20260101-0000-0000000g", "20260101-0000-00000000/..", "x"]
+)
 def test_a_study_is_named_by_its_name_alone(client, study):
     assert client.get(f"/api/study/{study}").status_code == 404
     assert client.studies.named(study) is None
@@ -218,7 +266,16 @@ def test_no_file_but_those_of_results_is_given(client, children_here):
     address = client.go("/dataset", name="celebrities")
     (client.studies.folder / "report.html").write_text("a secret")
     assert client.post(f"/api{address}/ticket", json={"what": "../view"}).status_code == 404
-    for what in ("fit/../study.json", "../study", "study.json", "fit/", "read/view", "fit/csv", "", "fit"):
+    for what in (
+        "fit/../study.json",
+        "../study",
+        "study.json",
+        "fit/",
+        "read/view",
+        "fit/csv",
+        "",
+        "fit",
+    ):
         assert client.post(f"/api{address}/ticket", json={"what": what}).status_code == 404
 
 
@@ -236,20 +293,30 @@ def test_a_link_in_a_folder_of_results_is_not_given(client, childless, tmp_path,
         for file in other.iterdir():
             (folder / file.name).symlink_to(file)
     for kind in ("view", "report", "posterior", "xlsx", "csv"):
-        assert client.post(f"/api{address}/ticket", json={"what": f"fit/{kind}"}).status_code == 404, kind
+        assert (
+            client.post(f"/api{address}/ticket", json={"what": f"fit/{kind}"}).status_code == 404
+        ), kind
 
 
 def test_a_path_is_no_value_of_an_option(client, children_here):
     address = client.go("/dataset", name="celebrities")
     refused = client.go(f"{address}/fit", model="elimination-by-aspects", aspects="/etc/passwd")
     says(refused, "must be one of")
-    started = client.go(f"{address}/fit", model="elimination-by-aspects", tree="/etc/passwd", aspects="file", draws="x")
+    started = client.go(
+        f"{address}/fit",
+        model="elimination-by-aspects",
+        tree="/etc/passwd",
+        aspects="file",
+        draws="x",
+    )
     assert "integer" in started  # and the tree was left out
     assert client.post(f"/api{address}/file/..%2Fx", content=b"").status_code == 404
     assert client.post(f"/api{address}/file/nothing", content=b"").status_code == 404
 
 
-@pytest.mark.parametrize("file", ["/etc/passwd", "../other.csv", "data.csv/../../x", "/dev/zero", "study.json", 5])
+@pytest.mark.parametrize(
+    "file", ["/etc/passwd", "../other.csv", "data.csv/../../x", "/dev/zero", "study.json", 5]
+)
 def test_a_study_has_data_in_its_own_folder_alone(client, children_here, file):
     study = client.studies.new("a title", dataset="celebrities")
     study.write("study", {"title": "a title", "created": "2026-01-01T00:00:00+00:00", "file": file})
@@ -284,7 +351,19 @@ def test_a_download_in_csv_holds_no_formula(client, childless):
     address = client.go("/dataset", name="celebrities")
     folder = client.study(address).path / "test"
     folder.mkdir()
-    cells = ["=HYPERLINK(1)", "@SUM(1)", "-1+1|cmd", "+a", "\t=1", "-0.5", "+3", "-inf", "plain=", 'a,"b"\nc', ""]
+    cells = [
+        "=HYPERLINK(1)",
+        "@SUM(1)",
+        "-1+1|cmd",
+        "+a",
+        "\t=1",
+        "-0.5",
+        "+3",
+        "-inf",
+        "plain=",
+        'a,"b"\nc',
+        "",
+    ]
     table = io.StringIO()
     csv.writer(table, lineterminator="\n").writerows([["x", "y"], *([cell, "1"] for cell in cells)])
     (folder / "t.csv").write_text(table.getvalue())
@@ -340,7 +419,9 @@ class Wire:
 
 
 def connected(state=None):
-    made = Connection(uvicorn.Config(lambda scope: None), state or ServerState(), {}, clock := Clock())
+    made = Connection(
+        uvicorn.Config(lambda scope: None), state or ServerState(), {}, clock := Clock()
+    )
     made.connection_made(wire := Wire())
     return made, clock, wire
 
@@ -371,7 +452,11 @@ def test_there_are_only_so_many_connections_at_once():
     assert not any(wire.closed or wire.sent for _, _, wire in held)
     refused, _, wire = connected(state)
     head, _, body = wire.sent.partition(b"\r\n\r\n")
-    assert wire.closed and head.startswith(b"HTTP/1.1 503 ") and "try again" in json.loads(body)["problem"]
+    assert (
+        wire.closed
+        and head.startswith(b"HTTP/1.1 503 ")
+        and "try again" in json.loads(body)["problem"]
+    )
     for each in (refused, held[0][0]):
         each.connection_lost(None)
     assert not connected(state)[2].closed

@@ -23,8 +23,15 @@ from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.studies import FIT, READ, Studies
 
 pytestmark = pytest.mark.fit
-PAIRS = "winner,loser\n" + "".join(f"{a},{b}\n" for a, b in ("ab", "bc", "ac", "ca", "ba") for _ in range(6))
-ASKED = {"model": "elimination-by-aspects", "typed": {"draws": 300_000, "seed": 1}, "paths": [], "has_cores": True}
+PAIRS = "winner,loser\n" + "".join(
+    f"{a},{b}\n" for a, b in ("ab", "bc", "ac", "ca", "ba") for _ in range(6)
+)
+ASKED = {
+    "model": "elimination-by-aspects",
+    "typed": {"draws": 300_000, "seed": 1},
+    "paths": [],
+    "has_cores": True,
+}
 PLANTED = "raise ImportError('this file was run')\n"
 
 
@@ -57,15 +64,20 @@ def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited on Linux alone")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the memory of a process is limited on Linux alone"
+)
 def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
     study = Studies(tmp_path).new("large.csv", file="data.csv")
     (study.path / "data.csv").write_text("winner,loser\n" + "tea,milk\n" * 3_000_000)
     study.write(READ, {})
     limited = (
-        "import sys; from thali._surfaces.app import child; child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
+        "import sys; from thali._surfaces.app import child; child.MEMORY_TO_READ = 1 << 28;"
+        " child.main(*sys.argv[1:])"
     )
-    subprocess.run([sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True)
+    subprocess.run(
+        [sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True
+    )
     said(study.read("read.end")["message"], "The table does not fit")
 
 
@@ -74,8 +86,12 @@ def test_no_file_of_the_folder_is_run_by_a_worker_of_a_comparison(among_planted_
     (among_planted_files / "t.csv").write_text(PAIRS)
     # as the script `thali` has it
     command = "import sys; sys.path.pop(0); from thali._surfaces.cli import main; main()"
-    words = "compare t.csv --models unique,1 --draws 20 --tune 5 --chains 1 --cores 2 --seed 1".split()
-    done = subprocess.run([sys.executable, "-c", command, *words], capture_output=True, text=True, timeout=PATIENCE)
+    words = (
+        "compare t.csv --models unique,1 --draws 20 --tune 5 --chains 1 --cores 2 --seed 1".split()
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command, *words], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0 and "was run" not in done.stderr, done.stderr
 
 
@@ -93,11 +109,14 @@ def test_a_child_that_dies_says_why(client, monkeypatch):
 def test_the_key_is_in_no_list_of_processes(tmp_path):
     browser, told = tmp_path / "browser", tmp_path / "told"
     browser.write_text(
-        f'#!/bin/sh\npage="${{1#file://}}"\n(ls -l "$page"; echo "$@"; cat "$page") >{told}.new\nmv {told}.new {told}\n'
+        '#!/bin/sh\npage="${1#file://}"\n(ls -l "$page"; echo "$@"; cat "$page")'
+        f" >{told}.new\nmv {told}.new {told}\n"
     )
     browser.chmod(0o700)
     command = [sys.executable, "-m", "thali", "app", "--folder", str(tmp_path / "studies")]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"BROWSER": f"{browser} %s"})
+    server = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"BROWSER": f"{browser} %s"}
+    )
     try:
         assert server.stdout is not None
         address = re.search(r"http\S+", server.stdout.readline())[0]
@@ -120,7 +139,8 @@ def study_to_fit(folder):
     return study
 
 
-# A child whose fit is sent SIGTERM where an exception would be lost, as in an import or a function that Python calls.
+# A child whose fit is sent SIGTERM where an exception would be lost, as in an import or a function
+# that Python calls.
 LOST = """
 import os, signal, sys, time
 from thali._surfaces.app import child
@@ -146,14 +166,19 @@ child.main("fit", sys.argv[1], "1")
 def test_a_stop_is_never_lost(tmp_path, where):
     study = study_to_fit(tmp_path)
     here = {
-        "an import": "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(9)\nexcept BaseException: pass\n",
+        "an import": "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(9)\nexcept"
+        " BaseException: pass\n",
         "a finaliser": "from __main__ import Lost\nLost()\n",
-        "a lock": "import threading\nthreading.Timer(0.2, os.kill, [os.getpid(), signal.SIGTERM]).start()\n"
-        f"try:\n    threading.Event().wait({PATIENCE})\nexcept BaseException: pass\n",
+        "a lock": "import threading\nthreading.Timer(0.2, os.kill, [os.getpid(),"
+        f" signal.SIGTERM]).start()\ntry:\n    threading.Event().wait({PATIENCE})\nexcept"
+        " BaseException: pass\n",
     }
     (study.path / "imported.py").write_text(f"import os, signal, time\n{here[where]}")
     done = subprocess.run(
-        [sys.executable, "-c", LOST, str(study.path)], capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, "-c", LOST, str(study.path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert "lost" not in done.stdout, done.stdout
     assert study.read("fit.end").get("code") == 130, done.stderr
@@ -171,16 +196,26 @@ def stopped_after(folder, seconds):
     child.wait(PATIENCE)
     assert children.state(study, FIT) in (runs.ENDED, runs.STOPPED)
     was_killed = children.state(study, FIT) == runs.STOPPED
-    return runs.ended(study, FIT) | {"was_killed": was_killed, "seconds": seconds, "log": study.log(FIT)}
+    return runs.ended(study, FIT) | {
+        "was_killed": was_killed,
+        "seconds": seconds,
+        "log": study.log(FIT),
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
 @pytest.mark.parametrize(
     ("index", "is_reported"),
-    [(None, False), ({"recorded": []}, False), ({"recorded": [0, 0]}, False), ({"recorded": [0, 3]}, True)],
+    [
+        (None, False),
+        ({"recorded": []}, False),
+        ({"recorded": [0, 0]}, False),
+        ({"recorded": [0, 3]}, True),
+    ],
 )
 def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is_reported):
-    """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not refused."""
+    """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not
+    refused."""
     reported = []
 
     def fit(model, data, **run):
@@ -212,12 +247,16 @@ def test_what_was_drawn_before_a_stop_is_shown(tmp_path):
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
 def test_stops_in_the_first_seconds(tmp_path):
-    """28 fits, each stopped at another moment: all end, none goes on drawing, none blocks the next."""
+    """28 fits, each stopped at another moment: all end, none goes on drawing, none blocks the
+    next."""
     rng, ends = np.random.default_rng(3), []
     for number, seconds in enumerate(rng.uniform(0, 6, 28)):
         ends.append(stopped_after(tmp_path / str(number), seconds))
     failed = [end for end in ends if end["code"] != 130 and not end["was_killed"]]
-    print(f"{len(ends)} stops, {sum(end['was_killed'] for end in ends)} before the handler, {len(failed)} failed")
+    print(
+        f"{len(ends)} stops, {sum(end['was_killed'] for end in ends)} before the handler,"
+        f" {len(failed)} failed"
+    )
     assert not failed
 
 
@@ -235,23 +274,42 @@ def asked(address, key="", host=None):
     """The status of the start page's request at an address."""
     place, port = address
     connection = http.client.HTTPConnection(place, port, timeout=PATIENCE)
-    connection.request("GET", "/api/home", headers={"x-thali-key": key} | ({"Host": host} if host else {}))
+    connection.request(
+        "GET", "/api/home", headers={"x-thali-key": key} | ({"Host": host} if host else {})
+    )
     with connection.getresponse() as response:
         return response.status
 
 
 @pytest.mark.long
 def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
-    command = [sys.executable, "-u", "-m", "thali", "app", "--host", "0.0.0.0", "--folder", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "thali",
+        "app",
+        "--host",
+        "0.0.0.0",
+        "--folder",
+        str(tmp_path),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         sentence = [server.stdout.readline() for _ in range(4)]
         port = int(re.search(r"http://0\.0\.0\.0:(\d+)/\n", sentence[2])[1])
         password = sentence[3].removeprefix("password: ").strip()
-        assert len(password) == 19 and password == password.lower() and not {"l", "0", "1", "o"} & set(password)
+        assert (
+            len(password) == 19
+            and password == password.lower()
+            and not {"l", "0", "1", "o"} & set(password)
+        )
         for place in {"127.0.0.1", own_address() or "127.0.0.1"}:
-            found = [asked((place, port), *how) for how in (("",), ("x",), (password, "evil.example"), (password,))]
+            found = [
+                asked((place, port), *how)
+                for how in (("",), ("x",), (password, "evil.example"), (password,))
+            ]
             assert found == [401, 401, 421, 200]
     finally:
         server.kill()
@@ -260,12 +318,24 @@ def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
 
 @pytest.mark.long
 def test_half_sent_requests_are_closed(tmp_path):
-    """300 at once, to a real server, which takes 128 and tells the others so; then it answers as before."""
-    command = [sys.executable, "-u", "-m", "thali", "app", "--no-browser", "--folder", str(tmp_path)]
+    """300 at once, to a real server, which takes 128 and tells the others so; then it answers as
+    before."""
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "thali",
+        "app",
+        "--no-browser",
+        "--folder",
+        str(tmp_path),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        place, port, key = re.search(r"http://(\S+):(\d+)/#key=(\S+)", server.stdout.readline()).groups()
+        place, port, key = re.search(
+            r"http://(\S+):(\d+)/#key=(\S+)", server.stdout.readline()
+        ).groups()
         waiting = [socket.create_connection((place, int(port)), PATIENCE) for _ in range(300)]
         for each in waiting:
             each.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
@@ -273,7 +343,11 @@ def test_half_sent_requests_are_closed(tmp_path):
         refused = [each for each in sentence if each.startswith(b"HTTP/1.1 503 ")]
         left = [each for each in sentence if each not in (b"", *refused)]
         print(f"{len(waiting)} half-sent requests, {len(refused)} refused, {len(left)} not closed")
-        assert not left and len(refused) == 300 - MAX_CONNECTIONS and asked((place, int(port)), key) == 200
+        assert (
+            not left
+            and len(refused) == 300 - MAX_CONNECTIONS
+            and asked((place, int(port)), key) == 200
+        )
         for each in waiting:
             each.close()
     finally:

@@ -1,4 +1,5 @@
-"""Every kind of data × model and method in the app: the tables of `thali fit`, or one sentence in words of the app."""
+"""Every kind of data × model and method in the app: the tables of `thali fit`, or one sentence in
+words of the app."""
 
 import pytest
 from helpers.combinations import FITTED, MODELS, TABLES, Combination, is_quick_as_python
@@ -16,16 +17,23 @@ OFFERED = [
     for model in MODELS
     if what.kind in SPECS[model.partition(" ")[0]].data
 ]
-BY_DEFAULT = {each.model.partition(" ")[0]: each for each in OFFERED}.values()  # the last of each model
+# the last of each model
+BY_DEFAULT = {each.model.partition(" ")[0]: each for each in OFFERED}.values()
 
 
 def case(combination):
-    return pytest.param(combination, marks=[] if combination in BY_DEFAULT else pytest.mark.long, id=str(combination))
+    return pytest.param(
+        combination,
+        marks=[] if combination in BY_DEFAULT else pytest.mark.long,
+        id=str(combination),
+    )
 
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize("combination", [case(each) for each in OFFERED])
-def test_the_app_finds_what_the_command_line_finds(combination, client, children_here, run, tmp_path, monkeypatch):
+def test_the_app_finds_what_the_command_line_finds(
+    combination, client, children_here, run, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     if is_quick_as_python(combination):
         run_as_python(monkeypatch)
@@ -37,7 +45,10 @@ def test_the_app_finds_what_the_command_line_finds(combination, client, children
     typed_there = run("fit", "table.csv", *words, "--out", "out")
 
     address = client.drop("table.csv", (tmp_path / "table.csv").read_bytes())
-    said = {word.removeprefix("--"): value for word, value in zip(table.words[::2], table.words[1::2], strict=True)}
+    said = {
+        word.removeprefix("--"): value
+        for word, value in zip(table.words[::2], table.words[1::2], strict=True)
+    }
     client.go(f"{address}/read", kind=table.kind, **said)
     form = {"model": name, "method": method, **{word: str(value) for word, value in typed.items()}}
     assert client.go(f"{address}/fit", **form) == address
@@ -45,7 +56,11 @@ def test_the_app_finds_what_the_command_line_finds(combination, client, children
     ended = study.read(f"{FIT}.end")
     assert ended["code"] == typed_there.code, ended["message"] + typed_there.err
     if ended["code"]:
-        assert ended["message"] and "--" not in ended["message"] and ended["message"] in Page(client.page(address)).text
+        assert (
+            ended["message"]
+            and "--" not in ended["message"]
+            and ended["message"] in Page(client.page(address)).text
+        )
         return
     written, here = (
         {path.name: path.read_bytes() for path in folder.glob("*.csv")}

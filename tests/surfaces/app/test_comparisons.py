@@ -1,4 +1,5 @@
-"""Which models are compared: those with a tick; how long it may take, and what groups are offered besides."""
+"""Which models are compared: those with a tick; how long it may take, and what groups are offered
+besides."""
 
 import html
 import json
@@ -24,7 +25,10 @@ from thali._data.kinds import (
 from thali._surfaces.app.comparisons import ticked
 from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, TOOK, TOOK_TO_COMPARE, Studies
 
-DRINKS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+DRINKS = (
+    b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\n"
+    b"beer,tea,1\n"
+)
 FITS = {
     **dict.fromkeys((PAIRS, CHOICES), "elimination-by-aspects"),
     **dict.fromkeys((SIMILARITIES, TRIPLETS), "additive-clustering"),
@@ -44,10 +48,15 @@ def study(tmp_path):
     ("table", "group"),
     [
         *((name, {"group": "sex"}) for name in ("pairs of people", "sets", "triplets")),
-        *((name, {}) for name in ("pairs", "sets", "similarities", "triplets", "experiment", "rows")),
+        *(
+            (name, {})
+            for name in ("pairs", "sets", "similarities", "triplets", "experiment", "rows")
+        ),
     ],
 )
-def test_every_model_that_is_offered_can_be_compared(client, children_here, table, group, monkeypatch):
+def test_every_model_that_is_offered_can_be_compared(
+    client, children_here, table, group, monkeypatch
+):
     what = TABLES[table]
     address = client.drop("table.csv", what.make().to_csv(index=False).encode())
     target = {"target": "y"} if table == "rows" else {}
@@ -64,15 +73,21 @@ def test_every_model_that_is_offered_can_be_compared(client, children_here, tabl
 def test_what_was_compared_stays_ticked(study):
     study.write("reading", {"kind": PAIRS})
     assert ticked(study, COMPARE) == ["Bradley-Terry-Luce", "shared aspects"]
-    study.write(COMPARE, comparisons.asked_to_compare(study, COMPARE, ["three shared aspects", "of nobody"]))
+    study.write(
+        COMPARE, comparisons.asked_to_compare(study, COMPARE, ["three shared aspects", "of nobody"])
+    )
     assert ticked(study, COMPARE) == ["three shared aspects"]
 
 
 def test_ties_are_compared_as_they_were_fitted(study):
     study.write("reading", {"kind": PAIRS})
     typed = {"ties": "half", "draws": "100"}
-    study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
-    assert comparisons.asked_to_compare(study, COMPARE, ["shared aspects"])["typed"] == {"ties": "half"}
+    study.write(
+        FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True}
+    )
+    assert comparisons.asked_to_compare(study, COMPARE, ["shared aspects"])["typed"] == {
+        "ties": "half"
+    }
 
 
 def call_fitted(study, model, typed):
@@ -98,7 +113,11 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
     names, chosen = boxes(page, "compare")
     assert len(names) == 4 and chosen == ["Bradley-Terry-Luce", "shared aspects"]
     weighed = client.page(f"{address}/evidence")
-    assert boxes(weighed, "evidence")[1] == ["Bradley-Terry-Luce", "shared aspects", "three shared aspects"]
+    assert boxes(weighed, "evidence")[1] == [
+        "Bradley-Terry-Luce",
+        "shared aspects",
+        "three shared aspects",
+    ]
     assert 'name="sensitivity" value="yes">' in weighed, "other priors take a few times as long"
     says(Page(page).text, "2 models", "6 fits")
     said(client.go(f"{address}/compare", models=""), "“Models”", "got none")
@@ -163,12 +182,22 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     call_fitted(study, "elimination-by-aspects", {"group": "Geschlecht"})
     page = client.page(f"{address}/compare")
     names, chosen = boxes(page, "compare")
-    assert chosen == names == ["Bradley-Terry-Luce with the same weights", "Bradley-Terry-Luce with weights by group"]
-    assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), "which is of one group alone"
+    assert (
+        chosen
+        == names
+        == ["Bradley-Terry-Luce with the same weights", "Bradley-Terry-Luce with weights by group"]
+    )
+    assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), (
+        "which is of one group alone"
+    )
     client.go(f"{address}/compare", models="\n".join(names))
     assert runs.ended(study, COMPARE)["message"] == ""
     page = client.page(f"{address}/compare")
-    assert 'data-what="compare/view"' in page and "Compare other models" in page and boxes(page, "compare")[1] == names
+    assert (
+        'data-what="compare/view"' in page
+        and "Compare other models" in page
+        and boxes(page, "compare")[1] == names
+    )
     report = client.file(address, "compare/view").text
     assert "Luce by group" in report
 

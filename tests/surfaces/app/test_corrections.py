@@ -15,7 +15,11 @@ from thali._surfaces.app.studies import COMPARE, FIT
 FOODS = "VP;links;rechts;Urteil\n" + "".join(
     f"{person};{a};{b};{side}\n"
     for person in (1, 2)
-    for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
+    for a, b, side in (
+        ("Eis", "Brot", "links"),
+        ("Brot", "Bier", "rechts"),
+        ("Bier", "Eis", "rechts"),
+    )
 )
 KEYS = FOODS.replace("Urteil", "Antwort").replace("links\n", "f\n").replace("rechts\n", "j\n")
 PHONES = "resp,task,alt,brand,price,choice\n" + "".join(
@@ -49,7 +53,12 @@ def test_a_message_has_the_field_that_it_names_beside_it(
     page = client.page(address)
     assert f"“{field}”" in Page(page).text and 'class="problem"' in page
     asked = asked_of(page)
-    assert asked.count(f'name="{word}"') == asked.count(" name=") == page.count(f'name="{word}"') == menus
+    assert (
+        asked.count(f'name="{word}"')
+        == asked.count(" name=")
+        == page.count(f'name="{word}"')
+        == menus
+    )
     assert "recognised" not in asked
     client.go(f"{address}/read", kind=kind, **{word: answer})
     page = client.page(address)
@@ -63,7 +72,9 @@ def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
 
 
 def test_an_argument_is_asked_for_once(client, children_here):
-    page = client.page(f"{client.drop('table.csv', FOODS.replace('Urteil', 'chosen').encode())}/data")
+    page = client.page(
+        f"{client.drop('table.csv', FOODS.replace('Urteil', 'chosen').encode())}/data"
+    )
     kinds = re.findall(r'data-kind="([^"]*)" hidden(.*?)(?=data-kind=|</form>)', page, re.DOTALL)
     assert len(kinds) == 6
     for kind, fields in kinds:
@@ -89,7 +100,9 @@ def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
     assert "inside" not in page
 
 
-def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here, monkeypatch, nothing_begins):
+def test_a_fit_that_is_stopped_after_its_draws_is_reported(
+    client, children_here, monkeypatch, nothing_begins
+):
     address = client.go("/dataset", name="celebrities")
     nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects")
@@ -112,7 +125,12 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
 
 @pytest.mark.parametrize(
     "settings, said",
-    [({}, True), ({"draws": "100"}, False), ({"method": "laplace"}, False), ({"method": "maximum-likelihood"}, False)],
+    [
+        ({}, True),
+        ({"draws": "100"}, False),
+        ({"method": "laplace"}, False),
+        ({"method": "maximum-likelihood"}, False),
+    ],
 )
 def test_a_page_says_that_the_aim_may_move(client, children_here, nothing_begins, settings, said):
     address = client.go("/dataset", name="celebrities")
@@ -128,7 +146,9 @@ def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_he
     study = client.study(address)
     study.remove("fit.queued")
     study.write("fit.end", {"code": 130})
-    assert "stopped" in Page(client.page("/home")).text and "The fit was stopped" in client.page(address)
+    assert "stopped" in Page(client.page("/home")).text and "The fit was stopped" in client.page(
+        address
+    )
 
 
 @pytest.mark.fit  # for its time
@@ -136,7 +156,10 @@ def test_downloads_are_called_after_the_data(client, children_here):
     address = client.drop('Früh/stück "1".csv', FOODS.replace("Urteil", "chosen").encode())
     client.go(f"{address}/fit", **FITS)
     for what, name in (("fit/report", "fit.html"), ("fit/csv", "fit-csv.zip")):
-        assert f'filename="Fr-h-st-ck-1-{name}"' in client.file(address, what).headers["content-disposition"]
+        assert (
+            f'filename="Fr-h-st-ck-1-{name}"'
+            in client.file(address, what).headers["content-disposition"]
+        )
     assert study_files(client, address)
 
 
@@ -149,10 +172,15 @@ TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
     f"{person};{block};{a};{b};{side}\n"
     for person in (1, 2)
     for block in ("Übung", "Haupt")
-    for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
+    for a, b, side in (
+        ("Eis", "Brot", "links"),
+        ("Brot", "Bier", "rechts"),
+        ("Bier", "Eis", "rechts"),
+    )
 )
 NOTICED = (
-    "The data include 6 rows in which 'Block' is 'Übung'; exclude such rows with “Rows to keep” = Block != 'Übung'."
+    "The data include 6 rows in which 'Block' is 'Übung'; exclude such rows with “Rows to"
+    " keep” = Block != 'Übung'."
 )
 
 
@@ -166,8 +194,14 @@ def shown_rows(page: str) -> list[list[str]]:
 def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(address)
-    assert NOTICED in Page(page).text and page.count('name="where"') == 2 and "(12 in total)" in page
-    assert page.index("First rows") < page.index("<details><summary>Was the table read") < page.rindex('name="where"')
+    assert (
+        NOTICED in Page(page).text and page.count('name="where"') == 2 and "(12 in total)" in page
+    )
+    assert (
+        page.index("First rows")
+        < page.index("<details><summary>Was the table read")
+        < page.rindex('name="where"')
+    )
     client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
     page = client.page(address)
     assert "6 comparisons" in Page(page).text
@@ -184,7 +218,10 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
     client.go(f"{address}/read", respondent="VP", where="VP > 0")
     form = client.page(address).partition("<form")[2].partition("</form>")[0]
     assert "Exclude these rows" in form
-    sent = {name: html.unescape(value) for name, value in re.findall(r'name="(.*?)" value="(.*?)"', form, re.DOTALL)}
+    sent = {
+        name: html.unescape(value)
+        for name, value in re.findall(r'name="(.*?)" value="(.*?)"', form, re.DOTALL)
+    }
     assert sent["respondent"] == "VP" and sent["where"] == "VP > 0\nBlock != 'Übung'"
     client.go(f"{address}/read", **sent)
     page = client.page(address)
@@ -201,7 +238,9 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
         ("Block == Huapt", ("“Rows to keep”", "'Huapt'", "12", "'Block'")),
     ],
 )
-def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, children_here, where, facts):
+def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(
+    client, children_here, where, facts
+):
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", where=where)
     page = client.page(address)
@@ -217,7 +256,11 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, ch
 @pytest.mark.fit
 def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_here):
     phones = PHONES.replace("resp,", "block,resp,").replace("\n", "\nmain,").removesuffix("main,")
-    phones = (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n").replace(",1,A,", ",left,A,").replace(",2,B,", ",right,B,")
+    phones = (
+        (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n")
+        .replace(",1,A,", ",left,A,")
+        .replace(",2,B,", ",right,B,")
+    )
     address = client.drop("phones.csv", phones.encode())
     client.go(f"{address}/read", where="block == main")
     page = client.page(address)
@@ -227,13 +270,17 @@ def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_he
 
 
 @pytest.mark.fit
-def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, children_here, nothing_begins):
+def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(
+    client, children_here, nothing_begins
+):
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", where="Block == Haupt")
     nothing_begins()
     client.go(f"{address}/fit", **FITS)
     study = client.study(address)
     assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
-    assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == ["Block == Haupt"]
+    assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == [
+        "Block == Haupt"
+    ]
     client.go(f"{address}/test", test="transitivity")
     assert study.read("test")["typed"]["where"] == ["Block == Haupt"]

@@ -1,4 +1,5 @@
-"""One damaged or foreign file in the folder of the studies: a line on the page, and nothing else."""
+"""One damaged or foreign file in the folder of the studies: a line on the page, and nothing
+else."""
 
 import json
 import shutil
@@ -29,7 +30,9 @@ HELD = {
 
 def wrong_types(content):
     """The same names with values of another kind."""
-    return json.dumps({key: 5 if isinstance(value, list | str) else "x" for key, value in content.items()}).encode()
+    return json.dumps(
+        {key: 5 if isinstance(value, list | str) else "x" for key, value in content.items()}
+    ).encode()
 
 
 DAMAGES = {
@@ -45,7 +48,18 @@ DAMAGES = {
     "a folder": None,
 }
 GETS = ("", "/fit/events")
-POSTS = ("/read", "/fit", "/more", "/compare", "/evidence", "/test", "/look", "/again", "/fit/go-on", "/fit/stop")
+POSTS = (
+    "/read",
+    "/fit",
+    "/more",
+    "/compare",
+    "/evidence",
+    "/test",
+    "/look",
+    "/again",
+    "/fit/go-on",
+    "/fit/stop",
+)
 POSTS += ("/who", "/ticket", "/file/tree")
 
 
@@ -65,7 +79,10 @@ def damage(study, name, how):
 def tried(client, address):
     """No request fails, whatever it asks for."""
     found = [client.get(f"/api{address}{path}") for path in GETS]
-    found += [client.post(f"/api{address}{path}", json={"model": ASKED["model"], "draws": "200"}) for path in POSTS]
+    found += [
+        client.post(f"/api{address}{path}", json={"model": ASKED["model"], "draws": "200"})
+        for path in POSTS
+    ]
     for each in found:
         assert each.status_code < 500, each.text
         if each.status_code >= 400:
@@ -79,18 +96,25 @@ def tried(client, address):
 @pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_file_costs_its_study_alone(client, childless, name, how):
     others = [FIT] if name.startswith("fit.") else []
-    healthy, study = study_with(client.studies), study_with(client.studies, READ, "reading", *others)
+    healthy, study = (
+        study_with(client.studies),
+        study_with(client.studies, READ, "reading", *others),
+    )
     damage(study, name, DAMAGES[how])
     page = client.page(f"/study/{study.name}")
     home = client.page("/home")
     assert home.count('class="what"><a href="/study/') == 2
     tried(client, f"/study/{study.name}")
-    if name in ("study", FIT) or (how not in ("of another", "wrong types") and name in ("reading", READ)):
+    if name in ("study", FIT) or (
+        how not in ("of another", "wrong types") and name in ("reading", READ)
+    ):
         assert "study cannot be read" in page
         assert f"{name}.json" in page
         assert name in (READ, "reading") or f"{name}.json" in home
     assert client.go(f"/study/{study.name}/delete") == "/"
-    assert [each.name for each in client.studies.all() if each.name in (study.name, healthy.name)] == [healthy.name]
+    assert [
+        each.name for each in client.studies.all() if each.name in (study.name, healthy.name)
+    ] == [healthy.name]
 
 
 @pytest.mark.fit
@@ -128,7 +152,10 @@ def test_two_may_delete_at_once(client, monkeypatch):
 def test_the_queue_outlives_what_is_wrong_with_one_study(tmp_path, monkeypatch, capsys):
     studies, begun = Studies(tmp_path), []
     (tmp_path / FOREIGN).touch()
-    broken, healthy = studies.new("broken", dataset="celebrities"), studies.new("healthy", dataset="celebrities")
+    broken, healthy = (
+        studies.new("broken", dataset="celebrities"),
+        studies.new("healthy", dataset="celebrities"),
+    )
     for study in (broken, healthy):
         study.write(FIT, ASKED)
         (study.path / "fit.queued").touch()
@@ -145,7 +172,9 @@ def test_the_queue_outlives_what_is_wrong_with_one_study(tmp_path, monkeypatch, 
     assert set(begun) == {healthy.name}
     assert capsys.readouterr().err.count("of somebody else") == 1
     state = children.state
-    monkeypatch.setattr(children, "state", lambda each, name: 1 / (each.name != broken.name) and state(each, name))
+    monkeypatch.setattr(
+        children, "state", lambda each, name: 1 / (each.name != broken.name) and state(each, name)
+    )
     begun.clear()
     children.tend()
     assert begun == [healthy.name]

@@ -1,4 +1,5 @@
-"""Every option of every model has a field, in words, and a field gives what the command line would."""
+"""Every option of every model has a field, in words, and a field gives what the command line
+would."""
 
 import re
 from pathlib import Path
@@ -21,12 +22,15 @@ ALL = {spec.name: spec for spec in FITTED}
 
 @pytest.fixture
 def dropped(client, children_here):
-    """A function of a kind of data: the address of a study of a small table of that kind, with columns of people."""
+    """A function of a kind of data: the address of a study of a small table of that kind, with
+    columns of people."""
 
     def drop(kind):
         frame = TABLES[OF_KIND[kind]].make()
         if kind == EXPERIMENTS:
-            frame = frame.assign(age=20 + 10 * frame["person"].map(sorted(set(frame["person"])).index))
+            frame = frame.assign(
+                age=20 + 10 * frame["person"].map(sorted(set(frame["person"])).index)
+            )
         address = client.drop("table.csv", frame.to_csv(index=False).encode())
         client.go(f"{address}/read", kind=kind, **({"target": "y"} if "y" in frame else {}))
         return address
@@ -36,23 +40,32 @@ def dropped(client, children_here):
 
 @pytest.fixture
 def asked_of(client, dropped, nothing_begins):
-    """A function of a model and a form: what the command line would be asked; or the problem, if there is one."""
+    """A function of a model and a form: what the command line would be asked; or the problem, if
+    there is one."""
 
     def ask(name, **form):
         address = dropped(ALL[name].data[0])
         nothing_begins()
-        gone = client.go(f"{address}/fit", model="BTL" if name == "bradley-terry-luce" else name, **form)
+        gone = client.go(
+            f"{address}/fit", model="BTL" if name == "bradley-terry-luce" else name, **form
+        )
         study = client.study(address)
         known = study.read("read").get("typed", {})
         typed = study.read("fit").get("typed", {})
-        return {key: value for key, value in typed.items() if key not in known} if gone == address else gone
+        return (
+            {key: value for key, value in typed.items() if key not in known}
+            if gone == address
+            else gone
+        )
 
     return ask
 
 
 def fields_of(page):
     """The words of the options that a page asks for."""
-    return set(re.findall(r'name="([\w-]+)"', page)) | set(re.findall(r'data-word="([\w-]+)"', page))
+    return set(re.findall(r'name="([\w-]+)"', page)) | set(
+        re.findall(r'data-word="([\w-]+)"', page)
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -63,8 +76,11 @@ def test_every_option_has_a_field_in_words(name, client, dropped):
         for page in (client.page(f"{address}/ask"), client.page(f"{address}/data")):
             found |= fields_of(page)
             assert "--" not in Page(page).text
-            assert not [label for label in re.findall(r"<label[^>]*>([^<]*)</label>", page) if "_" in label]
-    files = {option.word for option in spec.options if option.to == DATA and option.type is Path}  # beside the table
+            assert not [
+                label for label in re.findall(r"<label[^>]*>([^<]*)</label>", page) if "_" in label
+            ]
+    # beside the table
+    files = {option.word for option in spec.options if option.to == DATA and option.type is Path}
     assert {option.word for option in spec.options} - files <= found
 
 
@@ -75,7 +91,9 @@ def test_only_what_means_something_for_the_data_is_asked(client, dropped):
     ):
         address = dropped(kind)
         named = fields_of(client.page(f"{address}/ask"))
-        (of_kind,) = re.findall(rf'data-kind="{kind}"(.*?)(?=data-kind=|</form>)', client.page(f"{address}/data"), re.S)
+        (of_kind,) = re.findall(
+            rf'data-kind="{kind}"(.*?)(?=data-kind=|</form>)', client.page(f"{address}/data"), re.S
+        )
         named |= fields_of(of_kind)
         assert named & {"sigma", "constant", "symmetrize", "link", "lapse", "odd", "objects"} == own
 
@@ -130,4 +148,6 @@ def test_columns_of_people_are_asked_where_there_are_any(client, dropped):
     without = client.drop("table.csv", frame.to_csv(index=False).encode())
     client.go(f"{without}/read", kind=EXPERIMENTS)
     for word in ("by", "attention-by"):
-        assert word in fields_of(with_people) and word not in fields_of(client.page(f"{without}/ask"))
+        assert word in fields_of(with_people) and word not in fields_of(
+            client.page(f"{without}/ask")
+        )

@@ -14,7 +14,10 @@ from thali._surfaces.app.studies import COMPARE, FIT, READ, Studies
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.fit  # for their time
-DRINKS = b"winner,loser,times\n=tea(),milk,3\nmilk,=tea(),1\n=tea(),beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,=tea(),1\n"
+DRINKS = (
+    b"winner,loser,times\n=tea(),milk,3\nmilk,=tea(),1\n=tea(),beer,2\nbeer,milk,2\nmilk,beer,1\n"
+    b"beer,=tea(),1\n"
+)
 ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
 MARKUP = "<img src=x onerror=alert(1)> & “Drinks”"
 
@@ -25,7 +28,9 @@ def test_a_study_gets_another_name(client, children_here):
     for page in (client.page(address), client.page("/home")):
         assert MARKUP in Page(page).text and "<img" not in page
     client.go(f"{address}/read", where="tims > 0")
-    assert "drinks.csv: “Rows to keep”" in Page(client.page(address)).text, "messages name the table as it came"
+    assert "drinks.csv: “Rows to keep”" in Page(client.page(address)).text, (
+        "messages name the table as it came"
+    )
     client.go(f"{address}/rename", title="Drinks")
     client.go(f"{address}/read", where="tims > 1")
     says(Page(client.page(address)).text, "drinks.csv", "“Rows to keep”")
@@ -41,7 +46,10 @@ def test_a_study_has_one_title_everywhere(client, children_here):
         for page in (client.page(address), client.page(f"{address}/about"), client.page("/home")):
             assert shown in Page(page).text and "drinks.csv" not in Page(page).text
         name = "-".join(shown.split())
-        assert f'filename="{name}-fit.html"' in client.file(address, "fit/report").headers["content-disposition"]
+        assert (
+            f'filename="{name}-fit.html"'
+            in client.file(address, "fit/report").headers["content-disposition"]
+        )
         client.go(f"{address}/rename", title="The last word")
     assert "study The last word" in client.page("/home")
 
@@ -83,11 +91,16 @@ def unpacked(client, address, folder):
 
 
 @pytest.mark.long
-def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here, run, done, tmp_path, monkeypatch):
-    """That of a fit with a job, beside it that of a comparison; neither names a folder of this computer."""
+def test_the_folder_of_a_study_is_read_by_the_command_line(
+    client, children_here, run, done, tmp_path, monkeypatch
+):
+    """That of a fit with a job, beside it that of a comparison; neither names a folder of this
+    computer."""
     watched_runs.shorten_comparisons(monkeypatch)
     address = client.drop("drinks.csv", DRINKS)
-    client.go(f"{address}/fit", model=ML["model"], aspects="unique", draws="20", tune="20", chains="2")
+    client.go(
+        f"{address}/fit", model=ML["model"], aspects="unique", draws="20", tune="20", chains="2"
+    )
     client.go(f"{address}/compare", models="Bradley-Terry-Luce")
     folder = unpacked(client, address, tmp_path / "elsewhere")
     assert folder.name == "drinks" and (folder / "data.csv").read_bytes() == DRINKS
@@ -102,7 +115,9 @@ def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here
     said = run("status", str(folder))
     assert said.code == 0 and "finished" in said.out
     (folder / "report.html").unlink()
-    assert run("report", str(folder)).code == 0 and "beer" in (folder / "report.html").read_text("utf-8")
+    assert run("report", str(folder)).code == 0 and "beer" in (folder / "report.html").read_text(
+        "utf-8"
+    )
     assert run("report", str(folder / COMPARE)).code == 0
     done("resume", str(folder))
     assert run("resume", str(folder / COMPARE)).code == 0
@@ -139,7 +154,9 @@ def test_what_runs_is_not_copied(client, children_here, monkeypatch):
 
 def test_a_log_of_json_is_dropped(client, children_here):
     rows = [row.split(",") for row in DRINKS.decode().splitlines()]
-    log = [{"winner": winner, "loser": loser, "times": int(times)} for winner, loser, times in rows[1:]]
+    log = [
+        {"winner": winner, "loser": loser, "times": int(times)} for winner, loser, times in rows[1:]
+    ]
     address = client.drop("drinks.jsonl", "\n".join(map(json.dumps, log)).encode())
     other = client.drop("drinks.csv", DRINKS)
     assert client.study(address).data_name == "data.jsonl" and ".jsonl" in client.page("/home")

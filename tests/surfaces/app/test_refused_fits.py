@@ -17,13 +17,18 @@ from thali._surfaces.app.studies import FIT
 from thali.errors import DataError, Setting
 
 pytestmark = pytest.mark.fit  # for their time
-PAIRS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+PAIRS = (
+    b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\n"
+    b"beer,tea,1\n"
+)
 ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
 
 
 def fault_of(page):
     """The words of the field with a fault, and the sentence there."""
-    (field,) = re.findall(r'<div class="field"[^>]*data-fault>(.*?)(?=<div class="field"|</form>)', page, re.DOTALL)
+    (field,) = re.findall(
+        r'<div class="field"[^>]*data-fault>(.*?)(?=<div class="field"|</form>)', page, re.DOTALL
+    )
     (sentence,) = re.findall(r'<p class="problem" role="alert" id="([^"]*)-fault">(.*?)</p>', field)
     name = re.search(r'name="([^"]*)"', field)[1]
     assert re.search(rf'aria-describedby="{sentence[0]}-fault[^>]*aria-invalid="true"', field)
@@ -36,7 +41,10 @@ def test_a_fit_that_is_refused_is_mended_in_its_study(client, children_here):
     page = client.page(address)
     name, said = fault_of(page)
     assert name == "aspects" and page.count('class="problem"') == 1
-    assert '<option value="maximum-likelihood" selected>' in page and '<option value="ibp" selected>' in page
+    assert (
+        '<option value="maximum-likelihood" selected>' in page
+        and '<option value="ibp" selected>' in page
+    )
     assert "not possible" in client.page("/home")
     client.go(f"{address}/read", where="times > 0")  # whose data may change, too
     assert client.go(f"{address}/fit", aspects="unique", **ML) == address
@@ -53,11 +61,16 @@ def test_a_folded_field_is_unfolded(client, children_here):
     assert name == "by"
     says(said, "'price'", "'age'", "'region'")
     folded = page[: page.index("data-fault")].rpartition("<details")[2]
-    assert folded.startswith(" open><summary>More options") and page.count("<details open><summary>More options") == 1
+    assert (
+        folded.startswith(" open><summary>More options")
+        and page.count("<details open><summary>More options") == 1
+    )
     assert 'value="price" checked' in page
 
 
-def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(client, children_here, monkeypatch):
+def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(
+    client, children_here, monkeypatch
+):
     def fit(model, data, **run):
         raise DataError("There is not enough of it.")
 
@@ -66,7 +79,9 @@ def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(client, chi
     client.go(f"{address}/fit", **ML)
     page = client.page(address)
     assert "data-fault" not in page and page.count('class="problem"') == 1
-    assert re.search(r'know\?</h2>\s*<p class="problem" role="alert">There is not enough of it.</p>', page)
+    assert re.search(
+        r'know\?</h2>\s*<p class="problem" role="alert">There is not enough of it.</p>', page
+    )
 
 
 @pytest.mark.parametrize("left", ["report.html", "job"])
@@ -80,7 +95,9 @@ def test_a_fit_that_left_something_stays(client, children_here, left):
 
 def test_what_is_refused_at_once_names_its_fields(client, children_here):
     address = client.go("/dataset", name="celebrities")
-    found = client.post(f"/api{address}/fit", json={"model": "elimination-by-aspects", "lapse": "2"}).json()
+    found = client.post(
+        f"/api{address}/fit", json={"model": "elimination-by-aspects", "lapse": "2"}
+    ).json()
     assert found["fields"] == ["lapse"]
 
 
@@ -88,13 +105,19 @@ def test_what_is_refused_at_once_names_its_fields(client, children_here):
 def study(client):
     """A study whose fit was asked for."""
     made = client.studies.new("data", dataset="celebrities")
-    made.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
+    made.write(
+        FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True}
+    )
     return made
 
 
 def first_event(client, study):
     """How far the fit is."""
-    return json.loads(client.get(f"/api/study/{study.name}/fit/events").text.partition("\n")[0].removeprefix("data: "))
+    return json.loads(
+        client.get(f"/api/study/{study.name}/fit/events")
+        .text.partition("\n")[0]
+        .removeprefix("data: ")
+    )
 
 
 def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypatch):
@@ -106,7 +129,9 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
 
     def do(study, terminal, cores):
         assert hint() == ""
-        terminal.know(next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects"))
+        terminal.know(
+            next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects")
+        )
         progress.says("This fit", Setting("method", "laplace"))(300.0)
         quicker = "“Method” = “approximate posterior; takes seconds”"
         sentence = f"This fit takes about 5 minutes. Faster options: {quicker}."

@@ -25,4 +25,6 @@ def test_a_place_that_cannot_be_served_is_named(refused, tmp_path):
         "app", "--no-browser", "--host", "192.0.2.1", "--folder", tmp_path
     )
     (tmp_path / "file").touch()
-    assert "Cannot create the folder" in refused("app", "--no-browser", "--folder", str(tmp_path / "file"))
+    assert "Cannot create the folder" in refused(
+        "app", "--no-browser", "--folder", str(tmp_path / "file")
+    )

@@ -1,4 +1,5 @@
-"""From a file to its report, in this process: what pages show, what children leave, what goes on."""
+"""From a file to its report, in this process: what pages show, what children leave, what goes
+on."""
 
 import io
 import json
@@ -23,10 +24,13 @@ from thali.errors import DataError
 
 pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
-PAIRS = "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+PAIRS = (
+    "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+)
 TABLES = {
     "paired comparisons": PAIRS,
-    "choices from sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
+    "choices from"
+    " sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
     "similarities": ",tea,milk,beer\ntea,1,.3,.1\nmilk,.3,1,.2\nbeer,.1,.2,1\n",
     "choice experiments": "respondent,task,alternative,chosen,price,size\n"
     + "".join(
@@ -70,7 +74,8 @@ def test_columns_are_corrected(client, children_here, nothing_begins):
     assert "The table contains paired comparisons" in page and "3 comparisons" in page
     nothing_begins()
     client.go(f"{address}/fit", **FITS)
-    typed = client.study(address).read(FIT)["typed"]  # what was said of the columns holds for the fit
+    # what was said of the columns holds for the fit
+    typed = client.study(address).read(FIT)["typed"]
     assert typed == {**columns, "method": "maximum-likelihood"}
 
 
@@ -83,17 +88,25 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
     report = client.file(address, "fit/view")
     assert report.headers["content-security-policy"] == REPORT_POLICY
     assert report.text.startswith("<!doctype html>") and "tea" in report.text
-    assert "thali fit data.csv" in report.text and " --data " not in report.text  # a command that one can type
-    assert client.file(address, "fit/report").headers["content-disposition"].startswith("attachment")
+    # a command that one can type
+    assert "thali fit data.csv" in report.text and " --data " not in report.text
+    assert (
+        client.file(address, "fit/report").headers["content-disposition"].startswith("attachment")
+    )
     content = client.file(address, "fit/csv").content
     assert "utility_scale.csv" in zipfile.ZipFile(io.BytesIO(content)).namelist()
     assert content == client.file(address, "fit/csv").content
-    assert "utility_scale" in pd.ExcelFile(io.BytesIO(client.file(address, "fit/xlsx").content)).sheet_names
+    assert (
+        "utility_scale"
+        in pd.ExcelFile(io.BytesIO(client.file(address, "fit/xlsx").content)).sheet_names
+    )
     assert client.file(address, "fit/posterior").status_code == 200
     assert "finished" in text_of(client.page("/home"))
     other = client.go(f"{address}/again")
     assert other != address
-    assert other.endswith("/ask") and '<option value="maximum-likelihood" selected>' in client.page(other)
+    assert other.endswith("/ask") and '<option value="maximum-likelihood" selected>' in client.page(
+        other
+    )
     assert client.post(f"/api{address}/delete").json() == {"go": "/"}
     assert client.get(f"/api{address}").status_code == 404
 
@@ -106,11 +119,15 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     client.go(f"{address}/fit", **FITS)
     says(client.page(f"{address}/evidence"), "Which model is")
     for run, form in (("compare", {}), ("evidence", {"sensitivity": "yes"})):
-        assert client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == f"{address}/{run}"  # the quickest
+        assert (
+            client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == f"{address}/{run}"
+        )  # the quickest
         assert client.study(address).read(f"{run}.end")["message"] == ""
         assert f'data-what="{run}/view"' in client.page(f"{address}/{run}")
     report = client.file(address, "evidence/view").text
-    assert "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
+    assert (
+        "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
+    )
     names = zipfile.ZipFile(io.BytesIO(client.file(address, "evidence/csv").content)).namelist()
     assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
 
@@ -139,7 +156,10 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     page = client.page(f"{address}/evidence")
     says(page, "Stopped; finished")
     assert 'data-what="evidence/view"' not in page
-    assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
+    assert (
+        f'data-act="{address}/evidence/go-on"' in page
+        and f'data-post="{address}/evidence"' not in page
+    )
     progress = runs.Runs(client.studies).progress(study, "evidence")
     assert (progress.done, progress.total, progress.unit) == (1, 2, "models")
     client.go(f"{address}/evidence/go-on")
@@ -201,7 +221,9 @@ def test_a_file_for_an_option(client, children_here, nothing_begins):
     address = client.drop("drinks.csv", PAIRS.encode())
     study = client.study(address)
     for content in (b"option,group\n", b"option,group\ntea,hot\nmilk,cold\nbeer,cold\n"):
-        sent = client.post(f"/api{address}/file/tree", content=content, headers={"x-name": "my%20tree.csv"})
+        sent = client.post(
+            f"/api{address}/file/tree", content=content, headers={"x-name": "my%20tree.csv"}
+        )
         assert sent.status_code == 200
     assert (study.path / "for-tree.csv").read_bytes() == content
     nothing_begins()
@@ -243,7 +265,10 @@ def test_a_run_waits_for_a_processor_and_can_be_taken_back(client, monkeypatch, 
     app_runs.begin_by(monkeypatch, lambda self, study, name: begun.append(study.name))
     studies = Studies(tmp_path / "others")
     children = Runs(studies, slots=1)
-    first, second = studies.new("first", dataset="celebrities"), studies.new("second", dataset="celebrities")
+    first, second = (
+        studies.new("first", dataset="celebrities"),
+        studies.new("second", dataset="celebrities"),
+    )
     for study in (first, second):
         study.write(FIT, {})
     children.queue(first, FIT)
@@ -295,11 +320,25 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
     job.mkdir(parents=True)
 
     def snapshot(second, done):
-        index = {"thali_job": SCHEMA, "written": f"2026-01-01T00:00:{second}+00:00", "recorded": [20, 25]}
-        index["place"] = {"done": done, "total": 1100, "unit": "sweeps", "draws": 100, "tempered": False}
+        index = {
+            "thali_job": SCHEMA,
+            "written": f"2026-01-01T00:00:{second}+00:00",
+            "recorded": [20, 25],
+        }
+        index["place"] = {
+            "done": done,
+            "total": 1100,
+            "unit": "sweeps",
+            "draws": 100,
+            "tempered": False,
+        }
         index |= {"ended": False, "segments": [], "command": None, "chains": 2}
         index["state"] = {"file": "state-00001.npz", "sha256": ""}
-        index["stamp"] = {"kind": "fit", "versions": {}, "models": {"": {"class": "", "parameters": {}}}}
+        index["stamp"] = {
+            "kind": "fit",
+            "versions": {},
+            "models": {"": {"class": "", "parameters": {}}},
+        }
         index["stamp"] |= {"settings": {}, "data": "", "seed": []}
         (job / "job.json").write_bytes(sealed(index))
         return children.progress(study, FIT)
@@ -330,14 +369,19 @@ def test_events_follow_a_run_to_its_end(client, children_here):
     client.go(f"{address}/test", test="circular")
     found = client.get(f"/api{address}/test/events")
     assert found.headers["content-type"].startswith("text/event-stream")
-    assert [json.loads(line[6:]) for line in found.text.split("\n\n") if line][-1]["state"] == runs.ENDED
+    assert [json.loads(line[6:]) for line in found.text.split("\n\n") if line][-1][
+        "state"
+    ] == runs.ENDED
 
 
 @pytest.mark.long
 def test_models_are_compared(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
-    assert client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects") == f"{address}/compare"
+    assert (
+        client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects")
+        == f"{address}/compare"
+    )
     assert 'data-what="compare/view"' in client.page(f"{address}/compare")
     report = client.file(address, "compare/view").text
     assert "Bradley-Terry-Luce" in report and "shared aspects" in report
@@ -350,11 +394,19 @@ TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
 )
 
 
-def test_groups_and_covariates_are_asked_where_the_data_have_them(client, children_here, nothing_begins):
+def test_groups_and_covariates_are_asked_where_the_data_have_them(
+    client, children_here, nothing_begins
+):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(f"{address}/ask")
-    assert page.count('name="group"') == 1 and page.count('value="louder"') == 1 and 'value="order"' in page
-    assert page.index('name="group"') < page.index('name="method"'), "what is asked comes before how it is answered"
+    assert (
+        page.count('name="group"') == 1
+        and page.count('value="louder"') == 1
+        and 'value="order"' in page
+    )
+    assert page.index('name="group"') < page.index('name="method"'), (
+        "what is asked comes before how it is answered"
+    )
     assert 'name="group"' not in client.page(address), "a question is no correction"
     bundled = client.page(f"{client.go('/dataset', name='celebrities')}/ask")
     assert 'name="group"' not in bundled
@@ -365,7 +417,11 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(client, childr
     assert "2 groups (f: 9 comparisons, m: 9 comparisons)" in text_of(client.page(address))
     page = client.page(f"{address}/ask")
     folded = page.partition("More options")[2]
-    assert 'name="group"' in folded and 'name="people"' in folded and 'type="text"' not in page.removesuffix(folded)
+    assert (
+        'name="group"' in folded
+        and 'name="people"' in folded
+        and 'type="text"' not in page.removesuffix(folded)
+    )
     nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects", people="groups:similar")
     assert client.study(address).read(FIT)["typed"] == {"group": "sex", "people": "groups:similar"}
@@ -379,14 +435,20 @@ def test_groups_are_chosen_with_the_question(client, children_here):
     found = client.post(f"/api{address}/fit", json={**asked, "group": "nobody"})
     assert found.status_code == 400 and found.json()["fields"] == ["group"]
     study = client.study(address)
-    assert study.read(READ)["typed"] == {"where": ["louder < 2"]} and not study.read("reading")["problem"]
+    assert (
+        study.read(READ)["typed"] == {"where": ["louder < 2"]}
+        and not study.read("reading")["problem"]
+    )
     assert client.go(f"{address}/fit", group="sex", aspects="ibp", **asked) == address
     typed = {"where": ["louder < 2"], "group": "sex"}
     assert study.read(READ)["typed"] == typed and "2 groups" in study.read("reading")["size"]
     assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood", "aspects": "ibp"}
     page = client.page(address)  # which was refused
     assert '<option value="sex" selected>' in page and page.count("data-fault") == 1
-    said = "“Groups of respondents” applies to “Method” = “full posterior, by sampling”, not to “maximum likelihood”"
+    said = (
+        "“Groups of respondents” applies to “Method” = “full posterior, by sampling”, not to"
+        " “maximum likelihood”"
+    )
     assert said in text_of(page) and "--" not in text_of(page)
     client.go(f"{address}/fit", aspects="ibp", **asked)
     assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"
@@ -394,13 +456,20 @@ def test_groups_are_chosen_with_the_question(client, children_here):
 
 def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
-    cover = {"cover-title": "<b>Drinks</b>", "cover-author": " A. Author ", "cover-question": "", "cover-x": "no"}
+    cover = {
+        "cover-title": "<b>Drinks</b>",
+        "cover-author": " A. Author ",
+        "cover-question": "",
+        "cover-x": "no",
+    }
     client.go(f"{address}/fit", **FITS, **cover)
     report = client.file(address, "fit/view").text
     assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Author" in report
     study = client.study(address)
     assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Author"}
-    assert "<b>Drinks</b>" in text_of(client.page("/home")), "where equal names could not be told apart"
+    assert "<b>Drinks</b>" in text_of(client.page("/home")), (
+        "where equal names could not be told apart"
+    )
     page = client.page(client.go(f"{address}/again"))
     assert 'value="A. Author"' in page
     assert "<b>Drinks" not in page
@@ -416,7 +485,9 @@ def test_a_study_has_the_screens_that_it_can_have(client, children_here):
     client.go(f"{address}/fit", **FITS)
     assert screens(address) == ["report", "compare", "evidence", "tests", "about"]
     for screen in screens(address):
-        assert f'href="{address}/{screen}" data-go aria-current="page"' in client.page(f"{address}/{screen}")
+        assert f'href="{address}/{screen}" data-go aria-current="page"' in client.page(
+            f"{address}/{screen}"
+        )
     assert client.get(f"/api{address}/nowhere").status_code == 404
     unread = client.drop("less.csv", b"x,y\n1,2\n")
     assert screens(unread) == ["data", "about"]
@@ -436,6 +507,11 @@ def test_a_study_has_the_screens_that_it_can_have(client, children_here):
 def test_the_columns_that_were_recognised_are_named(client, children_here, kind, table, shown):
     address = client.drop("table.csv", table.encode())
     client.go(f"{address}/read", kind=kind)
-    roles = client.page(address).partition('<div class="roles">')[2].partition("</form>")[0].partition("<details")[0]
+    roles = (
+        client.page(address)
+        .partition('<div class="roles">')[2]
+        .partition("</form>")[0]
+        .partition("<details")[0]
+    )
     first = re.findall(r'<option value="" selected>recognised(?:: (.*?))?</option>', roles)
     assert sorted(first) == sorted(shown)

@@ -1,4 +1,5 @@
-"""What the app asks of data: what they can answer, the most frequent question first, and nothing that must be typed."""
+"""What the app asks of data: what they can answer, the most frequent question first, and nothing
+that must be typed."""
 
 import re
 
@@ -48,7 +49,9 @@ def questions(page):
         ),
     ],
 )
-def test_the_question_that_is_chosen_can_be_answered(client, children_here, table, kind, offered, chosen):
+def test_the_question_that_is_chosen_can_be_answered(
+    client, children_here, table, kind, offered, chosen
+):
     address = client.drop("table.csv", table.encode())
     if kind:
         client.go(f"{address}/read", kind=kind)
@@ -59,10 +62,14 @@ def test_the_question_that_is_chosen_can_be_answered(client, children_here, tabl
 
 def test_a_model_that_is_not_offered_is_refused(client, children_here):
     address = client.drop("table.csv", MAXDIFF.encode())
-    assert "Choose a model for these data" in client.go(f"{address}/fit", model="additive-clustering")
+    assert "Choose a model for these data" in client.go(
+        f"{address}/fit", model="additive-clustering"
+    )
 
 
-def test_worths_of_known_respondents_are_individual_unless_something_else_is_said(client, children_here, monkeypatch):
+def test_worths_of_known_respondents_are_individual_unless_something_else_is_said(
+    client, children_here, monkeypatch
+):
     address = client.drop("table.csv", MAXDIFF.encode())
     app_runs.queue_nothing(monkeypatch)
     for form, typed in (

@@ -1,4 +1,5 @@
-"""Whom a column describes: people, their comparisons, or who answered, which is asked where it is not clear."""
+"""Whom a column describes: people, their comparisons, or who answered, which is asked where it is
+not clear."""
 
 import re
 
@@ -15,12 +16,24 @@ PAIRS = [("Deutsch", "Mathe"), ("Mathe", "Sport"), ("Sport", "Deutsch"), ("Deuts
 
 def trials(who="Schüler"):
     """Six pupils with four trials each."""
-    rows = [f"{who};Geschlecht;Schule;Datum;Nr;Fach links;Fach rechts;Gewählt;lauter;Reaktionszeit (s)"]
+    rows = [
+        f"{who};Geschlecht;Schule;Datum;Nr;Fach links;Fach rechts;Gewählt;lauter;Reaktionszeit (s)"
+    ]
     for person in range(6):
         for trial, (a, b) in enumerate(PAIRS):
             chosen = (a, b)[(person + trial * (trial > 1)) % 2]
             louder = (7 * person + trial * trial) % 5 - 2
-            row = (f"S0{person}", "mw"[person % 2], "Nord", f"{person + 1}.1.2026", trial + 1, a, b, chosen, louder)
+            row = (
+                f"S0{person}",
+                "mw"[person % 2],
+                "Nord",
+                f"{person + 1}.1.2026",
+                trial + 1,
+                a,
+                b,
+                chosen,
+                louder,
+            )
             rows.append(";".join(map(str, (*row, f"0,{1 + (person + trial) % 5}"))))
     return "\n".join(rows).encode()
 
@@ -41,10 +54,15 @@ def test_columns_of_people_are_groups_and_no_covariates(client, children_here):
     assert "say who answered" not in Page(page).text
     client.go(f"{address}/read", group="Geschlecht")
     page = client.page(f"{address}/ask")
-    assert offered(page, "group") == ["Geschlecht", "Schüler"] and "2 groups" in Page(client.page(address)).text
+    assert (
+        offered(page, "group") == ["Geschlecht", "Schüler"]
+        and "2 groups" in Page(client.page(address)).text
+    )
     client.go(f"{address}/read", group="", covariate="order\nlauter")
     page = client.page(f"{address}/ask")
-    assert offered(page, "covariate") == ["order", "lauter"] and page.count("data-line checked") == 2
+    assert (
+        offered(page, "covariate") == ["order", "lauter"] and page.count("data-line checked") == 2
+    )
     assert page.count('name="covariate"') == 2, "a question is no correction"
 
 
@@ -53,7 +71,10 @@ def test_a_covariate_that_cannot_be_used_is_asked_for_again(client, children_her
     client.go(f"{address}/read", covariate="Gewählt")
     page = client.page(address)
     says(page, "Gewählt", "cannot be a covariate")
-    assert offered(page, "covariate") == ["order", "lauter", "Gewählt"] and page.count("data-line checked") == 1
+    assert (
+        offered(page, "covariate") == ["order", "lauter", "Gewählt"]
+        and page.count("data-line checked") == 1
+    )
 
 
 def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
@@ -63,12 +84,22 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     asked = f"Does the column “Kürzel” identify respondents? {cells}"
     assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
     questions = client.page(f"{address}/ask")
-    assert offered(questions, "group") == [] and offered(questions, "covariate") == ["order", "lauter"]
-    for form in ({"column": "Kürzel"}, {"column": "Nr", "answer": "yes"}, {"column": "Kürzel", "answer": "x"}):
+    assert offered(questions, "group") == [] and offered(questions, "covariate") == [
+        "order",
+        "lauter",
+    ]
+    for form in (
+        {"column": "Kürzel"},
+        {"column": "Nr", "answer": "yes"},
+        {"column": "Kürzel", "answer": "x"},
+    ):
         assert client.post(f"/api{address}/who", json=form).status_code == 400
     client.go(f"{address}/who", column="Kürzel", answer="yes")
     page = client.page(address)
-    assert "24 comparisons from 6 respondents" in Page(page).text and "identify respondents?" not in Page(page).text
+    assert (
+        "24 comparisons from 6 respondents" in Page(page).text
+        and "identify respondents?" not in Page(page).text
+    )
     assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
     assert client.study(address).read(READ)["typed"] == {"respondent": "Kürzel"}
 
@@ -85,7 +116,10 @@ def test_a_column_that_says_something_else_is_asked_about_once(client, children_
     app_runs.queue_nothing(monkeypatch)
     client.go(f"{address}/fit", model="elimination-by-aspects")
     assert client.study(address).read(FIT)["typed"] == {"where": ["Nr < 3"]}
-    assert client.post(f"/api{address}/who", json={"column": "Sorte", "answer": "no"}).status_code == 409
+    assert (
+        client.post(f"/api{address}/who", json={"column": "Sorte", "answer": "no"}).status_code
+        == 409
+    )
 
 
 EXPERIMENT = "respondent,task,alternative,chosen,price,size,age,region\n" + "".join(
@@ -102,7 +136,9 @@ def test_mean_tastes_depend_on_columns_of_people(client, children_here):
     page = client.page(f"{address}/ask")
     assert set(offered(page, "by")) == set(offered(page, "attention-by")) == {"age", "region"}
     assert {"price", "size"} <= set(offered(page, "linear"))
-    of_nobody = client.drop("phones.csv", "\n".join(row.rsplit(",", 2)[0] for row in EXPERIMENT.split()).encode())
+    of_nobody = client.drop(
+        "phones.csv", "\n".join(row.rsplit(",", 2)[0] for row in EXPERIMENT.split()).encode()
+    )
     client.go(f"{of_nobody}/read", kind="choice experiments")
     page = client.page(f"{of_nobody}/ask")
     says(page, "What do you")
@@ -110,11 +146,14 @@ def test_mean_tastes_depend_on_columns_of_people(client, children_here):
 
 
 def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypatch):
-    """Another question of the same data keeps the products that are planned, and which way prices go."""
+    """Another question of the same data keeps the products that are planned, and which way prices
+    go."""
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
     market = {"x-name": "market.csv"}
-    client.post(f"/api{address}/file/market", content=b"product,price,size\nA,1,S\nB,2,L\n", headers=market)
+    client.post(
+        f"/api{address}/file/market", content=b"product,price,size\nA,1,S\nB,2,L\n", headers=market
+    )
     app_runs.queue_nothing(monkeypatch)
     asked = {"market": "file", "monotone": "price=decreasing", "alpha": "2.5"}
     client.go(f"{address}/fit", model="product-classes", **asked)
@@ -126,14 +165,22 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypat
     }
     for of_model in fields.values():
         assert 'value="file" checked' in of_model
-    assert 'value="2.5"' in fields["product-classes"] and 'value="2.5"' not in fields["hierarchical-logit"]
+    assert (
+        'value="2.5"' in fields["product-classes"]
+        and 'value="2.5"' not in fields["hierarchical-logit"]
+    )
     assert '<option value="decreasing" selected>' in fields["product-classes"]
 
 
 def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
     address = client.drop("klasse.csv", trials())
     app_runs.queue_nothing(monkeypatch)
-    form = {"model": "elimination-by-aspects", "asked": "yes", "group": "Geschlecht", "covariate": "order"}
+    form = {
+        "model": "elimination-by-aspects",
+        "asked": "yes",
+        "group": "Geschlecht",
+        "covariate": "order",
+    }
     assert client.post(f"/api{address}/fit", json=form).status_code < 400
     typed = client.study(address).read(READ)["typed"]
     assert typed["group"] == "Geschlecht" and typed["covariate"] == ["order"]
@@ -142,7 +189,8 @@ def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
 
 def test_triplets_of_people_are_asked_about_groups(client, children_here):
     rows = [
-        f"p{k % 4},{'fm'[k % 2]},{'abcd'[k % 4]},{'bcda'[k % 4]},{'cdab'[k % 4]},{'abcd'[k % 4]}" for k in range(12)
+        f"p{k % 4},{'fm'[k % 2]},{'abcd'[k % 4]},{'bcda'[k % 4]},{'cdab'[k % 4]},{'abcd'[k % 4]}"
+        for k in range(12)
     ]
     table = "\n".join(["person,sex,object1,object2,object3,odd", *rows])
     address = client.drop("odd.csv", table.encode())

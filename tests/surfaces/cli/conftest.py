@@ -15,7 +15,8 @@ def folder(tmp_path, monkeypatch, request):
 
 @pytest.fixture
 def compared(run, monkeypatch):
-    """A function of what follows `thali compare`: the models that it would compare, by their names."""
+    """A function of what follows `thali compare`: the models that it would compare, by their
+    names."""
     caught = watched_runs.catch_comparisons(monkeypatch)
 
     def compared(data, models, *words):

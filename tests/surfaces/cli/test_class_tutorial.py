@@ -38,9 +38,9 @@ def test_the_tutorial_runs_from_the_question_to_the_report(run, browser, tmp_pat
     (tmp_path / "answers").mkdir()
     for person in range(5):
         context = browser.new_context()
-        Robot(context.new_page(), WORTHS, person).open((tmp_path / "study.html").as_uri()).take().hand_in(
-            tmp_path / "answers"
-        )
+        Robot(context.new_page(), WORTHS, person).open(
+            (tmp_path / "study.html").as_uri()
+        ).take().hand_in(tmp_path / "answers")
         context.close()
     assert "5 people, 75 answers." in run(*collect).out
     assert run(*board).out.count("\n") > 6

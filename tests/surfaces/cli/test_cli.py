@@ -29,8 +29,13 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Interru
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 # beside the job, or the command of a made-up fit, which has none
-EVERYTHING = "check.csv check.png choice_probabilities.csv choice_probabilities.png features.csv features.png".split()
-EVERYTHING += "n_features.csv n_features.png option_similarity.csv posterior.nc ranks.csv ranks.png".split()
+EVERYTHING = (
+    "check.csv check.png choice_probabilities.csv choice_probabilities.png features.csv"
+    " features.png"
+).split()
+EVERYTHING += (
+    "n_features.csv n_features.png option_similarity.csv posterior.nc ranks.csv ranks.png".split()
+)
 EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
 FILES = {"tea.csv": TEA}
 
@@ -42,7 +47,7 @@ def fake(stand_in):
     return model
 
 
-# what fit prints ------------------------------------------------------------------------------------------
+# what fit prints ----------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -52,7 +57,9 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     assert "3 options" in result.err
     assert re.search(r"^Number of aspects other than the unique ones: \d", result.out, re.MULTILINE)
     assert re.search(r"^5 +0\.\d{3}$", result.out, re.MULTILINE)  # the probability of five aspects
-    assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
+    assert re.search(
+        r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE
+    )
     assert "Concentration α: " in result.out
     says(result.out, "Log-likelihood of the full")
     assert "r_hat" in result.out and "ess_tail" in result.out
@@ -67,7 +74,10 @@ def test_every_row_of_the_summary_is_printed_whole(run, fake, folder):
     printed = run("fit", "long.csv", "--draws", 20, "--print", "all").out
     for number, a in enumerate(sorted(long)):
         for b in sorted(long)[number + 1 :]:
-            assert f"choice_probability[{a}, {b}]" in printed or f"choice_probability[{b}, {a}]" in printed
+            assert (
+                f"choice_probability[{a}, {b}]" in printed
+                or f"choice_probability[{b}, {a}]" in printed
+            )
 
 
 @pytest.mark.fit
@@ -94,13 +104,15 @@ def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
     assert note not in run("fit", "tea.csv", "--print", "all").out
 
 
-# what fit passes on ---------------------------------------------------------------------------------------
+# what fit passes on -------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
 def test_defaults_are_those_of_the_model(run, fake):
     run("fit", "tea.csv")
-    assert fake.asked == thali.EliminationByAspects().get_params() and fake.budget == {"progressbar": True}
+    assert fake.asked == thali.EliminationByAspects().get_params() and fake.budget == {
+        "progressbar": True
+    }
 
 
 @pytest.mark.fit
@@ -124,7 +136,11 @@ def test_options_reach_the_model(done, fake):
 def test_aspects_from_a_table_of_zeros_and_ones(run, fake, folder):
     (folder / "aspects.csv").write_text("option,hot,caffeine\ncoffee,1,1\ntea,1,1\nmilk,0,0\n")
     run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
-    assert fake.asked["aspects"] == {"tea": ["hot", "caffeine"], "coffee": ["hot", "caffeine"], "milk": []}
+    assert fake.asked["aspects"] == {
+        "tea": ["hot", "caffeine"],
+        "coffee": ["hot", "caffeine"],
+        "milk": [],
+    }
 
 
 @pytest.mark.fit
@@ -141,7 +157,7 @@ def test_a_bundled_data_set(run, fake):
     assert "celebrities: bundled data set" in result.err
 
 
-# what fit writes ------------------------------------------------------------------------------------------
+# what fit writes ----------------------------------------------------------------------------------
 
 
 @pytest.mark.rendered
@@ -185,7 +201,9 @@ def full_disk(monkeypatch):
 
 
 @pytest.mark.fit
-def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run, fake, folder, full_disk):
+def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(
+    run, fake, folder, full_disk
+):
     result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
     assert result.code == 2 and "Traceback" not in result.err
     says(result.err, "thali: Cannot write")
@@ -200,14 +218,18 @@ def test_a_failure_while_writing_leaves_the_answer_and_the_results_elsewhere(run
 @pytest.mark.long
 @pytest.mark.fit
 def test_the_user_names_another_place_for_the_results(run, fake, folder, monkeypatch, full_disk):
-    terminal = SimpleNamespace(isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__)
+    terminal = SimpleNamespace(
+        isatty=lambda: True, readline=iter(["tea.csv\n", "there\n"]).__next__
+    )
     for place, name, stand_in in ((sys, "stdin", terminal), (sys.stderr, "isatty", lambda: True)):
         monkeypatch.setattr(place, name, stand_in, raising=False)
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
-    assert (folder / "there" / "summary.csv").exists() and result.err.count("tea.csv is a file") == 1, result.err
+    assert (folder / "there" / "summary.csv").exists() and result.err.count(
+        "tea.csv is a file"
+    ) == 1, result.err
 
 
-# errors, warnings, Ctrl-C ---------------------------------------------------------------------------------
+# errors, warnings, Ctrl-C -------------------------------------------------------------------------
 
 BAD = {
     "no such data set": (["fit", "celebrites"], "'celebrities'"),
@@ -219,10 +241,19 @@ BAD = {
         ["fit", "tea.csv", "--aspects", "seven.csv"],
         "row 2 below the header (milk)",
     ),
-    "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one other column"),
-    "aspects without a label": (["fit", "tea.csv", "--aspects", "gap.csv"], "row 2 below the header"),
+    "aspects without columns": (
+        ["fit", "tea.csv", "--aspects", "one.parquet"],
+        "at least one other column",
+    ),
+    "aspects without a label": (
+        ["fit", "tea.csv", "--aspects", "gap.csv"],
+        "row 2 below the header",
+    ),
     "an option twice": (["fit", "tea.csv", "--aspects", "twice.csv"], "'tea'"),
-    "an option left out": (["fit", "tea.csv", "--aspects", "short.csv"], "no row for the option 'coffee'"),
+    "an option left out": (
+        ["fit", "tea.csv", "--aspects", "short.csv"],
+        "no row for the option 'coffee'",
+    ),
     "a number that is none": (["fit", "tea.csv", "--draws", "many"], "--draws"),
     "an unknown option": (["fit", "tea.csv", "--drawz", "3"], "--drawz"),
     "an unknown bundled data set": (["datasets", "celebrites"], "celebrities"),
@@ -263,7 +294,9 @@ def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
 
     fake.happens = staticmethod(warn)
     result = done("fit", "tea.csv")
-    assert result.err.splitlines()[1:] == ["thali: warning: two groups of options were never compared"]
+    assert result.err.splitlines()[1:] == [
+        "thali: warning: two groups of options were never compared"
+    ]
 
 
 @pytest.mark.fit
@@ -288,7 +321,7 @@ def test_an_interrupt_before_anything_was_drawn(run, fake, folder):
     assert os.listdir(folder) == ["tea.csv"]
 
 
-# the other commands ---------------------------------------------------------------------------------------
+# the other commands -------------------------------------------------------------------------------
 
 
 def test_datasets_are_listed(run):
@@ -328,7 +361,7 @@ def test_version(run):
     assert run("--version").out == f"thali {thali.__version__}\n"
 
 
-# the program itself ---------------------------------------------------------------------------------------
+# the program itself -------------------------------------------------------------------------------
 
 
 def program(*words):
@@ -336,7 +369,8 @@ def program(*words):
 
 
 def heed_interrupts():
-    """What a shell starts in the background ignores Ctrl-C, and so would the tests' own children."""
+    """What a shell starts in the background ignores Ctrl-C, and so would the tests' own
+    children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -369,7 +403,8 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
             process.kill()  # or leaving this block would wait for it
     assert process.returncode == 130, err
     kept = thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes
-    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
+    # a chain far behind is left out
+    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
     says(out, *answer)
@@ -377,7 +412,8 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
     assert written == {*files} if data == "celebrities" else written > {*files}
 
 
-# The command line, which stops itself when answers are computed, and then computes them again and again.
+# The command line, which stops itself when answers are computed, and then computes them again and
+# again.
 _ANSWERING = """
 import os, signal
 from thali._surfaces.cli.boundary import Terminal
@@ -393,7 +429,9 @@ main()
 
 @pytest.mark.long
 @pytest.mark.fit
-@pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the processor time of a stopped process stands in /proc"
+)
 @pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])
 def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder, out):
     """Seconds of this process alone, however busy the machine is."""
@@ -412,7 +450,12 @@ def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder
             time.sleep(0.5)  # into the answers
             process.send_signal(signal.SIGSTOP)
             wait_until_stopped(process)
-            began = sum(map(int, Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+            began = sum(
+                map(
+                    int,
+                    Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13],
+                )
+            )
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGCONT)
             err = process.stderr.read()
@@ -430,7 +473,10 @@ def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder
 def test_exported_similarities_are_read_back(done, folder):
     done("datasets", "numbers", "--out", "numbers.csv")
     lines = (folder / "numbers.csv").read_text().splitlines()
-    assert lines[:2] == ["object,0,1,2,3,4,5,6,7,8,9", "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065"]
+    assert lines[:2] == [
+        "object,0,1,2,3,4,5,6,7,8,9",
+        "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065",
+    ]
     data, messages = read(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
     assert list(data.values) == list(thali.datasets.numbers().values)
     said(messages, "10 objects", "45 similarities")

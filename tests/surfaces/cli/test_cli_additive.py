@@ -16,12 +16,24 @@ from thali._reading.recognise import read
 from thali.errors import ArgumentError
 
 DRINKS = ["tea", "coffee", "milk", "water"]
-TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
+TABLE = (
+    ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\n"
+    "water,.1,.15,.2,1\n"
+)
 CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
 # beside the job, or the command of a made-up fit, which has none
-EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
-EVERYTHING += "n_features.csv n_features.png posterior.nc similarity.csv similarity.png summary.csv trace.png".split()
+EVERYTHING = [
+    "check.csv",
+    "check.png",
+    "estimate.csv",
+    "features.csv",
+    "features.png",
+    "membership.png",
+]
+EVERYTHING += (
+    "n_features.csv n_features.png posterior.nc similarity.csv similarity.png summary.csv trace.png"
+).split()
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
@@ -32,10 +44,12 @@ def fake(stand_in):
     return model
 
 
-# which model ----------------------------------------------------------------------------------------------
+# which model --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [["numbers"], ["alike.csv"], ["list.csv"], ["numbers", "--model", "additive"]])
+@pytest.mark.parametrize(
+    "words", [["numbers"], ["alike.csv"], ["list.csv"], ["numbers", "--model", "additive"]]
+)
 def test_similarities_are_fitted_by_additive_clustering(done, fake, folder, words):
     (folder / "list.csv").write_text("a,b,similarity\ntea,milk,.3\nmilk,water,.2\ntea,water,.1\n")
     result = done("fit", *words, "--draws", 20, "--print", "all")
@@ -43,14 +57,19 @@ def test_similarities_are_fitted_by_additive_clustering(done, fake, folder, word
     says(result.out, "Number of features")
 
 
-@pytest.mark.parametrize("name", ["additive", "additive-clustering", "AdditiveClustering", "ADDITIVE_CLUSTERING"])
+@pytest.mark.parametrize(
+    "name", ["additive", "additive-clustering", "AdditiveClustering", "ADDITIVE_CLUSTERING"]
+)
 def test_names_of_the_model(run, fake, folder, name):
-    (folder / "ratings.csv").write_text(",tea,milk,water\ntea,9,3,1\nmilk,3,9,2\nwater,1,2,9\n")  # could be counts
+    # could be counts
+    (folder / "ratings.csv").write_text(",tea,milk,water\ntea,9,3,1\nmilk,3,9,2\nwater,1,2,9\n")
     assert run("fit", "ratings.csv", "--model", name, "--draws", 20).code == 0
     assert fake.data.values.tolist() == [3.0, 1.0, 2.0]
 
 
-def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(run, refused, fake, stand_in, folder):
+def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(
+    run, refused, fake, stand_in, folder
+):
     def refuse(**settings):
         raise ArgumentError("this one fits comparisons")
 
@@ -64,11 +83,14 @@ def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(run, ref
 
 def test_two_sides_are_averaged_on_request(run, refused, fake):
     assert "set --symmetrize mean" in refused("fit", "sided.csv", "--model", "additive")
-    assert run("fit", "sided.csv", "--model", "additive", "--symmetrize", "mean", "--draws", 20).code == 0
+    assert (
+        run("fit", "sided.csv", "--model", "additive", "--symmetrize", "mean", "--draws", 20).code
+        == 0
+    )
     assert fake.data.values[0] == pytest.approx(0.7)
 
 
-# what fit passes on ---------------------------------------------------------------------------------------
+# what fit passes on -------------------------------------------------------------------------------
 
 
 def test_options_reach_the_model(done, fake):
@@ -87,7 +109,15 @@ def test_options_reach_the_model(done, fake):
         "lapse": 0.01,
         "people": None,
     }
-    budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
+    budget = {
+        "draws": 30,
+        "tune": 5,
+        "chains": 2,
+        "thin": 4,
+        "cores": 1,
+        "random_seed": 7,
+        "progressbar": True,
+    }
     assert fake.budget == budget
 
 
@@ -107,19 +137,30 @@ def test_the_best_answer_alone(run, refused, fake):
 @pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder):
-    result = done("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all")
+    result = done(
+        "fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all"
+    )
     says(result.out, "Features from different")
     written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
-    assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
+    assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(
+        axis=None
+    )
     assert "stability" in pd.read_csv(folder / "out" / "features.csv")
     assert {"features.png", "membership.png"} <= set(os.listdir(folder / "out"))
-    assert "are merged if their members" not in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
+    assert (
+        "are merged if their members"
+        not in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
+    )
     said(refused("fit", "alike.csv", "--similar", 2), "--similar")
     pd.DataFrame(similarities(31).matrix).to_csv(folder / "many.csv")
-    assert "are merged if their members" in run("fit", "many.csv", "--draws", 50, "--print", "all").out
+    assert (
+        "are merged if their members" in run("fit", "many.csv", "--draws", 50, "--print", "all").out
+    )
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))]
+)
 def test_tempering(run, fake, typed, meant):
     assert run("fit", "alike.csv", "--tempering", typed, "--draws", 20).code == 0
     assert fake.asked["tempering"] == meant and type(fake.asked["tempering"]) is type(meant)
@@ -132,12 +173,32 @@ def test_features_from_tables_and_trees(run, fake, folder):
     fake.common, fake.beside = ((0, 1), (1,)), 0.0
     printed = run("fit", "alike.csv", "--features", "hot.csv", "--draws", 20, "--print", "all").out
     assert re.search(r"^hot .*  tea, coffee$", printed, re.MULTILINE)
-    assert fake.asked["features"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": [], "water": []}
+    assert fake.asked["features"] == {
+        "tea": ["hot"],
+        "coffee": ["hot", "bitter"],
+        "milk": [],
+        "water": [],
+    }
     fake.common = ((0, 1), (1, 2))
-    result = run("fit", "alike.csv", "--tree", "groups.csv", "--leaf-length", 0.3, "--draws", 50, "--print", "all")
+    result = run(
+        "fit",
+        "alike.csv",
+        "--tree",
+        "groups.csv",
+        "--leaf-length",
+        0.3,
+        "--draws",
+        50,
+        "--print",
+        "all",
+    )
     assert isinstance(fake.asked["features"], thali.Tree)
     assert re.search(r"clade hot +tea, coffee$", result.out, re.MULTILINE)
-    assert re.search(r"^Of 1\.\d+ features .* not all objects, .* 0\.\d+ cut across the tree\.$", result.out, re.M)
+    assert re.search(
+        r"^Of 1\.\d+ features .* not all objects, .* 0\.\d+ cut across the tree\.$",
+        result.out,
+        re.M,
+    )
 
 
 @pytest.mark.fit
@@ -145,15 +206,31 @@ def test_the_estimate_that_was_asked_for(done, fake):
     printed = {}
     for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
         result = done(
-            "fit", "alike.csv", "--sigma", 0.1, "--alpha", 1, "--draws", 50, "--estimate", kind, "--print", "all"
+            "fit",
+            "alike.csv",
+            "--sigma",
+            0.1,
+            "--alpha",
+            1,
+            "--draws",
+            50,
+            "--estimate",
+            kind,
+            "--print",
+            "all",
         )
-        printed[kind] = re.search(r"^[^\n]* account for .*?additive constant$", result.out, re.DOTALL | re.MULTILINE)[0]
+        printed[kind] = re.search(
+            r"^[^\n]* account for .*?additive constant$", result.out, re.DOTALL | re.MULTILINE
+        )[0]
     assert ["probability" in text for text in printed.values()] == [True, False, False, False]
     model = fake(sigma=0.1, alpha=1.0).fit(read("alike.csv", kinds.SIMILARITIES)[0], draws=50)
-    assert f"{100 * model.estimate('conditional-map').variance_accounted_for():.1f} %" in printed["conditional-map"]
+    assert (
+        f"{100 * model.estimate('conditional-map').variance_accounted_for():.1f} %"
+        in printed["conditional-map"]
+    )
 
 
-# options of the other model -------------------------------------------------------------------------------
+# options of the other model -----------------------------------------------------------------------
 
 TYPED = {
     "--aspects": ["ibp"],
@@ -172,7 +249,9 @@ TYPED = {
 def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option, is_named):
     stand_in("elimination-by-aspects", None)  # nothing may run
     of_choices = option in ("--aspects", "--unique")
-    data, model = ("alike.csv", "additive") if of_choices else ("chosen.csv", "elimination-by-aspects")
+    data, model = (
+        ("alike.csv", "additive") if of_choices else ("chosen.csv", "elimination-by-aspects")
+    )
     words = ["--model", model] * is_named
     error = refused("fit", data, *words, option, *TYPED[option], "--out", "results")
     (line,) = error.splitlines()
@@ -182,16 +261,28 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
     assert not hasattr(fake, "data")
 
 
-# bad input ------------------------------------------------------------------------------------------------
+# bad input ----------------------------------------------------------------------------------------
 
 BAD = {
     "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
-    "comparisons": (["celebrities", "--model", "additive"], "'celebrities' contains paired comparisons"),
-    "similarities": (["numbers", "--model", "elimination-by-aspects"], "'numbers' contains similarities"),
+    "comparisons": (
+        ["celebrities", "--model", "additive"],
+        "'celebrities' contains paired comparisons",
+    ),
+    "similarities": (
+        ["numbers", "--model", "elimination-by-aspects"],
+        "'numbers' contains similarities",
+    ),
     "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
-    "a tree and features": (["numbers", "--features", "3", "--tree", "t.nwk"], "--features cannot be combined"),
+    "a tree and features": (
+        ["numbers", "--features", "3", "--tree", "t.nwk"],
+        "--features cannot be combined",
+    ),
     "a leaf length": (["numbers", "--leaf-length", "0.5"], "--tree"),
-    "another feature file": (["alike.csv", "--features", "chosen.csv"], "columns of aspects must contain only 0 and 1"),
+    "another feature file": (
+        ["alike.csv", "--features", "chosen.csv"],
+        "columns of aspects must contain only 0 and 1",
+    ),
 }
 
 
@@ -210,7 +301,7 @@ def test_an_exported_table_says_which_sigma_it_lost(run, folder):
     assert data.sigma is None and np.array_equal(data.values, thali.datasets.numbers().values)
 
 
-# the answer -----------------------------------------------------------------------------------------------
+# the answer ---------------------------------------------------------------------------------------
 
 
 def number(value):
@@ -219,7 +310,8 @@ def number(value):
 
 @pytest.fixture
 def printed(done, stand_in, folder):
-    """What is printed of a fit with made-up draws; `messages`: attributes of the model, `options` of the command."""
+    """What is printed of a fit with made-up draws; `messages`: attributes of the model, `options`
+    of the command."""
 
     def printed(n=4, labels=None, draws=100, options=(), **messages):
         stand_in("additive-clustering", type("Told", (MadeUp,), messages))
@@ -234,7 +326,9 @@ def printed(done, stand_in, folder):
 def test_the_number_of_features_with_and_without_singles(printed):
     posterior = made_up(4, draws=50, beside=3.0).posterior_["posterior"]
     text = printed(4, draws=50, beside=3.0)
-    assert f"two or more objects: {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
+    assert (
+        f"two or more objects: {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
+    )
     assert f"of a single object: {number(float(posterior['n_features'].mean()))} (89 %" in text
     assert re.search(r"^\d +0\.\d{3}$", text, re.MULTILINE)  # the probability of a number
     same = printed(4, draws=20, beside=0.0, common=())
@@ -246,7 +340,9 @@ def test_the_number_of_features_with_and_without_singles(printed):
 @pytest.mark.fit
 def test_features_of_a_single_object_are_left_out_and_that_is_said(printed):
     text = printed(4, DRINKS, common=((0, 1), (2,)), beside=0.0)
-    assert re.search(r"^ *0\.\d{3} +0\.\d{4} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE)
+    assert re.search(
+        r"^ *0\.\d{3} +0\.\d{4} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE
+    )
     assert not re.search(r"  milk$", text, re.MULTILINE)
     says(text, "Similarities carry no information")
     assert "tell nothing" not in printed(4, DRINKS, beside=0.0)
@@ -265,7 +361,8 @@ def test_probabilities_that_are_not_settled_are_said_to_be(printed):
     [
         (
             (),
-            r"0\.1\d* \(89 % .*\), estimated with the prior σ² ~ InverseGamma\(2, 0\.02 times the variance",
+            r"0\.1\d* \(89 % .*\), estimated with the prior σ² ~ InverseGamma\(2, 0\.02 times the"
+            r" variance",
             r"\d.*89 %",
         ),
         (("--sigma", 0.1, "--alpha", 0.5), "0.1, fixed", "0.5, fixed"),
@@ -276,7 +373,9 @@ def test_sigma_and_alpha_say_where_they_come_from(printed, options, sigma, alpha
     assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
     assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
     assert re.search(
-        r"^Prior on each weight and the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
+        r"^Prior on each weight and the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ",
+        text,
+        re.M,
     )
 
 
@@ -301,7 +400,7 @@ def test_trades_between_temperatures(printed):
     says(printed(4, swap_rates=()), "Tempering was")
 
 
-# what to do about chains that stay apart ------------------------------------------------------------------
+# what to do about chains that stay apart ----------------------------------------------------------
 
 
 APART = {"beside": 0.0, "kept_by": {0: (0, 3), 1: (0, 3)}}
@@ -341,7 +440,7 @@ def test_the_advice_is_told_in_words_to_type(done, stand_in, folder):
     assert not re.search(r"(?<!-)(tempering|draws)=", untempered + tempered)
 
 
-# what fit writes ------------------------------------------------------------------------------------------
+# what fit writes ----------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -352,9 +451,15 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
     out = folder / "out"
     assert sorted(set(os.listdir(out)) - {"job", "command.json"}) == EVERYTHING
     estimate = pd.read_csv(out / "estimate.csv")
-    assert list(estimate["term"].unique()) == ["feature", "constant"] and "tea; coffee" in set(estimate["members"])
+    assert list(estimate["term"].unique()) == ["feature", "constant"] and "tea; coffee" in set(
+        estimate["members"]
+    )
     last = estimate.iloc[-1]
-    assert last["members"] == "additive constant" and last["probability"] == 1.0 and 0.2 < last["weight"] < 0.25
+    assert (
+        last["members"] == "additive constant"
+        and last["probability"] == 1.0
+        and 0.2 < last["weight"] < 0.25
+    )
     fitted, _ = read(out / "similarity.csv", kinds.SIMILARITIES)
     model = thali.load(out / "posterior.nc")
     assert fitted.labels == tuple(DRINKS)

@@ -20,7 +20,9 @@ def tables(folder):
 def test_worths_by_maximum_likelihood(done, rule):
     words = ["--best-worst", rule]
     found = done(
-        *"fit maxdiff.csv --model BTL --method maximum-likelihood".split(), *words, *"--out out --print all".split()
+        *"fit maxdiff.csv --model BTL --method maximum-likelihood".split(),
+        *words,
+        *"--out out --print all".split(),
     )
     assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
     data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))
@@ -44,10 +46,14 @@ def test_what_is_refused(refused, words, sentence):
 
 def test_comparison(run, refused):
     assert "--best-worst reversed" in " ".join(
-        refused("compare", "seven.csv", "--models", "BTL", "--folds", "2", "--best-worst", "ranking").split()
+        refused(
+            "compare", "seven.csv", "--models", "BTL", "--folds", "2", "--best-worst", "ranking"
+        ).split()
     )
     assert "--best-worst" in run("compare", "--help-all").out
 
 
 def test_the_rule_reaches_the_models(compared):
-    assert compared("maxdiff.csv", "BTL", "--best-worst", "reversed")["BTL"].best_worst == "reversed"
+    assert (
+        compared("maxdiff.csv", "BTL", "--best-worst", "reversed")["BTL"].best_worst == "reversed"
+    )

@@ -13,7 +13,10 @@ from thali._data import kinds
 from thali._reading.recognise import read
 from thali.errors import DataError
 
-PAIRS = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,tea,5\nmilk,coffee,4\ncoffee,milk,9\n"
+PAIRS = (
+    "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,tea,5\nmilk,coffee,4\n"
+    "coffee,milk,9\n"
+)
 SHORT = ("--draws", 60, "--tune", 60, "--chains", 2, "--seed", 1)
 
 
@@ -24,7 +27,9 @@ def tables(folder):
     rows = []
     for occasion in range(40):
         offered = rng.permutation(["tea", "coffee", "milk"])[: 2 + occasion % 2]
-        rows += [(occasion // 4, occasion, name, int(k == 0), 2.5 + k) for k, name in enumerate(offered)]
+        rows += [
+            (occasion // 4, occasion, name, int(k == 0), 2.5 + k) for k, name in enumerate(offered)
+        ]
     frame = pd.DataFrame(rows, columns=["id", "obsID", "alt", "choice", "price"])
     frame.to_csv(folder / "priced.csv", index=False)
     frame.drop(columns="price").to_csv(folder / "plain.csv", index=False)
@@ -38,10 +43,24 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     assert "3 options" in result.err and "not read" not in result.err
     says(result.out, "0.01", "Lapse rate")
     assert "Rank of each option" in result.out and "set_probability[tea | " in result.out
-    assert re.search(r"\d of \d+ observed proportions fell outside the 89 % predictive interval", result.out)
+    assert re.search(
+        r"\d of \d+ observed proportions fell outside the 89 % predictive interval", result.out
+    )
     written = {path.name for path in (folder / "out").iterdir()}
-    assert {"ranks.csv", "ranks.png", "check.csv", "check.png", "choice_probabilities.png", "posterior.nc"} <= written
-    assert set(pd.read_csv(folder / "out" / "check.csv")) >= {"alternative", "offered", "observed", "missed"}
+    assert {
+        "ranks.csv",
+        "ranks.png",
+        "check.csv",
+        "check.png",
+        "choice_probabilities.png",
+        "posterior.nc",
+    } <= written
+    assert set(pd.read_csv(folder / "out" / "check.csv")) >= {
+        "alternative",
+        "offered",
+        "observed",
+        "missed",
+    }
 
 
 def test_columns_that_describe_alternatives_need_a_word(refused):
@@ -67,14 +86,20 @@ def test_a_bad_cell_is_named_in_a_long_table(refused, folder, row, column, value
     frame = pd.read_csv(folder / "plain.csv").astype(object)
     frame.loc[row, column] = value
     frame.to_csv(folder / "bad.csv", index=False)
-    for words in (("fit", "bad.csv"), ("fit", "bad.csv", "--model", "elimination"), ("compare", "bad.csv")):
+    for words in (
+        ("fit", "bad.csv"),
+        ("fit", "bad.csv", "--model", "elimination"),
+        ("compare", "bad.csv"),
+    ):
         said(refused(*words), "thali: error: bad.csv: ", *facts)
 
 
 def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
     frame = pd.read_csv(folder / "plain.csv")
     frame.assign(weight=np.arange(len(frame)) + 0.5).to_csv(folder / "heavy.csv", index=False)
-    sentence = "different counts, 0.5 and 1.5, in column 'weight'; give one count, or rename the column"
+    sentence = (
+        "different counts, 0.5 and 1.5, in column 'weight'; give one count, or rename the column"
+    )
     assert sentence in run("fit", "heavy.csv", "--model", "elimination").err
 
 
@@ -93,12 +118,21 @@ def test_weighted_choices_are_fitted_and_not_checked(run, folder):
 
 @pytest.mark.fit
 def test_columns_may_be_named(run, refused):
-    wanted = ("--model", "elimination", "--alternative", "drink", "--task", "when", "--chosen", "choice")
+    wanted = (
+        "--model",
+        "elimination",
+        "--alternative",
+        "drink",
+        "--task",
+        "when",
+        "--chosen",
+        "choice",
+    )
     says(run("fit", "odd.csv", *wanted, *SHORT).err, "'drink'", "'choice'", "'when'")
     says(run("fit", "odd.csv", *wanted[:2], "--task", "when").err, "--alternative")
     nearest = (
-        "The closest layout is a long table of choices, but it lacks a column of alternatives; if such a"
-        " column exists, name it with --alternative"
+        "The closest layout is a long table of choices, but it lacks a column of alternatives; if"
+        " such a column exists, name it with --alternative"
     )
     assert nearest in run("fit", "odd.csv").err
     said(refused("fit", "celebrities", "--alternative", "drink"), "--alternative")
@@ -108,19 +142,31 @@ def test_columns_may_be_named(run, refused):
 
 @pytest.mark.fit  # for its time
 def test_maximum_likelihood_is_that_of_the_library(done, folder):
-    result = done("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out", "--print", "all")
+    result = done(
+        "fit", "celebrities", "--method", "maximum-likelihood", "--out", "out", "--print", "all"
+    )
     says(result.out, "-143.0395, including")
     says(result.out, "0", "Lapse rate")
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
     says(result.err, "wrote the model,")
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        th.datasets.celebrities()
+    )
     saved = th.load("out/model.nc")
-    assert saved.summary().equals(model.summary()) and saved.log_likelihood_ == model.log_likelihood_
+    assert (
+        saved.summary().equals(model.summary()) and saved.log_likelihood_ == model.log_likelihood_
+    )
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
     wanted = pd.DataFrame(model.summary()).dropna(axis="columns", how="all")
     pd.testing.assert_frame_equal(weights, wanted, check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {
-        *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv", "choice_probabilities.csv"),
+        *(
+            "weights.csv",
+            "utility_scale.csv",
+            "residuals.csv",
+            "fit.csv",
+            "choice_probabilities.csv",
+        ),
         # without aspects that options share there is no tree
         *("utility_scale.png", "choice_probabilities.png"),
         *("model.nc", "command.json"),
@@ -131,7 +177,16 @@ def test_maximum_likelihood_is_that_of_the_library(done, folder):
 def test_maximum_likelihood_with_given_aspects(run, folder):
     (folder / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
     result = run(
-        "fit", "tea.csv", "--method", "maximum-likelihood", "--aspects", "hot.csv", "--lapse", "0.01", "--out", "out"
+        "fit",
+        "tea.csv",
+        "--method",
+        "maximum-likelihood",
+        "--aspects",
+        "hot.csv",
+        "--lapse",
+        "0.01",
+        "--out",
+        "out",
     )
     assert result.code == 0 and "hot" in result.out and "not available" in result.out
     assert (folder / "out" / "preference_tree.png").exists()
@@ -180,11 +235,33 @@ def test_classical_tests(run, refused):
 @pytest.mark.fit  # for its time
 def test_rankings_by_maximum_likelihood(run, refused, tmp_path):
     path, out = tmp_path / "ranks.csv", tmp_path / "out"
-    path.write_text("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n")
-    done = run("fit", path, "--model", "BTL", "--method", "maximum-likelihood", "--out", out, "--print", "all")
+    path.write_text(
+        "rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n"
+    )
+    done = run(
+        "fit",
+        path,
+        "--model",
+        "BTL",
+        "--method",
+        "maximum-likelihood",
+        "--out",
+        out,
+        "--print",
+        "all",
+    )
     assert done.code == 0 and (out / "worths.csv").exists()
-    said(refused("fit", path, "--method", "maximum-likelihood", "--aspects", "unique"), "fit bradley-terry-luce")
-    said(refused("fit", path, "--method", "maximum-likelihood", "--aspects", "ibp"), "Maximum likelihood requires")
+    said(
+        refused("fit", path, "--method", "maximum-likelihood", "--aspects", "unique"),
+        "fit bradley-terry-luce",
+    )
+    said(
+        refused("fit", path, "--method", "maximum-likelihood", "--aspects", "ibp"),
+        "Maximum likelihood requires",
+    )
     aspects = tmp_path / "aspects.csv"
     aspects.write_text("option,hot\ntea,1\nmilk,1\nwater,0\n")
-    said(refused("fit", path, "--method", "maximum-likelihood", "--aspects", aspects), "--method mcmc")
+    said(
+        refused("fit", path, "--method", "maximum-likelihood", "--aspects", aspects),
+        "--method mcmc",
+    )

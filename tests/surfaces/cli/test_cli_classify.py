@@ -1,4 +1,5 @@
-"""`thali fit` of covariates and classes: what it reads, how it cross-validates, what it prints and writes."""
+"""`thali fit` of covariates and classes: what it reads, how it cross-validates, what it prints and
+writes."""
 
 import os
 import re
@@ -25,7 +26,10 @@ def plants(seed=1, rows=60, noise=0.7):
     rng = np.random.default_rng(seed)
     codes = np.arange(rows) % 3
     centres = np.array([[0.0, 0.0, 5.0], [2.0, 0.0, 5.0], [2.0, 2.0, 5.0]])
-    table = pd.DataFrame((centres[codes] + noise * rng.normal(size=(rows, 3))).round(3), columns=["len", "wid", "sap"])
+    table = pd.DataFrame(
+        (centres[codes] + noise * rng.normal(size=(rows, 3))).round(3),
+        columns=["len", "wid", "sap"],
+    )
     return table.assign(kind=np.array(["fern", "moss", "reed"])[codes])
 
 
@@ -42,7 +46,7 @@ def row_of(printed, name):
     return [float(cell) for cell in line.split("  ") if cell.strip() not in ("", "-", name)]
 
 
-# what is printed ------------------------------------------------------------------------------------------
+# what is printed ----------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -57,9 +61,13 @@ def test_the_table_is_described(done):
 def test_the_support_of_the_maximum_is_exact(run):
     printed = run("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0, "--print", "all").out
     table = plants()
-    model = thali.PlackettLuceRegression(method="map", a=1.0).fit(table[["len", "wid", "sap"]], table["kind"])
+    model = thali.PlackettLuceRegression(method="map", a=1.0).fit(
+        table[["len", "wid", "sap"]], table["kind"]
+    )
     lines = re.findall(r"^ *(\d\.\d{3})  (fern|moss|reed) +(\S+)$", printed, re.MULTILINE)
-    wanted = [(f"{row.weight:.3f}", row["class"], row.column) for _, row in model.support_.iterrows()]
+    wanted = [
+        (f"{row.weight:.3f}", row["class"], row.column) for _, row in model.support_.iterrows()
+    ]
     assert lines == wanted and 0 < len(wanted) < 10
     assert f"{len(wanted)} of 21 are > 0, all others exactly 0" in printed
     assert f"Log-likelihood of the full data: {model.log_likelihood_:.3f}.\n" in printed
@@ -74,10 +82,18 @@ def test_with_a_above_one_all_weights_are_there(run):
 
 @pytest.mark.fit
 def test_draws_are_told_with_intervals_diagnostics_and_a_convergence(done):
-    result = done("fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT, "--print", "all")
-    assert re.search(r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
-    assert re.search(r"^Shape a .*89 % interval.*p\(a\) ∝ 1/a on the range 0\.001 to 100\.$", result.out, re.M)
-    assert re.search(r"^a +\d.*\d$", result.out, re.M) and re.search(r"^log_likelihood +-\d", result.out, re.M)
+    result = done(
+        "fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT, "--print", "all"
+    )
+    assert re.search(
+        r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE
+    )
+    assert re.search(
+        r"^Shape a .*89 % interval.*p\(a\) ∝ 1/a on the range 0\.001 to 100\.$", result.out, re.M
+    )
+    assert re.search(r"^a +\d.*\d$", result.out, re.M) and re.search(
+        r"^log_likelihood +-\d", result.out, re.M
+    )
     assert "WARNING: The 2 chains" in result.out and "--draws" in result.out.splitlines()[-1]
 
 
@@ -91,15 +107,21 @@ def test_coefficients_of_the_logit(done):
     assert np.all(np.diff(coefs["coef"].abs()) <= 0)
     assert np.all((coefs["low"] < coefs["coef"]) & (coefs["coef"] < coefs["high"]))
     spread = plants()[["len", "wid", "sap"]].std(ddof=0)
-    np.testing.assert_allclose(coefs["original"], coefs["coef"] / coefs["column"].map(spread), rtol=1e-9)
+    np.testing.assert_allclose(
+        coefs["original"], coefs["coef"] / coefs["column"].map(spread), rtol=1e-9
+    )
 
 
 @pytest.mark.fit
 def test_the_horseshoe_of_the_logit(done, refused):
     words = ["--target", "kind", "--model", "sparse-logit", "--folds", 0, "--seed", 1, *SHORT]
-    result = done("fit", "plants.csv", *words, "--prior", "horseshoe", "--global-scale", 0.2, "--print", "all")
+    result = done(
+        "fit", "plants.csv", *words, "--prior", "horseshoe", "--global-scale", 0.2, "--print", "all"
+    )
     assert (
-        re.search(r"^Scales of the horseshoe prior: log tau = .*, slab = \d", result.out, re.MULTILINE)
+        re.search(
+            r"^Scales of the horseshoe prior: log tau = .*, slab = \d", result.out, re.MULTILINE
+        )
         and "η" not in result.out
     )
     said(refused("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2), "--prior")
@@ -107,7 +129,18 @@ def test_the_horseshoe_of_the_logit(done, refused):
 
 @pytest.mark.fit
 def test_the_variational_posterior_has_intervals(done):
-    result = done("fit", "two.csv", "--target", "kind", "--method", "variational", "--folds", 0, "--print", "all")
+    result = done(
+        "fit",
+        "two.csv",
+        "--target",
+        "kind",
+        "--method",
+        "variational",
+        "--folds",
+        0,
+        "--print",
+        "all",
+    )
     assert "89 % interval" in result.out
     says(result.out, "Lower bound on")
 
@@ -117,12 +150,16 @@ def test_the_variational_posterior_has_intervals(done):
 def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
     table = plants()
     X = np.abs(table[["len", "wid"]] + 0.1) * [1.0, 0.02]
-    model = thali.PlackettLuceRegression(method="variational", a=1.0, transform=None).fit(X, table["kind"])
+    model = thali.PlackettLuceRegression(method="variational", a=1.0, transform=None).fit(
+        X, table["kind"]
+    )
     found = model.findings()["weights"].table
     share = np.asarray(model.shapes_).ravel()
     # The rates of columns differ, so compare with draws made another way.
     rng = np.random.default_rng(5)
-    draws = rng.gamma(np.broadcast_to(share, (40_000, share.size))).reshape(-1, *model.weights_.shape)
+    draws = rng.gamma(np.broadcast_to(share, (40_000, share.size))).reshape(
+        -1, *model.weights_.shape
+    )
     draws = (draws / np.asarray(model.rates_)).reshape(len(draws), -1)
     low, high = np.quantile(draws / draws.sum(axis=1, keepdims=True), (0.055, 0.945), axis=0)
     names = [(label, column) for label in model.classes_ for column in model.columns_]
@@ -132,7 +169,7 @@ def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
     assert np.all(np.abs(found["high"] - high[place]) < 0.4 * (high - low)[place])
 
 
-# cross-validation -----------------------------------------------------------------------------------------
+# cross-validation ---------------------------------------------------------------------------------
 
 
 def test_folds_are_stratified_and_seeded():
@@ -155,7 +192,9 @@ def test_an_only_member_is_never_left_out(run):
 
 @pytest.mark.fit
 def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
-    printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 4, "--seed", 7, "--print", "all").out
+    printed = run(
+        "fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 4, "--seed", 7, "--print", "all"
+    ).out
     X, y = plants()[["len", "wid", "sap"]].to_numpy(), plants()["kind"].to_numpy()
     fold = folds_of(y, 4, seed=7)
     wrong, loss, base_wrong, base_loss = [], [], [], []
@@ -193,7 +232,8 @@ def test_the_same_folds_for_both_models_unless_the_seed_differs(run):
 
 
 class Fake:
-    """A classifier that remembers what it was fitted to and says that every class is as probable."""
+    """A classifier that remembers what it was fitted to and says that every class is as
+    probable."""
 
     seen: list = []
     happens = staticmethod(lambda number: None)
@@ -216,13 +256,17 @@ def fake():
 def left_out(model, table, folds, seed):
     """A comparison of that model alone, whose fits are those of a cross-validation."""
     X, y = table.drop(columns="kind"), table["kind"]
-    return thali.compare({"m": model}, (X, y), folds=folds, random_seed=seed, cores=1, progressbar=False)
+    return thali.compare(
+        {"m": model}, (X, y), folds=folds, random_seed=seed, cores=1, progressbar=False
+    )
 
 
 def test_no_row_is_predicted_by_a_fit_to_itself(fake):
     table = left_out(fake(), plants(), 5, 2)
     fold = table.attrs["fold"].sort_index().to_numpy()
-    assert [sorted(rows) for rows, _, _ in fake.seen] == [list(np.flatnonzero(fold != number)) for number in range(5)]
+    assert [sorted(rows) for rows, _, _ in fake.seen] == [
+        list(np.flatnonzero(fold != number)) for number in range(5)
+    ]
     assert len({seed.spawn_key for _, _, seed in fake.seen}) == 5
     np.testing.assert_allclose(table.attrs["rows"]["m"], np.log(3))
 
@@ -234,7 +278,11 @@ def test_a_covariate_that_does_not_vary_in_a_fold_means_nothing_there():
     table.loc[7, "rare"] = 1.0
     model = thali.PlackettLuceRegression(method="map", a=1.0)
     scores, without = left_out(model, table, 3, 0), left_out(model, plants(), 3, 0)
-    fold, losses, others = scores.attrs["fold"], scores.attrs["rows"]["m"], without.attrs["rows"]["m"]
+    fold, losses, others = (
+        scores.attrs["fold"],
+        scores.attrs["rows"]["m"],
+        without.attrs["rows"]["m"],
+    )
     np.testing.assert_array_equal(losses[fold == fold[7]], others[fold == fold[7]])
     assert np.any(losses != others)
 
@@ -260,7 +308,9 @@ def test_what_was_finished_is_told_when_a_fold_fails(run, stand_in):
 @pytest.mark.fit
 def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
     rng = np.random.default_rng(3)
-    table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"]).assign(kind=["a"] * 50 + ["b"] * 30)
+    table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"]).assign(
+        kind=["a"] * 50 + ["b"] * 30
+    )
     table.to_csv("noise.csv", index=False)
     printed = run("fit", "noise.csv", *MAP, "--a", 1.1, "--print", "all").out
     says(printed, "significantly fewer errors")
@@ -311,7 +361,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
     assert len(pd.read_csv("results/cross_validation.csv")) == 2
 
 
-# what is written ------------------------------------------------------------------------------------------
+# what is written ----------------------------------------------------------------------------------
 
 
 @pytest.mark.first(2)
@@ -355,10 +405,12 @@ def test_out_holds_everything_and_nothing_else(done, data, words, files):
         tree = store.load("new/results/posterior.nc")
         assert tree["posterior"].sizes["draw"] == 40
         summary = pd.read_csv("new/results/summary.csv", index_col="quantity")
-        assert summary.loc["log_likelihood", "mean"] == pytest.approx(float(tree["posterior"]["log_likelihood"].mean()))
+        assert summary.loc["log_likelihood", "mean"] == pytest.approx(
+            float(tree["posterior"]["log_likelihood"].mean())
+        )
 
 
-# options --------------------------------------------------------------------------------------------------
+# options ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -394,8 +446,27 @@ def test_a_target_is_enough_to_choose_the_model(run, asked):
 def test_options_reach_the_model(run, asked):
     words = "--a 0.2 --transform none --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     run("fit", "plants.csv", "--target", "kind", *words.split())
-    run("fit", "plants.csv", "--target", "kind", "--model", "sparse-logit", "--method", "polya-gamma", "--seed", 0)
-    budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_state": 7, "progressbar": True}
+    run(
+        "fit",
+        "plants.csv",
+        "--target",
+        "kind",
+        "--model",
+        "sparse-logit",
+        "--method",
+        "polya-gamma",
+        "--seed",
+        0,
+    )
+    budget = {
+        "draws": 30,
+        "tune": 5,
+        "chains": 2,
+        "thin": 4,
+        "cores": 1,
+        "random_state": 7,
+        "progressbar": True,
+    }
     own = {"a": 0.2, "transform": None}
     assert asked[0][1] == own | budget
     assert asked[1][1] == {"method": "polya-gamma", "progressbar": True, "random_state": 0}
@@ -403,14 +474,22 @@ def test_options_reach_the_model(run, asked):
 
 @pytest.mark.first(40)
 @pytest.mark.parametrize("spec", FITTED, ids=[spec.name for spec in FITTED])
-@pytest.mark.parametrize("word", dict.fromkeys(option.word for spec in FITTED for option in spec.options))
+@pytest.mark.parametrize(
+    "word", dict.fromkeys(option.word for spec in FITTED for option in spec.options)
+)
 def test_an_option_of_other_models_is_refused(refused, word, spec):
-    owners = {owner.name: option for owner in FITTED for option in owner.options if option.word == word}
+    owners = {
+        owner.name: option for owner in FITTED for option in owner.options if option.word == word
+    }
     if spec.name in owners:
         return
     option = next(iter(owners.values()))
-    typed = [] if option.type is bool else [next(iter(option.words), "x=1" if option.several else "1")]
-    error = refused("fit", "plants.csv", "--model", spec.name, f"--{word}", *typed, "--out", "results")
+    typed = (
+        [] if option.type is bool else [next(iter(option.words), "x=1" if option.several else "1")]
+    )
+    error = refused(
+        "fit", "plants.csv", "--model", spec.name, f"--{word}", *typed, "--out", "results"
+    )
     (line,) = error.splitlines()
     named = " and ".join(", ".join(owners).rsplit(", ", 1))
     assert line.startswith(f"thali: error: --{word}") and f"applies to {named}" in line
@@ -423,7 +502,7 @@ def test_an_option_of_classes_for_other_data_names_the_way_out(run):
     says(line, "--target")
 
 
-# bad input ------------------------------------------------------------------------------------------------
+# bad input ----------------------------------------------------------------------------------------
 
 TABLES = {
     "options.csv": "lizard,length,mass\ntea,12,3\nmilk,8,4\nrum,15,2\nale,9,9\n",
@@ -441,24 +520,45 @@ BAD = {
     "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap' and 'kind'"),
     "no such target": (["plants.csv", "--target", "kin"], "Did you mean 'kind'?"),
     "bundled": (["numbers", "--target", "kind"], "'numbers' contains similarities"),
-    "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs, map, variational"),
-    "method of the other": (["plants.csv", "--target", "kind", "--method", "polya-gamma"], "gibbs, map"),
-    "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
+    "no such method": (
+        ["plants.csv", "--target", "kind", "--method", "em"],
+        "gibbs, map, variational",
+    ),
+    "method of the other": (
+        ["plants.csv", "--target", "kind", "--method", "polya-gamma"],
+        "gibbs, map",
+    ),
+    "no such transform": (
+        ["plants.csv", "--target", "kind", "--transform", "log"],
+        "exponential-pairs, none",
+    ),
     "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
     "too many folds": (["plants.csv", *MAP, "--a", "1", "--folds", "61"], "2 to 60"),
-    "words": (["words.csv", "--target", "kind"], "Column 'name' is not numeric (line 2 of 'name' contains"),
+    "words": (
+        ["words.csv", "--target", "kind"],
+        "Column 'name' is not numeric (line 2 of 'name' contains",
+    ),
     "a question mark": (["question.csv", "--target", "kind"], "line 3 of 'wid' contains '?')"),
-    "empty cells": (["empty.csv", "--target", "kind"], "Line 3 of 'wid' is empty (and 1 more cell)"),
+    "empty cells": (
+        ["empty.csv", "--target", "kind"],
+        "Line 3 of 'wid' is empty (and 1 more cell)",
+    ),
     "no class": (["nameless.csv", "--target", "kind"], "Line 3 has no class in 'kind'"),
     "one class": (["one.csv", *MAP, "--a", "1", "--folds", "2"], "one class"),
     "no covariate": (["alone.csv", "--target", "kind"], "Expected at least two columns"),
-    "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "a continuous target first"),
+    "continuous": (
+        ["continuous.csv", *MAP, "--a", "1", "--folds", "0"],
+        "a continuous target first",
+    ),
     "negative": (
         ["negative.csv", *MAP, "--a", "1", "--folds", "2", "--transform", "none"],
         "set --transform exponential",
     ),
     "neither": (["plants.csv"], "thali fit FILE --target COLUMN"),
-    "what is known of options": (["options.csv"], "thali fit COMPARISONS --option-covariates FILE."),
+    "what is known of options": (
+        ["options.csv"],
+        "thali fit COMPARISONS --option-covariates FILE.",
+    ),
     "no trials": (["plants.csv"], "thali fit FILE --first COLUMN --second COLUMN --chosen COLUMN"),
 }
 
@@ -480,7 +580,8 @@ def test_a_column_that_counts_the_rows_is_no_covariate(run):
     table.insert(0, "Id", np.arange(1, 61))
     table.to_csv("counted.csv", index=False)
     counted, plain = (
-        run("fit", name, *MAP, "--a", 1, "--folds", 0, "--print", "all") for name in ("counted.csv", "plants.csv")
+        run("fit", name, *MAP, "--a", 1, "--folds", 0, "--print", "all")
+        for name in ("counted.csv", "plants.csv")
     )
     says(counted.err, "'Id'")
     assert "not used" not in plain.err

@@ -12,13 +12,16 @@ from helpers.watched_runs import stop_after, stop_at_table
 import thali as th
 from thali.errors import ThaliWarning
 
-TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
+TEA = (
+    "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
+    "coffee,milk,9\n"
+)
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
 WHOLE = [*QUICK, "--print", "all"]
 FILES = {"tea.csv": TEA, "hot.csv": "option,aspect\ntea,hot\ncoffee,hot\n"}
 
 
-# compare --------------------------------------------------------------------------------------------------
+# compare ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -36,9 +39,12 @@ FILES = {"tea.csv": TEA, "hot.csv": "option,aspect\ntea,hot\ncoffee,hot\n"}
     ],
 )
 def test_a_comparison_is_as_long_as_it_needs_to_be(run, monkeypatch, words, wanted):
-    """By evidence where every model has one, else six folds where each pair in turn takes more than 20 fits."""
+    """By evidence where every model has one, else six folds where each pair in turn takes more than
+    20 fits."""
     asked = {}
-    monkeypatch.setattr(th, "compare", lambda named, data, **how: asked.update(how, names=[*dict(named)]) or 1 / 0)
+    monkeypatch.setattr(
+        th, "compare", lambda named, data, **how: asked.update(how, names=[*dict(named)]) or 1 / 0
+    )
     with pytest.raises(ZeroDivisionError):
         run("compare", *([] if "celebrities" in words else ["tea.csv"]), *words)
     assert wanted.items() <= asked.items()
@@ -48,7 +54,9 @@ def test_a_comparison_is_as_long_as_it_needs_to_be(run, monkeypatch, words, want
 
 @pytest.mark.fit
 def test_compare_prints_the_table_of_the_library(done):
-    result = done("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *WHOLE)
+    result = done(
+        "compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", "--by", "prediction", *WHOLE
+    )
     data = th.read_table("tea.csv")
     models = {
         "unique": th.EliminationByAspects("unique"),
@@ -73,7 +81,9 @@ def test_compare_prints_the_table_of_the_library(done):
     for sentence in (*found["comparison"].sentences(TYPED), *found["chains"].sentences(TYPED)):
         assert sentence in result.out
     for name, row in table.iterrows():
-        assert any(line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines())
+        assert any(
+            line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines()
+        )
     assert "12 fits: each model is fitted without each of 3 parts" in result.err
     says(result.out, "WARNING: The chains disagree")
     assert "--draws" in result.out
@@ -82,7 +92,11 @@ def test_compare_prints_the_table_of_the_library(done):
 
 def test_the_options_reach_the_models(compared):
     named = compared("tea.csv", "ibp,BTL = unique,3", "--no-unique", "--lapse", 0.1, "--alpha", 2)
-    assert list(named) == ["ibp", "BTL", "3"] and [model.alpha for model in named.values()] == [2.0, None, 2.0]
+    assert list(named) == ["ibp", "BTL", "3"] and [model.alpha for model in named.values()] == [
+        2.0,
+        None,
+        2.0,
+    ]
     assert all(model.lapse == 0.1 and model.unique is False for model in named.values())
     assert [model.aspects for model in named.values()] == ["ibp", "unique", 3]
 
@@ -90,7 +104,8 @@ def test_the_options_reach_the_models(compared):
 def test_kinds_of_people_are_named(compared, refused):
     classes = th.people.LatentClasses
     found = [
-        (model.people, model.aspects) for model in compared("tea.csv", "classes:1, two = classes:2:unique, 3").values()
+        (model.people, model.aspects)
+        for model in compared("tea.csv", "classes:1, two = classes:2:unique, 3").values()
     ]
     assert found == [(classes(1), "ibp"), (classes(2), "unique"), (None, 3)]
     said(refused("compare", "tea.csv", "--models", "classes:x"), "'classes:x'", "--models", "2")
@@ -99,7 +114,12 @@ def test_kinds_of_people_are_named(compared, refused):
 def test_what_is_made_of_people_is_named(compared):
     named = compared("tea.csv", "individuals:unique, even = independent, adjusted:2, ibp")
     found = [(model.people, model.aspects) for model in named.values()]
-    assert found == [(th.people.Individuals(), "unique"), ("independent", "ibp"), ("adjusted", 2), (None, "ibp")]
+    assert found == [
+        (th.people.Individuals(), "unique"),
+        ("independent", "ibp"),
+        ("adjusted", 2),
+        (None, "ibp"),
+    ]
 
 
 GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"
@@ -109,9 +129,17 @@ GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"
 def test_trees_of_a_file_are_models(done, folder):
     (folder / "groups.csv").write_text(GROUPS)
     result = done(
-        *"compare tea.csv --models near=tree:0.1,tree:0.5,ibp --tree groups.csv --by prediction".split(), *WHOLE
+        *"compare tea.csv --models near=tree:0.1,tree:0.5,ibp --tree groups.csv --by"
+        " prediction".split(),
+        *WHOLE,
     )
-    assert [line.split()[0] for line in result.out.splitlines()[3:8]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
+    assert [line.split()[0] for line in result.out.splitlines()[3:8]] == [
+        "BASE",
+        "near",
+        "tree:0.5",
+        "ibp",
+        "EMP",
+    ]
 
 
 @pytest.mark.fit
@@ -127,13 +155,28 @@ def test_fit_takes_groups_or_newick(run, folder):
 
 BAD_TREES = {
     "no such file": (["fit", "tea.csv", "--tree", "no.csv"], "no file 'no.csv'"),
-    "aspects besides": (["fit", "tea.csv", "--tree", "groups.csv", "--aspects", "3"], "--tree and --aspects"),
+    "aspects besides": (
+        ["fit", "tea.csv", "--tree", "groups.csv", "--aspects", "3"],
+        "--tree and --aspects",
+    ),
     "a length without a tree": (["fit", "tea.csv", "--leaf-length", "0.1"], "a tree of groups"),
-    "a length too much": (["fit", "tea.csv", "--tree", "tree.nwk", "--leaf-length", "0.1"], "has its own"),
-    "a length outside": (["fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", "2"], "(0, 1]; got 2.0"),
+    "a length too much": (
+        ["fit", "tea.csv", "--tree", "tree.nwk", "--leaf-length", "0.1"],
+        "has its own",
+    ),
+    "a length outside": (
+        ["fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", "2"],
+        "(0, 1]; got 2.0",
+    ),
     "an option without a leaf": (["fit", "tea.csv", "--tree", "few.csv"], "'milk'"),
-    "three columns": (["fit", "tea.csv", "--tree", "wide.csv"], "two columns, option and group; found 3"),
-    "a gap": (["fit", "tea.csv", "--tree", "gap.csv"], "row 2 below the header must contain an option and a group"),
+    "three columns": (
+        ["fit", "tea.csv", "--tree", "wide.csv"],
+        "two columns, option and group; found 3",
+    ),
+    "a gap": (
+        ["fit", "tea.csv", "--tree", "gap.csv"],
+        "row 2 below the header must contain an option and a group",
+    ),
     "a broken tree": (["fit", "tea.csv", "--tree", "broken.nwk"], "position"),
     "which tree": (["compare", "tea.csv", "--models", "tree,ibp"], "with --tree FILE"),
     "an idle tree": (
@@ -144,7 +187,10 @@ BAD_TREES = {
         ["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"],
         "'tree:' must be followed by a leaf length; got 'x'",
     ),
-    "a tree for fit's paper": (["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"], "in (0, 1]"),
+    "a tree for fit's paper": (
+        ["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"],
+        "in (0, 1]",
+    ),
 }
 
 
@@ -162,8 +208,23 @@ def test_bad_trees(refused, folder, words, messages):
 @pytest.mark.rendered
 @pytest.mark.fit
 def test_compare_writes_everything(done, folder):
-    done("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *QUICK)
-    assert sorted(os.listdir(folder / "results")) == ["comparison.csv", "comparison.png", "job", "predictions.csv"]
+    done(
+        "compare",
+        "tea.csv",
+        "--models",
+        "unique,2",
+        "--by",
+        "prediction",
+        "--out",
+        "results",
+        *QUICK,
+    )
+    assert sorted(os.listdir(folder / "results")) == [
+        "comparison.csv",
+        "comparison.png",
+        "job",
+        "predictions.csv",
+    ]
     table = pd.read_csv(folder / "results" / "comparison.csv", index_col="model")
     assert list(table.index) == ["BASE", "unique", "2", "EMP"]
     assert len(pd.read_csv(folder / "results" / "predictions.csv")) == 6
@@ -176,10 +237,30 @@ def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
     says(result.err, "3", "6 fits", "--out")
-    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *WHOLE)
+    result = run(
+        "compare",
+        "tea.csv",
+        "--models",
+        "unique,2",
+        "--by",
+        "prediction",
+        "--out",
+        "results",
+        *WHOLE,
+    )
     says(result.err, "3", "6 fits", "'results'")
     stop_at_table(monkeypatch)
-    result = run("compare", "tea.csv", "--models", "unique,2", "--by", "prediction", "--out", "results", *WHOLE)
+    result = run(
+        "compare",
+        "tea.csv",
+        "--models",
+        "unique,2",
+        "--by",
+        "prediction",
+        "--out",
+        "results",
+        *WHOLE,
+    )
     assert result.code == 130 and "nothing was written" not in result.err
     says(result.err, "6 fits", "'results/job'")
 
@@ -189,7 +270,10 @@ BAD = {
     "two of one name": (["--models", "2,2"], "Two models are named '2'"),
     "an empty name": (["--models", "2,,3"], "list models separated by commas"),
     "no aspects": (["--models", "BTL="], "list models separated by commas"),
-    "left out": (["--leave-out", "day"], "--leave-out must be pair or respondent for paired comparisons; got 'day'"),
+    "left out": (
+        ["--leave-out", "day"],
+        "--leave-out must be pair or respondent for paired comparisons; got 'day'",
+    ),
     "too many aspects": (["--models", "-2"], "-2"),
     "a file in the way": (["--out", "tea.csv"], "is a file"),
 }

@@ -1,4 +1,5 @@
-"""Comparisons at the command line go on where they were: the same command, `thali resume`, `thali status`."""
+"""Comparisons at the command line go on where they were: the same command, `thali resume`, `thali
+status`."""
 
 import os
 import signal
@@ -15,7 +16,20 @@ from thali._inference import jobs
 
 pytestmark = pytest.mark.fit
 
-QUICK = ["--draws", "40", "--tune", "10", "--chains", "2", "--thin", "1", "--seed", "3", "--cores", "1"]
+QUICK = [
+    "--draws",
+    "40",
+    "--tune",
+    "10",
+    "--chains",
+    "2",
+    "--thin",
+    "1",
+    "--seed",
+    "3",
+    "--cores",
+    "1",
+]
 COMPARE = ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK]
 FILES = {
     "tea.csv": "option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n",
@@ -30,7 +44,9 @@ def no_fit(monkeypatch):
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder, no_fit):
@@ -39,9 +55,16 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder
     no_fit()
     for words in ([*COMPARE, "--out", "results"], ["resume", "results"]):
         again = run(*words)
-        assert again.code == 0 and again.out == first.out and contents(folder / "results") == written
+        assert (
+            again.code == 0 and again.out == first.out and contents(folder / "results") == written
+        )
     lines = run("status", "results").out.splitlines()
-    assert lines[:4] == ["comparison by prediction: finished", "6 of 6 fits (100 %)", "  unique: 3 of 3", "  2: 3 of 3"]
+    assert lines[:4] == [
+        "comparison by prediction: finished",
+        "6 of 6 fits (100 %)",
+        "  unique: 3 of 3",
+        "  2: 3 of 3",
+    ]
 
 
 def test_stopped_status_and_resume(run, folder, monkeypatch):
@@ -50,16 +73,26 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
         stop_after(4, patch)
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
-    assert lines[:4] == ["comparison by prediction: stopped", "4 of 6 fits (67 %)", "  unique: 2 of 3", "  2: 2 of 3"]
+    assert lines[:4] == [
+        "comparison by prediction: stopped",
+        "4 of 6 fits (67 %)",
+        "  unique: 2 of 3",
+        "  2: 2 of 3",
+    ]
     said(lines[-1], "thali resume results")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     resumed = run("resume", "../results")
     assert resumed.code == 0 and resumed.out == whole.out
-    assert (folder / "results" / "comparison.csv").read_bytes() == (folder / "whole" / "comparison.csv").read_bytes()
+    assert (folder / "results" / "comparison.csv").read_bytes() == (
+        folder / "whole" / "comparison.csv"
+    ).read_bytes()
 
 
-KILLED = "from thali._inference import jobs; jobs.MIN_SECONDS = 0.0; from thali._surfaces.cli import app; app()"
+KILLED = (
+    "from thali._inference import jobs; jobs.MIN_SECONDS = 0.0; from thali._surfaces.cli"
+    " import app; app()"
+)
 
 
 def done(job):
@@ -99,7 +132,10 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
 
 
 OTHERS = {
-    "other data": (["compare", "other.csv", *COMPARE[2:], "--out", "results"], "was started with other data"),
+    "other data": (
+        ["compare", "other.csv", *COMPARE[2:], "--out", "results"],
+        "was started with other data",
+    ),
     "draws": (
         [*COMPARE, "--draws", "50", "--out", "results"],
         "was started with --draws 40, but this comparison has --draws 50",
@@ -128,7 +164,9 @@ def test_another_command_is_refused_unless_it_may_overwrite(run, refused, folder
         error = refused(*words)
         assert contents(folder / "results") == written
         line = error.splitlines()[-1]
-        assert sentence in line and line.endswith("; choose another folder, or give --overwrite."), line
+        assert sentence in line and line.endswith(
+            "; choose another folder, or give --overwrite."
+        ), line
     error = refused(*COMPARE, "--models", "unique,tree:3", "--out", "results", "--overwrite")
     assert contents(folder / "results") == written
     for words, _ in (OTHERS["draws"], OTHERS["a fit"]):

@@ -1,4 +1,5 @@
-"""`thali compare` on covariates and classes, similarities and choice experiments, from words to files."""
+"""`thali compare` on covariates and classes, similarities and choice experiments, from words to
+files."""
 
 import os
 import re
@@ -19,11 +20,15 @@ SIMILAR = "a,b,c\na,1,0.8,0.3\nb,0.8,1,0.45\nc,0.3,0.45,1\n".replace("a,b,c\n", 
 def tables(folder):
     rng = np.random.default_rng(1)
     codes = np.arange(60) % 3
-    table = pd.DataFrame(rng.normal(size=(60, 2)) + codes[:, None] * [1.0, 0.5], columns=["len", "wid"])
+    table = pd.DataFrame(
+        rng.normal(size=(60, 2)) + codes[:, None] * [1.0, 0.5], columns=["len", "wid"]
+    )
     table.assign(kind=np.array(["fern", "moss", "reed"])[codes]).to_csv("plants.csv", index=False)
     simulated(people=8, tasks=5).to_csv("cameras.csv", index=False)
     (folder / "similar.csv").write_text(SIMILAR)
-    (folder / "tea.csv").write_text("chosen,rejected,count\ntea,coffee,12\ncoffee,milk,8\nmilk,tea,5\n")
+    (folder / "tea.csv").write_text(
+        "chosen,rejected,count\ntea,coffee,12\ncoffee,milk,8\nmilk,tea,5\n"
+    )
 
 
 def figures(printed, name):
@@ -35,11 +40,21 @@ def figures(printed, name):
 
 @pytest.mark.fit
 def test_classifiers_by_name(run):
-    result = run(*"compare plants.csv --target kind --models PL,s=sparse-logit --folds 3".split(), *WHOLE)
+    result = run(
+        *"compare plants.csv --target kind --models PL,s=sparse-logit --folds 3".split(), *WHOLE
+    )
     assert result.code == 0 and "60 rows, 2 covariates" in result.err
     table = pd.read_csv("plants.csv")
     models = {"PL": th.PlackettLuceRegression(), "s": th.SparseMultinomialLogit()}
-    budget = {"draws": 20, "tune": 10, "chains": 2, "thin": 1, "cores": 1, "random_seed": 3, "progressbar": False}
+    budget = {
+        "draws": 20,
+        "tune": 10,
+        "chains": 2,
+        "thin": 1,
+        "cores": 1,
+        "random_seed": 3,
+        "progressbar": False,
+    }
     wanted = th.compare(models, (table[["len", "wid"]], table["kind"]), folds=3, **budget)
     for name in ("BASE", "PL", "s"):
         assert figures(result.out, name)[:3] == pytest.approx(
@@ -52,34 +67,60 @@ def test_classifiers_by_name(run):
 @pytest.mark.fit
 def test_what_is_written_of_each_kind(run, in_plain_python):
     in_plain_python("Columns", "Judgements")
-    result = run(*"compare similar.csv --models ADCLUS,1,two=2 --by prediction --out s".split(), *WHOLE)
+    result = run(
+        *"compare similar.csv --models ADCLUS,1,two=2 --by prediction --out s".split(), *WHOLE
+    )
     assert result.code == 0 and "(3 similarities)" in result.out
     assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
     assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
-    result = run("compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *WHOLE)
+    result = run(
+        "compare",
+        "plants.csv",
+        "--target",
+        "kind",
+        "--models",
+        "plackett-luce",
+        "--out",
+        "r",
+        *WHOLE,
+    )
     assert result.code == 0 and len(pd.read_csv("r/predictions.csv")) == 60
 
 
 @pytest.mark.fit
 def test_logits_of_experiments_by_name(run):
-    words = ["--models", "MNL,hierarchical-logit", "--leave-out", "respondent", "--monotone", "price=decreasing"]
+    words = [
+        "--models",
+        "MNL,hierarchical-logit",
+        "--leave-out",
+        "respondent",
+        "--monotone",
+        "price=decreasing",
+    ]
     result = run("compare", "cameras.csv", *words, *WHOLE)
     assert result.code == 0 and "8 respondents, 40 tasks" in result.err
     data = th.ChoiceExperiment.from_frame(pd.read_csv("cameras.csv"))
-    wanted = th.compare({"m": th.MultinomialLogit()}, data, "respondent", cores=1, random_seed=3, progressbar=False)
+    wanted = th.compare(
+        {"m": th.MultinomialLogit()}, data, "respondent", cores=1, random_seed=3, progressbar=False
+    )
     assert figures(result.out, "MNL")[0] == pytest.approx(wanted.loc["m", "log_score"], abs=6e-4)
     assert "of new respondents best" in result.out
 
 
 @pytest.mark.fit
 def test_names_of_special_cases(run):
-    printed = run(*"compare tea.csv --models iEBA,elimination-by-aspects --by prediction".split(), *WHOLE).out
+    printed = run(
+        *"compare tea.csv --models iEBA,elimination-by-aspects --by prediction".split(), *WHOLE
+    ).out
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
 
 
 BAD = {
-    "no target": (["plants.csv", "--models", "plackett-luce"], "--target must name the column of classes"),
+    "no target": (
+        ["plants.csv", "--models", "plackett-luce"],
+        "--target must name the column of classes",
+    ),
     "aspects of classes": (
         ["plants.csv", "--target", "kind", "--models", "ibp"],
         "--models must be plackett-luce or sparse-logit for covariates and classes; got 'ibp'.",
@@ -99,7 +140,10 @@ BAD = {
         "--leave-out must be pair for similarities; got 'row'.",
     ),
     "too many folds": (["plants.csv", "--target", "kind", "--folds", "61"], "--folds must be"),
-    "a bundled data set": (["celebrities", "--target", "x"], "'celebrities' contains paired comparisons"),
+    "a bundled data set": (
+        ["celebrities", "--target", "x"],
+        "'celebrities' contains paired comparisons",
+    ),
     "a direction of no level": (
         ["cameras.csv", "--models", "product-classes", "--monotone", "price=up"],
         "price",

@@ -36,7 +36,9 @@ def test_covariates_are_named_one_by_one(run, trials, tmp_path):
 @pytest.mark.fit  # for its time
 def test_the_order_is_named_alike_in_a_fit_and_in_its_test(run, refused, tmp_path):
     table = tmp_path / "games.csv"
-    table.write_text("home.team,away.team,home.wins,away.wins\na,b,4,3\nb,a,4,2\na,c,4,3\nc,a,4,1\nb,c,6,1\nc,b,6,2\n")
+    table.write_text(
+        "home.team,away.team,home.wins,away.wins\na,b,4,3\nb,a,4,2\na,c,4,3\nc,a,4,1\nb,c,6,1\nc,b,6,2\n"
+    )
     fitted = run("fit", str(table), "--covariate", "order", *ML)
     tested = run("test", "order", str(table))
     assert fitted.code == tested.code == 0 and "covariates 'order'" in fitted.err
@@ -58,12 +60,18 @@ def test_covariates_of_options_stand_in_a_file(run, refused, trials, tmp_path):
     assert found.code == 0
     says(found.err, "'order'", "'price'", "Bradley-Terry-Luce")
     assert "price" in found.out
-    says(refused("fit", trials, "--model", "EBA", *prices), "--option-covariates", "bradley-terry-luce")
+    says(
+        refused("fit", trials, "--model", "EBA", *prices),
+        "--option-covariates",
+        "bradley-terry-luce",
+    )
     says(refused("compare", trials, *prices), "'price' describes options", "fit bradley-terry-luce")
     (tmp_path / "short.csv").write_text("drink;price\ntea;2\nmilk;1\n")
     error = refused("fit", trials, "--option-covariates", str(tmp_path / "short.csv"))
     assert "no row for 'rum'" in error and "short.csv: " in error
-    assert "no row for 'LBJ'" in refused("fit", "celebrities", "--option-covariates", str(tmp_path / "short.csv"))
+    assert "no row for 'LBJ'" in refused(
+        "fit", "celebrities", "--option-covariates", str(tmp_path / "short.csv")
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +83,10 @@ def test_covariates_of_options_stand_in_a_file(run, refused, trials, tmp_path):
     ],
 )
 def test_columns_that_are_none(refused, trials, named, wrong):
-    said(refused("fit", trials, *(word for name in named for word in ("--covariate", name)), *ML), *wrong)
+    said(
+        refused("fit", trials, *(word for name in named for word in ("--covariate", name)), *ML),
+        *wrong,
+    )
 
 
 def test_a_list_of_choices_does_not_say_what_was_first(refused, tmp_path):

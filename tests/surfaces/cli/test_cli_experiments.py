@@ -1,4 +1,5 @@
-"""`thali fit` of choice experiments: what it reads, prints and writes. Fits are replaced by draws from the prior."""
+"""`thali fit` of choice experiments: what it reads, prints and writes. Fits are replaced by draws
+from the prior."""
 
 import os
 import re
@@ -40,13 +41,27 @@ def fake(monkeypatch):
 
 
 def test_as_the_issue_types_it(done, fake):
-    words = ["--respondent", "id", "--task", "task", "--alternative", "alt", "--chosen", "choice", "--none", "none"]
-    result = done("fit", "camera.csv", "--model", "product-classes", *words, *LEVELS, *MONOTONE, "--seed", 3)
+    words = [
+        "--respondent",
+        "id",
+        "--task",
+        "task",
+        "--alternative",
+        "alt",
+        "--chosen",
+        "choice",
+        "--none",
+        "none",
+    ]
+    result = done(
+        "fit", "camera.csv", "--model", "product-classes", *words, *LEVELS, *MONOTONE, "--seed", 3
+    )
     ((model, data, settings),) = fake
     assert model.monotone == {"price": "decreasing", "zoom": "increasing", "battery": "increasing"}
     assert data == experiment(none=True) or data.levels["battery"] == ("4 h", "8 h", "12 h")
     assert data.attributes == ("inside", *ATTRIBUTES) and settings["random_seed"] == 3
-    assert (model.lapse, model.method) == (0.02, "mcmc") and "chains" not in settings  # its own default
+    # its own default
+    assert (model.lapse, model.method) == (0.02, "mcmc") and "chains" not in settings
     says(result.err, "camera.csv", "8 respondents", "40 tasks")
 
 
@@ -71,20 +86,49 @@ def test_other_words_are_left_alone(done, refused, fake, folder):
     levels = ["--levels", "zoom=no,yes", "--none", "none"]
     done("fit", "a=b.csv", *levels, "--monotone", "price=decreasing", "--out", "x=y")
     done("fit", *levels, "--monotone", "price=decreasing", "--", "a=b.csv")
-    assert (folder / "x=y").is_dir() and [model.monotone for model, *_ in fake] == [{"price": "decreasing"}] * 2
+    assert (folder / "x=y").is_dir() and [model.monotone for model, *_ in fake] == [
+        {"price": "decreasing"}
+    ] * 2
     says(refused("fit", "a=b.csv", "--monotone", "price"), "--monotone", "NAME=VALUE", "'price'")
 
 
 def test_columns_of_other_names_and_bins(done, fake):
-    words = ["--respondent", "who", "--chosen", "took", "--alternative", "shelf", "--attributes", "price, brand"]
-    result = done("fit", "odd.csv", *words, "--bins", "price=120,220", "--monotone", "price=decreasing")
+    words = [
+        "--respondent",
+        "who",
+        "--chosen",
+        "took",
+        "--alternative",
+        "shelf",
+        "--attributes",
+        "price, brand",
+    ]
+    result = done(
+        "fit", "odd.csv", *words, "--bins", "price=120,220", "--monotone", "price=decreasing"
+    )
     data = fake[0][1]
-    assert data.levels == {"price": ("<= 120", "120 to 220", "> 220"), "brand": ("Aika", "Bora", "Cilo")}
+    assert data.levels == {
+        "price": ("<= 120", "120 to 220", "> 220"),
+        "brand": ("Aika", "Bora", "Cilo"),
+    }
     assert "price <= 120" in result.out and "<= <=" not in result.out
 
 
 def test_settings_reach_the_model(done, fake):
-    words = ["--method", "smc", "--chains", 4, "--draws", 20, "--sweeps-per-step", 5, "--lapse", 0.1, "--alpha", 2]
+    words = [
+        "--method",
+        "smc",
+        "--chains",
+        4,
+        "--draws",
+        20,
+        "--sweeps-per-step",
+        5,
+        "--lapse",
+        0.1,
+        "--alpha",
+        2,
+    ]
     done("fit", "camera.csv", "--model", "product-classes", "--none", "none", *words, "--cores", 2)
     model, _, settings = fake[0]
     assert (model.method, model.lapse, model.alpha) == ("smc", 0.1, 2.0)
@@ -102,13 +146,24 @@ def test_the_report(run, fake):
     for row in shown.itertuples():
         similar = f" (and {row.rules - 1:.0f} similar)" if row.rules > 1 else ""
         assert (
-            f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.3f}  {row.product_class}{similar}\n") == 1
+            f"{row.importance:.3f}" in out
+            and out.count(f"  {row.stability:.3f}  {row.product_class}{similar}\n") == 1
         )
     assert (shown["rules"] > 1).any()
-    rest, others = table["importance"].sum() - shown["importance"].sum(), table.attrs["classes"] - len(shown)
-    assert f"{others} of the {table.attrs['classes']} product classes" in out and f"account for {rest:.3f} of" in out
-    assert out.index("Probability that one level is") < out.index("Product classes found by most chains")
-    effect = model.level_effects().set_index(["attribute", "level", "over"]).loc[("price", "100", "250")]
+    rest, others = (
+        table["importance"].sum() - shown["importance"].sum(),
+        table.attrs["classes"] - len(shown),
+    )
+    assert (
+        f"{others} of the {table.attrs['classes']} product classes" in out
+        and f"account for {rest:.3f} of" in out
+    )
+    assert out.index("Probability that one level is") < out.index(
+        "Product classes found by most chains"
+    )
+    effect = (
+        model.level_effects().set_index(["attribute", "level", "over"]).loc[("price", "100", "250")]
+    )
     line = re.search(r"^price +100 over 250 +(.*)$", out, re.MULTILINE)[1]
     assert line.split("  ")[0] == f"{effect['effect']:.3f}"
     says(out, "-90.00", "0.40", "Log evidence of")
@@ -123,7 +178,9 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
 
     def at_bound(self, **settings):
         price = (table := effects(self, **settings))["attribute"] == "price"
-        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "low")})
+        return table.assign(
+            at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "low")}
+        )
 
     run("fit", "camera.csv", "--none", "none", *LEVELS, "--print", "all")
     monkeypatch.setattr(thali.ProductClasses, "level_effects", at_bound)
@@ -135,14 +192,34 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
 def test_columns_of_people_are_no_attributes(run, fake):
     rows = pd.read_csv("camera.csv")
     rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
-    result = run("fit", "income.csv", "--none", "none", *LEVELS, "--model", "multinomial-logit", "--print", "all")
-    assert result.code == 0 and re.search(r"characteristics +income$", result.out, re.M) and "warning" not in result.err
+    result = run(
+        "fit",
+        "income.csv",
+        "--none",
+        "none",
+        *LEVELS,
+        "--model",
+        "multinomial-logit",
+        "--print",
+        "all",
+    )
+    assert (
+        result.code == 0
+        and re.search(r"characteristics +income$", result.out, re.M)
+        and "warning" not in result.err
+    )
 
 
 @pytest.mark.long
 @pytest.mark.rendered
 def test_a_market(done, folder):
-    products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}
+    products = {
+        "product": ["A", "B"],
+        "price": [100, 250],
+        "brand": "Bora",
+        "zoom": ["no", "yes"],
+        "battery": "8 h",
+    }
     pd.DataFrame(products).to_csv("market.csv", index=False)
     result = done(
         *"fit camera.csv --none none".split(),
@@ -153,19 +230,34 @@ def test_a_market(done, folder):
     shares = pd.read_csv("found/market_shares.csv", index_col="product")["share"]
     for name, share in shares.items():
         assert re.search(rf"^{name} +{share:.3f} ", result.out, re.MULTILINE)
-    assert shares.sum() == pytest.approx(1) and (folder / "found" / "market_shares.png").stat().st_size > 5000
+    assert (
+        shares.sum() == pytest.approx(1)
+        and (folder / "found" / "market_shares.png").stat().st_size > 5000
+    )
 
 
 @pytest.mark.long
 def test_files(done, fake, folder):
     result = done("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--out", "found")
     says(result.err, "wrote the posterior,")
-    tables = ["attribute_importance", "check", "classes", "level_effects", "summary", "willingness_to_pay"]
+    tables = [
+        "attribute_importance",
+        "check",
+        "classes",
+        "level_effects",
+        "summary",
+        "willingness_to_pay",
+    ]
     tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
     tables += ["utilities", "individual_utilities", "individual_zero_centred"]
     pictures = ["attribute_importance", "classes", "level_effects", "willingness_to_pay"]
-    wanted = {"posterior.nc", *(f"{name}.csv" for name in tables), *(f"{name}.png" for name in pictures)}
-    assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}  # this made-up fit leaves no job
+    wanted = {
+        "posterior.nc",
+        *(f"{name}.csv" for name in tables),
+        *(f"{name}.png" for name in pictures),
+    }
+    # this made-up fit leaves no job
+    assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}
     model = thali.load(folder / "found" / "posterior.nc")
     pd.testing.assert_frame_equal(model.classes(), fake[0][0].classes())
 
@@ -180,8 +272,14 @@ BAD = {
     ),
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
     "features": (["--features", "3"], "--features applies to additive-clustering"),
-    "sweeps of a step": (["--sweeps-per-step", "2"], "--sweeps-per-step applies to --method smc, not to mcmc"),
-    "no such method": (["--method", "map"], "--method of product-classes must be one of mcmc, smc; got 'map'"),
+    "sweeps of a step": (
+        ["--sweeps-per-step", "2"],
+        "--sweeps-per-step applies to --method smc, not to mcmc",
+    ),
+    "no such method": (
+        ["--method", "map"],
+        "--method of product-classes must be one of mcmc, smc; got 'map'",
+    ),
     "one group": (["--method", "smc", "--chains", "1"], "--chains 1 is a single group"),
     "a bad lapse": (["--lapse", "1"], "[0, 1)"),
     "a bad alpha": (["--alpha", "0"], "got 0.0"),
@@ -197,15 +295,28 @@ BAD = {
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
 def test_bad_input_is_one_line_and_writes_nothing(refused, fake, words, messages):
     none = [] if "--none" in words else ["--none", "none"]
-    error = refused("fit", "camera.csv", "--model", "product-classes", *none, *words, "--out", "found")
+    error = refused(
+        "fit", "camera.csv", "--model", "product-classes", *none, *words, "--out", "found"
+    )
     line = error.splitlines()[-1]
     assert line.startswith("thali: error: ") and messages in line
     assert "levels=" not in line.replace("--levels", "") and not fake
 
 
 def test_a_bad_market_is_refused_before_the_fit(refused, fake):
-    pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv("m.csv", index=False)
-    error = refused("fit", "camera.csv", "--none", "none", *MONOTONE[:1], "price=decreasing", "--market", "m.csv")
+    pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv(
+        "m.csv", index=False
+    )
+    error = refused(
+        "fit",
+        "camera.csv",
+        "--none",
+        "none",
+        *MONOTONE[:1],
+        "price=decreasing",
+        "--market",
+        "m.csv",
+    )
     assert "'175'" in error and "--levels" in error and not fake
 
 
@@ -220,7 +331,9 @@ def test_many_levels_in_the_words_of_the_command_line(done, refused):
     error = refused("fit", "whole.csv", "--model", "MNL")
     said(error, "30", "--linear")
     says(error.rstrip(), "--bins", "price=4", "--levels")
-    assert done("fit", "whole.csv", "--model", "MNL", "--linear", "price", "--print", "all").code == 0
+    assert (
+        done("fit", "whole.csv", "--model", "MNL", "--linear", "price", "--print", "all").code == 0
+    )
 
 
 def test_bundled_data_are_refused(refused):

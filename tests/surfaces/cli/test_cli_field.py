@@ -1,4 +1,5 @@
-"""`thali field`: a questionnaire as a page, and a folder of answers as a table that `thali fit` reads."""
+"""`thali field`: a questionnaire as a page, and a folder of answers as a table that `thali fit`
+reads."""
 
 import pandas as pd
 import pytest
@@ -20,13 +21,42 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_page_is_made_of_a_list_and_of_a_design(run, folder):
     (folder / "study.toml").write_text('title = "Drinks"\n')
-    result = run("field", "make", "drinks.txt", "--out", "out/study.html", "--study", "study.toml", "--title", "Cups")
+    result = run(
+        "field",
+        "make",
+        "drinks.txt",
+        "--out",
+        "out/study.html",
+        "--study",
+        "study.toml",
+        "--title",
+        "Cups",
+    )
     said(result.out, "6 questions", "'tea'", "'coffee'", "'milk'", "'juice'")
     assert "<title>Cups</title>" in (folder / "out" / "study.html").read_text("utf-8")
     assert "thali field collect FOLDER" in result.err
-    assert run("design", 6, "--size", 3, "--per-person", 4, "--versions", 2, "--seed", 1, "--out", "plan").code == 0
+    assert (
+        run(
+            "design",
+            6,
+            "--size",
+            3,
+            "--per-person",
+            4,
+            "--versions",
+            2,
+            "--seed",
+            1,
+            "--out",
+            "plan",
+        ).code
+        == 0
+    )
     result = run("field", "make", "plan/design.csv", "--kind", "odd-one-out", "--out", "odd.html")
-    assert run("field", "make", "plan", "--kind", "odd-one-out", "--out", "same.html").out == result.out
+    assert (
+        run("field", "make", "plan", "--kind", "odd-one-out", "--out", "same.html").out
+        == result.out
+    )
     says(result.out, "4 questions")
     says(result.out, "2 versions")
 
@@ -34,22 +64,32 @@ def test_a_page_is_made_of_a_list_and_of_a_design(run, folder):
 @pytest.mark.parametrize("kind", ["pairs", "odd-one-out"])
 def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
     answers = KINDS[kind][1][:3]  # none of them a tie, for which another sampler would be compiled
-    save(folder / "answers", a=rows_of(kind, "ann", answers=answers), b=rows_of(kind, "bob", answers=answers))
+    save(
+        folder / "answers",
+        a=rows_of(kind, "ann", answers=answers),
+        b=rows_of(kind, "bob", answers=answers),
+    )
     result = run("field", "collect", "answers", "--out", "answers.csv")
     assert f"2 respondents, {2 * len(answers)} answers." in result.out
     says(result.err, "answers.csv")
     assert list(pd.read_csv(folder / "answers.csv"))[:2] == ["person", "trial"]
     if kind == "pairs":  # the other kinds are read by a test of `collect`, and fitted elsewhere
-        result = run("fit", "answers.csv", "--model", "BTL", "--draws", 20, "--chains", 2, "--seed", 1)
+        result = run(
+            "fit", "answers.csv", "--model", "BTL", "--draws", 20, "--chains", 2, "--seed", 1
+        )
         assert result.code == 0 and "6 comparisons, 2 respondents" in result.err
 
 
 def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, folder):
-    result = run("field", "export", "drinks.txt", "--to", "psychopy", "--out", "lab", "--title", "Drinks")
+    result = run(
+        "field", "export", "drinks.txt", "--to", "psychopy", "--out", "lab", "--title", "Drinks"
+    )
     assert result.out.startswith("pairs: 6 questions")
     says(result.err, "trials.csv")
     frame = pd.read_csv(folder / "lab" / "trials.csv")
-    frame = frame.assign(**{"trials.thisN": range(6), "chosen.keys": ["left", "right"] * 3, "participant": "p1"})
+    frame = frame.assign(
+        **{"trials.thisN": range(6), "chosen.keys": ["left", "right"] * 3, "participant": "p1"}
+    )
     frame.to_csv(folder / "data.csv", index=False)
     result = run("fit", "data.csv", "--model", "BTL", "--draws", 20, "--chains", 2, "--seed", 1)
     assert result.code == 0 and "6 comparisons, 1 respondent" in result.err
@@ -89,7 +129,9 @@ def test_sets_and_tasks_are_different_designs(refused, folder):
 @pytest.mark.long
 def test_a_pilot_says_how_many_people_options_need(run, refused, folder, monkeypatch):
     """`--pilot` of options: each simulated study has the worths of one draw of that fit."""
-    frame = pd.DataFrame({"chosen": ["tea"] * 9 + ["milk"] * 6, "rejected": ["milk"] * 9 + ["rum"] * 6})
+    frame = pd.DataFrame(
+        {"chosen": ["tea"] * 9 + ["milk"] * 6, "rejected": ["milk"] * 9 + ["rum"] * 6}
+    )
     frame.to_csv("pairs.csv", index=False)
     few = ("--draws", 40, "--chains", 2, "--seed", 1)
     assert run("fit", "pairs.csv", "--model", "BTL", *few, "--out", "pilot").code == 0
@@ -105,9 +147,13 @@ def test_a_pilot_says_how_many_people_options_need(run, refused, folder, monkeyp
     told = pd.read_csv(folder / "out" / "power.csv", index_col="people")
     pilot = th.load(folder / "pilot")
     assert seen[0].unique_weights().equals(pilot.unique_weights())
-    wanted = power(th.paired.pair_design(["tea", "milk", "rum"]), pilot, 20, simulations=10, random_seed=1)
+    wanted = power(
+        th.paired.pair_design(["tea", "milk", "rum"]), pilot, 20, simulations=10, random_seed=1
+    )
     pd.testing.assert_frame_equal(told, wanted, check_frame_type=False)
-    assert "knows no option 'cocoa'" in refused("design", "tea", "cocoa", "rum", "--power", 20, "--pilot", "pilot")
+    assert "knows no option 'cocoa'" in refused(
+        "design", "tea", "cocoa", "rum", "--power", 20, "--pilot", "pilot"
+    )
 
 
-# A class ------------------------------------------------------------------------------------------------------------
+# A class ------------------------------------------------------------------------------------------

@@ -51,7 +51,9 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize(("table", "column", "groups"), [("people.csv", "respondent", 4), ("nobody.csv", "sex", 2)])
+@pytest.mark.parametrize(
+    ("table", "column", "groups"), [("people.csv", "respondent", 4), ("nobody.csv", "sex", 2)]
+)
 def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, groups):
     result = done("fit", table, "--group", column, "--aspects", "unique", *RUN)
     assert f"by {column!r}: {groups} groups" in result.err
@@ -84,13 +86,19 @@ def sets(folder):
     for task in range(24):
         offered = rng.choice(["tea", "milk", "beer", "cocoa"], 2 + task % 3, replace=False)
         chosen = rng.choice(offered)
-        rows += [(f"p{task % 6}", "mf"[task % 2], task, item, int(item == chosen)) for item in offered]
-    pd.DataFrame(rows, columns=["person", "sex", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
+        rows += [
+            (f"p{task % 6}", "mf"[task % 2], task, item, int(item == chosen)) for item in offered
+        ]
+    pd.DataFrame(rows, columns=["person", "sex", "task", "item", "chosen"]).to_csv(
+        "sets.csv", index=False
+    )
 
 
 @pytest.mark.fit
 def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
-    result = done("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN, "--print", "all")
+    result = done(
+        "fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN, "--print", "all"
+    )
     says(result.err, "'sex'", "2 groups", "12 choices", "4 options")
     assert "worth[m][tea]" in result.out
 
@@ -100,11 +108,19 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
     ("table", "words", "sentence"),
     [
         ("people.csv", ["--models", "similar:unique"], "6 fits: each"),
-        ("people.csv", ["--leave-out", "respondent", "--models", "plain=free:unique"], "choices of new"),
+        (
+            "people.csv",
+            ["--leave-out", "respondent", "--models", "plain=free:unique"],
+            "choices of new",
+        ),
         ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "Held-out choices"),
         ("odd.csv", ["--models", "common,free:2"], "Held-out answers"),
         pytest.param(
-            *("people.csv", ["--covariate", "order", "--models", "free:unique"], "each model without one"),
+            *(
+                "people.csv",
+                ["--covariate", "order", "--models", "free:unique"],
+                "each model without one",
+            ),
             marks=pytest.mark.long,
         ),
     ],
@@ -136,7 +152,12 @@ def odd_ones(folder):
             ("--link", "ratio", "--people", "groups:similar"),
             ("constant[m]", "groups are, kappa"),
         ),
-        pytest.param("odd.csv", ("--people", "groups:common"), ("by 'sex': 2 groups",), marks=pytest.mark.long),
+        pytest.param(
+            "odd.csv",
+            ("--people", "groups:common"),
+            ("by 'sex': 2 groups",),
+            marks=pytest.mark.long,
+        ),
         (
             "people.csv",
             ("--covariate", "order", "--people", "groups:similar"),
@@ -144,8 +165,21 @@ def odd_ones(folder):
         ),
     ],
 )
-def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, odd_ones, uncompiled, table, words, sentence):
-    words = ("--group", "sex", *words, "--tempering", "off", *RUN, "--out", "found", "--report", "report.html")
+def test_every_likelihood_goes_from_a_table_to_a_report(
+    done, folder, odd_ones, uncompiled, table, words, sentence
+):
+    words = (
+        "--group",
+        "sex",
+        *words,
+        "--tempering",
+        "off",
+        *RUN,
+        "--out",
+        "found",
+        "--report",
+        "report.html",
+    )
     result = done("fit", table, *words)
     for each in sentence:
         assert each in result.out + result.err + (folder / "report.html").read_text()
@@ -173,11 +207,14 @@ def test_what_compare_refuses(refused, words, sentence):
 
 @pytest.fixture
 def similar(folder):
-    """How similar three foods are to six people of either sex, a row a judgement; of one it is not known."""
+    """How similar three foods are to six people of either sex, a row a judgement; of one it is not
+    known."""
     rng, rows = np.random.default_rng(4), []
     for person in range(6):
         for a, b in (("rice", "pear"), ("rice", "leek"), ("pear", "leek")):
-            rows.append((f"p{person}", "mf"[person % 2] if person < 5 else "", a, b, round(rng.random(), 2)))
+            rows.append(
+                (f"p{person}", "mf"[person % 2] if person < 5 else "", a, b, round(rng.random(), 2))
+            )
     table = pd.DataFrame(rows, columns=["person", "sex", "item1", "item2", "similarity"])
     table.assign(lab="Ghent").to_csv("similar.csv", index=False)
 

@@ -1,4 +1,5 @@
-"""A fit at the command line goes on where it was: the same command, `thali resume`, `thali status`."""
+"""A fit at the command line goes on where it was: the same command, `thali resume`, `thali
+status`."""
 
 import os
 import re
@@ -26,7 +27,9 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_the_same_command_goes_on(run, folder):
     first = run("fit", "tea.csv", *QUICK, "--out", "results")
-    assert first.code == 0 and {"draws-00001.npz", "job.json", "lock"} < set(os.listdir("results/job"))
+    assert first.code == 0 and {"draws-00001.npz", "job.json", "lock"} < set(
+        os.listdir("results/job")
+    )
     again = run("fit", "tea.csv", *QUICK, "--out", "results")
     assert again.code == 0 and again.out == first.out
     whole = pd.read_csv("results/summary.csv")
@@ -40,7 +43,8 @@ def test_the_same_command_goes_on(run, folder):
 def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     run("fit", "tea.csv", *QUICK, "--out", "results")
     before = {
-        name: (folder / "results" / name).read_bytes() for name in ("posterior.nc", "summary.csv", "job/job.json")
+        name: (folder / "results" / name).read_bytes()
+        for name in ("posterior.nc", "summary.csv", "job/job.json")
     }
     words = ["fit", "tea.csv", *QUICK, "--lapse", "0.1", "--out", "results"]
     error = refused(*words)
@@ -57,7 +61,9 @@ def test_status_and_resume(run, folder, monkeypatch):
     write_often(monkeypatch, share=0.05)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
     title, sweeps = run("status", "whole").out.splitlines()[:2]
-    assert title == "EliminationByAspects: finished" and re.fullmatch(r"([\d,]+) of \1 sweeps \(100 %\)", sweeps)
+    assert title == "EliminationByAspects: finished" and re.fullmatch(
+        r"([\d,]+) of \1 sweeps \(100 %\)", sweeps
+    )
     left = [1]
 
     def stopping(write, folder, *args):
@@ -108,7 +114,18 @@ def test_what_is_no_job(run, refused, folder):
 
 @pytest.mark.long
 def test_time_is_up(run, folder):
-    words = ["fit", "tea.csv", "--draws", "1000000", "--tune", "50", "--chains", "2", "--max-time", "1.5"]
+    words = [
+        "fit",
+        "tea.csv",
+        "--draws",
+        "1000000",
+        "--tune",
+        "50",
+        "--chains",
+        "2",
+        "--max-time",
+        "1.5",
+    ]
     result = run(*words, "--out", "results")
     assert result.code == 0 and re.search("stopped early; kept (1 chain|2 chains) of ", result.err)
     assert "--max-time" in run("fit", "tea.csv", "--max-time", "0").err

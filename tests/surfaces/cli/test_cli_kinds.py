@@ -12,7 +12,12 @@ RUN = ("--draws", 5, "--tune", 2, "--chains", 2, "--thin", 1, "--seed", 1)
 def tables(folder):
     """Trials of four people, of whom two always choose what the others never do."""
     pairs = (("tea", "milk"), ("tea", "beer"), ("milk", "beer"))
-    rows = [(f"p{k}", "mf"[k % 2], *pair, pair[k // 2]) for k in range(4) for pair in pairs for _ in range(4)]
+    rows = [
+        (f"p{k}", "mf"[k % 2], *pair, pair[k // 2])
+        for k in range(4)
+        for pair in pairs
+        for _ in range(4)
+    ]
     table = pd.DataFrame(rows, columns=["person", "sex", "left", "right", "chosen"])
     table.to_csv("people.csv", index=False)
     table.drop(columns=["person", "sex"]).to_csv("nobody.csv", index=False)
@@ -22,7 +27,9 @@ def tables(folder):
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)
-    result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html", "--print", "all")
+    result = done(
+        "fit", "people.csv", *words, "--out", "found", "--report", "report.html", "--print", "all"
+    )
     for sentence in (
         "Latent classes, largest first",
         "P(occupied)",
@@ -31,8 +38,19 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "latent_classes.csv", "assignment.csv", "same_class.csv", "ranks.csv"} <= written
-    assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == ["p0", "p1", "p2", "p3"]
+    assert {
+        "posterior.nc",
+        "latent_classes.csv",
+        "assignment.csv",
+        "same_class.csv",
+        "ranks.csv",
+    } <= written
+    assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == [
+        "p0",
+        "p1",
+        "p2",
+        "p3",
+    ]
     report = (folder / "report.html").read_text()
     says(report, "Which latent classes")
     assert "Stephens, 2000" in report
@@ -54,7 +72,12 @@ def others(folder):
 @pytest.mark.parametrize(
     ("table", "words", "written", "fact"),
     [
-        ("sets.csv", ("--people", "classes:2", "--aspects", "unique"), "ranks.csv", "set_probability"),
+        (
+            "sets.csv",
+            ("--people", "classes:2", "--aspects", "unique"),
+            "ranks.csv",
+            "set_probability",
+        ),
         (
             "sets.csv",
             ("--people", "classes:2:similar"),
@@ -63,18 +86,39 @@ def others(folder):
         ),
     ],
 )
-def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, fact):
-    result = done("fit", table, *words, *RUN, "--out", "found", "--report", "report.html", "--print", "all")
-    assert fact in result.out + (folder / "report.html").read_text() and "class_agreement" in result.out
+def test_every_likelihood_goes_from_a_table_to_a_report(
+    done, folder, others, uncompiled, table, words, written, fact
+):
+    result = done(
+        "fit", table, *words, *RUN, "--out", "found", "--report", "report.html", "--print", "all"
+    )
+    assert (
+        fact in result.out + (folder / "report.html").read_text()
+        and "class_agreement" in result.out
+    )
     found = {path.name for path in (folder / "found").iterdir()}
-    assert {"posterior.nc", "latent_classes.csv", "assignment.csv", "same_class.csv", written} <= found
+    assert {
+        "posterior.nc",
+        "latent_classes.csv",
+        "assignment.csv",
+        "same_class.csv",
+        written,
+    } <= found
     says((folder / "report.html").read_text(), "Which latent classes")
 
 
 @pytest.mark.fit
 @pytest.mark.long
 def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
-    words = ("--leave-out", "respondent", "--folds", 2, "--models", "individuals,two=classes:2:unique", *RUN)
+    words = (
+        "--leave-out",
+        "respondent",
+        "--folds",
+        2,
+        "--models",
+        "individuals,two=classes:2:unique",
+        *RUN,
+    )
     result = done("compare", "people.csv", *words, "--print", "all")
     assert "predicted best by" in result.out
 
@@ -98,7 +142,10 @@ def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
             ["people.csv", "--group", "sex", "--people", "classes:2"],
             ("2 groups", "--people"),
         ),
-        (["celebrities", "--people", "classes:2"], ("--people", "classes:2 requires the respondent")),
+        (
+            ["celebrities", "--people", "classes:2"],
+            ("--people", "classes:2 requires the respondent"),
+        ),
         (
             ["numbers", "--people", "classes:2"],
             ("--people", "got classes", "2"),

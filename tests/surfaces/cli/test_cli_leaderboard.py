@@ -9,7 +9,10 @@ from helpers.sentences import said, says
 
 import thali as th
 
-BATTLES = "model_a,model_b,winner\n" + 6 * "A,B,model_a\nB,C,tie\nC,A,model_b\nB,A,model_a\nB,C,model_a\nC,B,model_a\n"
+BATTLES = (
+    "model_a,model_b,winner\n"
+    + 6 * "A,B,model_a\nB,C,tie\nC,A,model_b\nB,A,model_a\nB,C,model_a\nC,B,model_a\n"
+)
 FILES = {"battles.csv": BATTLES}
 
 
@@ -21,22 +24,39 @@ def test_the_table_is_that_of_python(done, folder):
     assert result.out.startswith("A ranks first (probability 0.") and board.title in result.out
     assert board.note in result.out
     assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
-    files = "check.csv check.png command.json leaderboard.csv leaderboard.json leaderboard.nc".split()
-    files += "leaderboard.png more_votes.png order.csv reliability.csv votes.csv votes_by_pair.csv".split()
+    files = (
+        "check.csv check.png command.json leaderboard.csv leaderboard.json leaderboard.nc".split()
+    )
+    files += (
+        "leaderboard.png more_votes.png order.csv reliability.csv votes.csv votes_by_pair.csv"
+    ).split()
     assert sorted(path.name for path in (folder / "results").iterdir()) == files
-    written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"tier": str})
+    written = pd.read_csv(
+        folder / "results" / "leaderboard.csv", index_col="option", dtype={"tier": str}
+    )
     pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))
-    assert json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"] == board.table.index[0]
+    assert (
+        json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"]
+        == board.table.index[0]
+    )
 
 
 def test_options_are_arguments(done, folder):
-    (folder / "other.csv").write_text(BATTLES.replace("model_a,model_b,winner", "x,y,z").replace("model_", "the "))
+    (folder / "other.csv").write_text(
+        BATTLES.replace("model_a,model_b,winner", "x,y,z").replace("model_", "the ")
+    )
     columns = ["--first", "x", "--second", "y", "--chosen", "z"]
     coding = ["--coding", "the a=first", "the b=second", "tie=tie"]
     result = done(
-        "leaderboard", "other.csv", *columns, *coding, *"--ties half --method maximum-likelihood --print all".split()
+        "leaderboard",
+        "other.csv",
+        *columns,
+        *coding,
+        *"--ties half --method maximum-likelihood --print all".split(),
     )
-    board = th.leaderboard("battles.csv", ties="half", method="maximum-likelihood", progressbar=False)
+    board = th.leaderboard(
+        "battles.csv", ties="half", method="maximum-likelihood", progressbar=False
+    )
     assert board.note in result.out and board.title in result.out
 
 
@@ -47,12 +67,15 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     named = "judged.csv", "--respondent", "person"
     board = th.leaderboard(folder / "judged.csv", respondent="person", progressbar=False)
     assert (
-        str(board.people.sentence) in done("leaderboard", *named, "--print", "all").out and board.people.by == "scores"
+        str(board.people.sentence) in done("leaderboard", *named, "--print", "all").out
+        and board.people.by == "scores"
     )
     alone = done("leaderboard", *named, "--people", "independent", "--print", "all").out
     assert "statements about people:" not in alone
     said(
-        refused("leaderboard", *named, "--people", "individuals", "--method", "laplace"), "--people individuals", "mcmc"
+        refused("leaderboard", *named, "--people", "individuals", "--method", "laplace"),
+        "--people individuals",
+        "mcmc",
     )
 
 
@@ -60,24 +83,46 @@ def test_people_who_judged_more_than_once(done, refused, folder):
 @pytest.mark.fit
 def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv")
-    frame = frame.assign(length=[3, 1, 0, -1] * 9, language=(["de"] * 3 + ["en"] * 2) * 7 + ["en"], row=range(36))
+    frame = frame.assign(
+        length=[3, 1, 0, -1] * 9, language=(["de"] * 3 + ["en"] * 2) * 7 + ["en"], row=range(36)
+    )
     for name, rows in (("all", frame), ("old", frame[:24]), ("new", frame[20:])):
         rows.to_csv(folder / f"{name}.csv", index=False)
-    how = ["--covariate", "length", "--by", "language", "--id", "row", "--method", "maximum-likelihood"]
+    how = [
+        "--covariate",
+        "length",
+        "--by",
+        "language",
+        "--id",
+        "row",
+        "--method",
+        "maximum-likelihood",
+    ]
     result = done("leaderboard", "old.csv", *how, "--out", "results", "--print", "all")
-    assert {"boards.csv", "covariates.csv"} <= {path.name for path in (folder / "results").iterdir()}
+    assert {"boards.csv", "covariates.csv"} <= {
+        path.name for path in (folder / "results").iterdir()
+    }
     says(result.out, "1 more")
     assert "First: de" in result.out
     again = done("leaderboard", "results/leaderboard.nc", "new.csv", "--print", "all")
     both = done("leaderboard", "old.csv", "new.csv", *how, "--print", "all")
     left_out = " 4 answers whose identifier was there already were left out."
     assert left_out in again.out and again.out == both.out
-    assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how, "--print", "all").out
+    assert (
+        again.out.replace(left_out, "")
+        == done("leaderboard", "all.csv", *how, "--print", "all").out
+    )
     error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
     said(error, "--ties", "results/leaderboard.nc")
-    assert "'B' has 1200, and" in done("leaderboard", "all.csv", "--anchor-model", "B=1200", "--print", "all").out
+    assert (
+        "'B' has 1200, and"
+        in done("leaderboard", "all.csv", "--anchor-model", "B=1200", "--print", "all").out
+    )
     said(refused("leaderboard", "all.csv", "--anchor-model", "Z"), "--anchor-model", "'Z'")
-    assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool", "--print", "all").out
+    assert (
+        "are pooled: "
+        in done("leaderboard", "all.csv", "--by", "language", "--pool", "--print", "all").out
+    )
     said(refused("leaderboard", "all.csv", "--pool"), "--pool", "--by")
     assert "--by applies to files only" in refused("leaderboard", "celebrities", "--by", "language")
 
@@ -105,13 +150,23 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(refused, folder, words, fa
 @pytest.mark.fit
 def test_judges_and_periods(done, folder):
     frame = pd.read_csv(folder / "battles.csv")
-    frame = frame.assign(judge=[f"j{k % 4}" for k in range(36)], day=pd.date_range("2026-01-01", periods=36, freq="D"))
-    frame.to_csv(folder / "dated.csv", index=False)
-    assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--respondent", "judge", "--print", "all").out
-    result = done(
-        *"leaderboard dated.csv --date day --period month --respondent judge --out results --print all".split()
+    frame = frame.assign(
+        judge=[f"j{k % 4}" for k in range(36)],
+        day=pd.date_range("2026-01-01", periods=36, freq="D"),
     )
-    assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
+    frame.to_csv(folder / "dated.csv", index=False)
+    assert (
+        "\nJudges\n"
+        in done(
+            "leaderboard", "dated.csv", "--judges", "--respondent", "judge", "--print", "all"
+        ).out
+    )
+    result = done(
+        *"leaderboard dated.csv --date day --period month --respondent judge --out results --print"
+        " all".split()
+    )
+    # ratings and their ends without decimals
+    assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
 
 
@@ -121,13 +176,19 @@ def test_the_report_now_and_later(done, refused, folder):
     pytest.importorskip("matplotlib")
     how = "--ties", "half", "--method", "maximum-likelihood"
     cover = "--title", "Teas", "--author", "Ann"
-    told = done("leaderboard", "battles.csv", *how, "--out", "results", "--report", "now.html", *cover)
+    told = done(
+        "leaderboard", "battles.csv", *how, "--out", "results", "--report", "now.html", *cover
+    )
     says(told.err, "now.html")
     done("report", "results")
-    now, later = ((folder / name).read_text("utf-8") for name in ("now.html", "results/report.html"))
+    now, later = (
+        (folder / name).read_text("utf-8") for name in ("now.html", "results/report.html")
+    )
     assert now == later and "<title>Teas</title>" in now and "Ann" in now
     says(now, "battles.csv", "--title", "--author", "--ties", "--method")
-    assert isinstance(th.load(folder / "results"), type(th.load(folder / "results" / "leaderboard.nc")))
+    assert isinstance(
+        th.load(folder / "results"), type(th.load(folder / "results" / "leaderboard.nc"))
+    )
     done("report", "results/leaderboard.nc", "--out", "file.html")
     assert "is first" in (folder / "file.html").read_text("utf-8")
 
@@ -149,4 +210,7 @@ def test_a_log_of_json(done, folder):
     frame = pd.read_csv(folder / "battles.csv")
     frame.to_json(folder / "battles.jsonl", orient="records", lines=True)
     how = "--method", "maximum-likelihood"
-    assert done("leaderboard", "battles.jsonl", *how).out == done("leaderboard", "battles.csv", *how).out
+    assert (
+        done("leaderboard", "battles.jsonl", *how).out
+        == done("leaderboard", "battles.csv", *how).out
+    )

@@ -24,9 +24,24 @@ def tables(folder):
 
 @pytest.mark.long
 def test_the_study_of_an_estimate(done):
-    words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
+    words = [
+        "--linear",
+        "price",
+        "--interactions",
+        "price=zoom",
+        "--market",
+        "market.csv",
+        "--ci",
+        0.95,
+    ]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found", "--print", "all")
-    names = ["attribute_importance", "demand", "level_effects", "market_shares", "willingness_to_pay"]
+    names = [
+        "attribute_importance",
+        "demand",
+        "level_effects",
+        "market_shares",
+        "willingness_to_pay",
+    ]
     wanted = {
         "command.json",
         "model.nc",
@@ -39,13 +54,26 @@ def test_the_study_of_an_estimate(done):
     model = th.load("found/model.nc")
     assert model.interactions == {"price": ["zoom"]} and "price:zoom[yes]" in model.coef_
     shares = pd.read_csv("found/market_shares.csv", index_col="product")
-    pd.testing.assert_frame_equal(shares, model.market_shares(pd.DataFrame(MARKET), ci=0.95), check_frame_type=False)
+    pd.testing.assert_frame_equal(
+        shares, model.market_shares(pd.DataFrame(MARKET), ci=0.95), check_frame_type=False
+    )
     for name, row in shares.iterrows():
-        assert re.search(rf"^{name} +{row['share']:.3f} .* {row['share_se']:.3f}$", result.out, re.MULTILINE)
+        assert re.search(
+            rf"^{name} +{row['share']:.3f} .* {row['share_se']:.3f}$", result.out, re.MULTILINE
+        )
     pay = model.willingness_to_pay("price", ci=0.95).set_index("attribute").loc["zoom"]
-    assert re.search(rf"^zoom +yes over no +{pay['wtp']:.3f} .* {pay['wtp_se']:.3f}$", result.out, re.MULTILINE)
-    assert "95 % interval" in result.out and "89 %" not in result.out and "% of people" not in result.out
-    assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
+    assert re.search(
+        rf"^zoom +yes over no +{pay['wtp']:.3f} .* {pay['wtp_se']:.3f}$", result.out, re.MULTILINE
+    )
+    assert (
+        "95 % interval" in result.out
+        and "89 %" not in result.out
+        and "% of people" not in result.out
+    )
+    assert (
+        re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE)
+        and "The maximum was found." in result.out
+    )
 
 
 @pytest.mark.long
@@ -65,27 +93,75 @@ def test_a_second_answer(done, refused):
     """Whether the product would be bought: nothing is an alternative then."""
     rows = simulated(people=12)
     rows.assign(buy=[int(n // 3 % 4 > 0) for n in range(len(rows))]).to_csv("dual.csv", index=False)
-    done("fit", "dual.csv", "--model", "MNL", "--linear", "price", "--bought", "buy", "--out", "found")
+    done(
+        "fit",
+        "dual.csv",
+        "--model",
+        "MNL",
+        "--linear",
+        "price",
+        "--bought",
+        "buy",
+        "--out",
+        "found",
+    )
     model = th.load("found/model.nc")
     assert list(model.coef_.index)[0] == "inside" and model.n_tasks_ > len(rows) // 3
     sentence = "--bought already marks tasks in which nothing would be bought; remove --none"
-    assert sentence in refused("fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3")
+    assert sentence in refused(
+        "fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3"
+    )
 
 
 @pytest.mark.long
 def test_the_study_of_a_posterior(done):
-    quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
+    quick = [
+        "--draws",
+        12,
+        "--tune",
+        8,
+        "--thin",
+        1,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--price",
+        "price",
+    ]
     result = done(
-        "fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found", "--print", "all"
+        "fit",
+        "sim.csv",
+        "--model",
+        "HB",
+        *quick,
+        "--report",
+        "study.html",
+        "--out",
+        "found",
+        "--print",
+        "all",
     )
-    each = {name[11:-4]: pd.read_csv(f"found/{name}") for name in os.listdir("found") if name.startswith("individual_")}
-    assert sorted(each) == ["importance", "level_effects", "utilities", "willingness_to_pay", "zero_centred"]
+    each = {
+        name[11:-4]: pd.read_csv(f"found/{name}")
+        for name in os.listdir("found")
+        if name.startswith("individual_")
+    }
+    assert sorted(each) == [
+        "importance",
+        "level_effects",
+        "utilities",
+        "willingness_to_pay",
+        "zero_centred",
+    ]
     assert all(table["respondent"].nunique() == 12 for table in each.values())
     assert re.search(r"^mean\[price\[15\]\] ", result.out, re.MULTILINE)  # of the population
     summary = pd.read_csv("found/summary.csv", index_col="quantity")
     assert {"share[brand=B]", "mean[price[15]]", "sd[zoom[yes]]"} <= set(summary.index)
     assert list(each["willingness_to_pay"])[:4] == ["respondent", "attribute", "level", "over"]
-    by_attribute = pd.read_csv("found/attribute_importance.csv").set_index("attribute")["importance"]
+    by_attribute = pd.read_csv("found/attribute_importance.csv").set_index("attribute")[
+        "importance"
+    ]
     assert each["importance"].groupby("attribute")["importance"].mean().to_dict() == pytest.approx(
         by_attribute.to_dict()
     )
@@ -94,7 +170,10 @@ def test_the_study_of_a_posterior(done):
         "Probability that a level",
         "Willingness to pay of the median respondent",
     )
-    assert all(title in result.out for title in titles) and result.out.count("89 % of respondents") == 3
+    assert (
+        all(title in result.out for title in titles)
+        and result.out.count("89 % of respondents") == 3
+    )
     with open("study.html", encoding="utf-8") as file:
         text = file.read()
     assert "Market simulator" in text
@@ -105,8 +184,15 @@ def test_the_study_of_a_posterior(done):
 def test_a_market_that_a_page_saved_is_read_as_it_was_shown(done):
     """With an apostrophe before what a spreadsheet would calculate, and the figures of the page."""
     rows = simulated(people=12).rename(columns={"zoom": "+zoom"})
-    rows.assign(brand=rows["brand"].map({"A": "+5 GB", "B": "'+1 GB", "C": "C"})).to_csv("plan.csv", index=False)
-    saved = {"product": ["'=1", "B"], "price": [5, 15], "brand": ["'+5 GB", "'+1 GB"], "'+zoom": ["no", "yes"]}
+    rows.assign(brand=rows["brand"].map({"A": "+5 GB", "B": "'+1 GB", "C": "C"})).to_csv(
+        "plan.csv", index=False
+    )
+    saved = {
+        "product": ["'=1", "B"],
+        "price": [5, 15],
+        "brand": ["'+5 GB", "'+1 GB"],
+        "'+zoom": ["no", "yes"],
+    }
     pd.DataFrame(saved).assign(share=0.5, respondents="all").to_csv("saved.csv", index=False)
     result = done("fit", "plan.csv", "--model", "MNL", "--market", "saved.csv", "--out", "found")
     assert pd.read_csv("found/market_shares.csv")["product"].tolist() == ["=1", "B"]
@@ -129,7 +215,13 @@ def test_bad_words(refused, words, sentence):
 
 
 def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
-    rows = {"ID": np.repeat([1, 2], 12), "A_AV": 1, "C_AV": 1, "B_AV": 1, "CHOICE": [1, 2, 3, 3, 2, 1] * 4}
+    rows = {
+        "ID": np.repeat([1, 2], 12),
+        "A_AV": 1,
+        "C_AV": 1,
+        "B_AV": 1,
+        "CHOICE": [1, 2, 3, 3, 2, 1] * 4,
+    }
     prices = {f"{label}_PRICE": [10 * k, 20, 30, 15] * 6 for k, label in enumerate("ABC", 1)}
     pd.DataFrame(rows | prices).to_csv("wide.csv", index=False)
     words = ["fit", "wide.csv", "--model", "MNL", "--linear", "PRICE"]
@@ -139,18 +231,58 @@ def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
 
 
 def test_a_sign_that_the_choices_contradict(done):
-    quick = ["--draws", 12, "--tune", 30, "--thin", 5, "--chains", 2, "--seed", 1, "--linear", "price"]
-    result = done("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing", "--print", "all")
+    quick = [
+        "--draws",
+        12,
+        "--tune",
+        30,
+        "--thin",
+        5,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--linear",
+        "price",
+    ]
+    result = done(
+        "fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing", "--print", "all"
+    )
     says(result.out, "inf: respondents who")
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)
-    assert ("In rows marked 'at bound', the constraint (increasing price)" in result.out) == ("at bound" in result.out)
+    assert ("In rows marked 'at bound', the constraint (increasing price)" in result.out) == (
+        "at bound" in result.out
+    )
 
 
 @pytest.mark.long
 def test_who_ignores_what(done):
-    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
-    words = ["fit", "sim.csv", "--model", "HB", *quick, "--attention", "price,zoom", "--attention-scale", 1]
+    quick = [
+        "--draws",
+        12,
+        "--tune",
+        30,
+        "--thin",
+        2,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--linear",
+        "price",
+    ]
+    words = [
+        "fit",
+        "sim.csv",
+        "--model",
+        "HB",
+        *quick,
+        "--attention",
+        "price,zoom",
+        "--attention-scale",
+        1,
+    ]
     result = done(*words, "--out", "found", "--print", "all")
     model = th.load("found/posterior.nc")
     assert model.get_params()["attention"] == ["price", "zoom"]
@@ -195,13 +327,19 @@ def test_what_nobody_can_ignore(refused, words, sentence):
 def test_attention_is_compared(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1]
     for kind in ("task", "respondent"):
-        result = done("compare", "sim.csv", "--models", "HB,attention:HB", "--leave-out", kind, *quick)
-        rows = {line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line.split()}
+        result = done(
+            "compare", "sim.csv", "--models", "HB,attention:HB", "--leave-out", kind, *quick
+        )
+        rows = {
+            line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line.split()
+        }
         assert rows["HB"][0] != rows["attention:HB"][0]
 
 
 def test_attention_needs_two_attributes_that_differ(refused):
-    sentence = refused("compare", "sim.csv", "--models", "MNL,attention:HB", "--attributes", "price")
+    sentence = refused(
+        "compare", "sim.csv", "--models", "MNL,attention:HB", "--attributes", "price"
+    )
     says(sentence, "attention")
 
 
@@ -209,9 +347,25 @@ def test_attention_needs_two_attributes_that_differ(refused):
 def test_who_looks_at_what_by_what_people_are(done, refused):
     rows = simulated(people=12)
     rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
-    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
+    quick = [
+        "--draws",
+        12,
+        "--tune",
+        30,
+        "--thin",
+        2,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--linear",
+        "price",
+    ]
     words = ["fit", "aged.csv", "--model", "HB", *quick, "--attention", "price,zoom"]
-    result = done(*words, *"--attention-by age --prior-scale 0.7 --out found --report found.html --print all".split())
+    result = done(
+        *words,
+        *"--attention-by age --prior-scale 0.7 --out found --report found.html --print all".split(),
+    )
     model = th.load("found/posterior.nc")
     assert (model.attention_by, model.scale) == (["age"], 0.7)
     table = pd.read_csv("found/attention_odds.csv")
@@ -221,16 +375,38 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
         says(page.read(), "Odds ratio of attending")
     words = ["aged.csv", "--model", "HB", *quick]
     for more, sentence in (
-        (["--attention-by", "age"], "--attention-by applies to attribute non-attendance; also set --attention all."),
-        (["--attention", "all", "--attention-by", "agee"], "--attention-by contains 'agee', which is not a respondent"),
-        (["--attention", "all", "--prior-scale", 0], "--prior-scale, the prior scale of variances between respondents"),
+        (
+            ["--attention-by", "age"],
+            "--attention-by applies to attribute non-attendance; also set --attention all.",
+        ),
+        (
+            ["--attention", "all", "--attention-by", "agee"],
+            "--attention-by contains 'agee', which is not a respondent",
+        ),
+        (
+            ["--attention", "all", "--prior-scale", 0],
+            "--prior-scale, the prior scale of variances between respondents",
+        ),
     ):
         assert sentence in refused("fit", *words, *more)
 
 
 @pytest.mark.long
 def test_a_test_of_classes_is_a_job(done):
-    words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
+    words = [
+        "fit",
+        "sim.csv",
+        "--model",
+        "LCL",
+        "--classes",
+        2,
+        "--linear",
+        "price",
+        "--seed",
+        1,
+        "--starts",
+        1,
+    ]
     result = done(*words, "--bootstrap", 2, "--out", "tested")
     assert "4 of 4 replicates (100 %)" in done("status", "tested").out
     again = done("resume", "tested")
@@ -239,9 +415,32 @@ def test_a_test_of_classes_is_a_job(done):
 
 @pytest.mark.long
 def test_amounts_of_people(done):
-    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
+    quick = [
+        "--draws",
+        12,
+        "--tune",
+        30,
+        "--thin",
+        2,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--linear",
+        "price",
+    ]
     result = done(
-        "fit", "sim.csv", "--model", "HB", *quick, "--space", "willingness-to-pay", "--out", "amounts", "--print", "all"
+        "fit",
+        "sim.csv",
+        "--model",
+        "HB",
+        *quick,
+        "--space",
+        "willingness-to-pay",
+        "--out",
+        "amounts",
+        "--print",
+        "all",
     )
     model = th.load("amounts/posterior.nc")
     assert model.get_params()["space"] == "willingness-to-pay"
@@ -255,17 +454,44 @@ def test_shares_of_today_and_slides(done, refused):
     words = ["fit", "sim.csv", "--model", "MNL", "--linear", "price", "--market", "market.csv"]
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
     result = done(
-        *words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx", "--print", "all"
+        *words,
+        "--actual",
+        "actual.csv",
+        "--out",
+        "found",
+        "--slides",
+        "slides",
+        "--tables",
+        "xlsx",
+        "--print",
+        "all",
     )
-    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 5 slides to the folder 'slides'" in result.err
-    drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand"]
-    expected = [f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")]
+    assert (
+        re.search(r"^A +0.700 ", result.out, re.MULTILINE)
+        and "wrote 5 slides to the folder 'slides'" in result.err
+    )
+    drawn = [
+        "attribute_importance",
+        "level_effects",
+        "willingness_to_pay",
+        "market_shares",
+        "demand",
+    ]
+    expected = [
+        f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")
+    ]
     assert sorted(os.listdir("slides")) == expected
-    assert {"summary", "utilities", "demand"} <= set(pd.read_excel("found/tables.xlsx", sheet_name=None))
+    assert {"summary", "utilities", "demand"} <= set(
+        pd.read_excel("found/tables.xlsx", sheet_name=None)
+    )
     done("report", "found", "--slides", "again")
     assert sorted(os.listdir("again")) == expected
-    shares = done(*words, "--scale", 0.5, "--availability", "A=0.5", "--rule", "logit", "--print", "all").out
-    expected = th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(pd.read_csv("sim.csv")))
+    shares = done(
+        *words, "--scale", 0.5, "--availability", "A=0.5", "--rule", "logit", "--print", "all"
+    ).out
+    expected = th.MultinomialLogit(linear="price").fit(
+        th.ChoiceExperiment.from_frame(pd.read_csv("sim.csv"))
+    )
     table = expected.market_shares(pd.DataFrame(MARKET), scale=0.5, availability={"A": 0.5})
     assert re.search(rf"^B +{table.loc['B', 'share']:.3f} ", shares, re.MULTILINE)
     pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.2]}).to_csv("actual.csv", index=False)
@@ -275,7 +501,9 @@ def test_shares_of_today_and_slides(done, refused):
     pd.DataFrame({"product": ["A", "B"], "share": [0, 1]}).to_csv("actual.csv", index=False)
     said(refused(*words, "--actual", "actual.csv"), "--actual", "'A'")
     said(refused(*words, "--availability", "A=2"), "--availability", "'A'")
-    pd.DataFrame({"product": ["A", "B"], "share": ["much", "little"]}).to_csv("actual.csv", index=False)
+    pd.DataFrame({"product": ["A", "B"], "share": ["much", "little"]}).to_csv(
+        "actual.csv", index=False
+    )
     said(refused(*words, "--actual", "actual.csv"), "actual.csv")
     said(refused(*words, "--scale", "-1"), "--scale")
     said(refused(*words, "--availability", "A=often"), "--availability", "'A'")
@@ -285,27 +513,45 @@ def test_shares_of_today_and_slides(done, refused):
 def test_tasks_held_out_are_left_out_and_predicted(done, refused):
     every = pd.read_csv("sim.csv")
     condition = ["--holdouts", "task == 1"]
-    result = done("fit", "sim.csv", "--model", "MNL", "--linear", "price", *condition, "--out", "found")
-    parts = [th.ChoiceExperiment.from_frame(every[(every["task"] == 1) == is_held]) for is_held in (False, True)]
+    result = done(
+        "fit", "sim.csv", "--model", "MNL", "--linear", "price", *condition, "--out", "found"
+    )
+    parts = [
+        th.ChoiceExperiment.from_frame(every[(every["task"] == 1) == is_held])
+        for is_held in (False, True)
+    ]
     scores = th.MultinomialLogit(linear="price").fit(parts[0]).holdouts(parts[1])
     assert (
         f"log score {scores.attrs['log_score']:.3f} per choice" in result.out
         and "held out where task == 1" in result.err
     )
     np.testing.assert_allclose(pd.read_csv("found/holdouts.csv")["predicted"], scores["predicted"])
-    assert "selects no rows" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")
+    assert "selects no rows" in refused(
+        "fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99"
+    )
 
 
 def _score(text):
     """The log score of the choices held out, and that of guessing."""
-    return tuple(map(float, re.search(r"log score (\S+) per choice.*compared with (\S+) for guessing", text).groups()))
+    return tuple(
+        map(
+            float,
+            re.search(
+                r"log score (\S+) per choice.*compared with (\S+) for guessing", text
+            ).groups(),
+        )
+    )
 
 
 @pytest.fixture
 def fixed():
     """Choices whose first task is the same for everybody, and has one brand alone."""
     table = pd.read_csv("sim.csv")
-    for column, values in (("price", [5, 15, 25]), ("brand", ["A"] * 3), ("zoom", ["no", "yes", "no"])):
+    for column, values in (
+        ("price", [5, 15, 25]),
+        ("brand", ["A"] * 3),
+        ("zoom", ["no", "yes", "no"]),
+    ):
         table.loc[table["task"] == 1, column] = values * 12
     table.to_csv("fixed.csv", index=False)
     return table
@@ -318,7 +564,17 @@ def fixed():
 )
 def test_tasks_held_out_have_the_attributes_and_bins_of_the_fit(done, fixed, words, bins, given):
     result = done(
-        "fit", "fixed.csv", "--model", "MNL", *words, "--holdouts", "task == 1", "--out", "found", "--print", "all"
+        "fit",
+        "fixed.csv",
+        "--model",
+        "MNL",
+        *words,
+        "--holdouts",
+        "task == 1",
+        "--out",
+        "found",
+        "--print",
+        "all",
     )
     training, held = (part for _, part in fixed.groupby(fixed["task"] == 1))
     model = th.MultinomialLogit(**given).fit(th.ChoiceExperiment.from_frame(training, bins=bins))
@@ -338,15 +594,29 @@ def test_tasks_held_out_without_the_option_of_none(done, fixed, words):
     table.loc[taken, "choice"] = (table.loc[taken, "alt"] == "none").astype(int)
     table.to_csv("none.csv", index=False)
     result = done(
-        "fit", "none.csv", "--model", "MNL", "--linear", "price", *words, "--holdouts", "task == 1", "--print", "all"
+        "fit",
+        "none.csv",
+        "--model",
+        "MNL",
+        "--linear",
+        "price",
+        *words,
+        "--holdouts",
+        "task == 1",
+        "--print",
+        "all",
     )
-    assert "no-choice option" in result.err and _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
+    assert "no-choice option" in result.err and _score(result.out)[1] == pytest.approx(
+        -np.log(3), abs=6e-4
+    )
 
 
 def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
     names = [f"{name}_{k}" for k in (1, 2) for name in ("price", "size")]
     table = pd.DataFrame(np.random.default_rng(1).integers(1, 4, size=(40, 4)), columns=names)
-    table = table.assign(respondent=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=np.arange(40) % 3)
+    table = table.assign(
+        respondent=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=np.arange(40) % 3
+    )
     table.loc[table["task"] == 1, "choice"] = 1
     table.to_csv("wide.csv", index=False)
     result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1", "--print", "all")
@@ -356,7 +626,9 @@ def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
 def test_an_option_of_none_that_is_taken_in_tasks_held_out_alone_was_offered_in_all(done):
     names = [f"{name}_{k}" for k in (1, 2) for name in ("price", "size")]
     table = pd.DataFrame(np.random.default_rng(1).integers(1, 4, size=(40, 4)), columns=names)
-    table = table.assign(id=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=1 + np.arange(40) % 2)
+    table = table.assign(
+        id=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=1 + np.arange(40) % 2
+    )
     table.loc[(table["task"] == 1) & (table["id"] < 4), "choice"] = 0
     table.to_csv("wide.csv", index=False)
     result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1", "--print", "all")
@@ -381,7 +653,11 @@ def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
 
 @pytest.mark.long
 def test_a_report_without_the_table_leaves_out_tasks_held_out(done):
-    done(*"fit sim.csv --model MNL --linear price --holdouts".split(), "task == 1", *"--out found --print all".split())
+    done(
+        *"fit sim.csv --model MNL --linear price --holdouts".split(),
+        "task == 1",
+        *"--out found --print all".split(),
+    )
     os.rename("sim.csv", "moved.csv")
     result = done("report", "found")
     says(result.err, "holdout tasks were skipped")

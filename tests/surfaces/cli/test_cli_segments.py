@@ -21,19 +21,34 @@ def tables(folder):
 
 def test_classes_and_segments_are_printed_and_written(run, done, folder):
     result = done(
-        "fit", "study.csv", *MODEL, *"--classes 2-3 --linear price --segments 3 --out out --print all".split()
+        "fit",
+        "study.csv",
+        *MODEL,
+        *"--classes 2-3 --linear price --segments 3 --out out --print all".split(),
     )
     data = th.ChoiceExperiment.from_frame(of_segments()[0])
     model = th.LatentClassLogit((2, 3), "price").fit(data, random_seed=1, progressbar=False)
     found = model.segments(3, random_seed=1)
     written = {path.name for path in (folder / "out").iterdir()}
-    tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv", "check.csv"}
+    tables = {
+        "segments.csv",
+        "segment_sizes.csv",
+        "segment_profiles.csv",
+        "summary.csv",
+        "check.csv",
+    }
     tables |= {"classes.csv", "numbers_of_classes.csv", "membership.csv"}
     study = {"level_effects", "attribute_importance", "willingness_to_pay"}
     of_people = ("importance", "level_effects", "willingness_to_pay", "utilities", "zero_centred")
     tables |= {"utilities.csv", *(f"individual_{name}.csv" for name in of_people)}
     pictures = {f"{name}.png" for name in {*study, "segments"}}
-    assert written == {"command.json", "model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
+    assert written == {
+        "command.json",
+        "model.nc",
+        *pictures,
+        *tables,
+        *(f"{name}.csv" for name in study),
+    }
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     says(result.out, "Respondent segments")
@@ -45,7 +60,10 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
 
 
 MISTAKES = [
-    (["--classes", "two"], "--classes must be an integer, or several such as 1-6 or 2,4; got 'two'"),
+    (
+        ["--classes", "two"],
+        "--classes must be an integer, or several such as 1-6 or 2,4; got 'two'",
+    ),
     (["--classes", "0"], "--classes must be an integer >= 1; got 0"),
     (["--classes", "61"], "61 classes are too many for 60 respondents; reduce --classes"),
     (["--segments", "1"], "--segments must be an integer >= 2; got 1"),
@@ -66,26 +84,59 @@ def test_a_design_is_printed_and_written(run, folder):
     assert result.code == 0
     says(result.out, "2 versions", "8 tasks", "24 alternatives")
     printed = run("design", "attributes.csv", *words).out.splitlines()
-    assert "version  task  alternative  brand  price" in printed[0] and printed[1].split()[:3] == ["1", "1", "1"]
+    assert "version  task  alternative  brand  price" in printed[0] and printed[1].split()[:3] == [
+        "1",
+        "1",
+        "1",
+    ]
     attributes = {"brand": ["A", "B"], "price": ["9", "12", "15"]}
     prior = {"brand": [0.0, 0.5], "price": [0.0, -0.5, -1.0]}
     wanted = th.designs.choice(attributes, 4, 2, none=True, prior=prior, versions=2, random_seed=1)
     assert (folder / "out" / "design.csv").read_text() == wanted.to_csv(index=False)
-    assert {path.stem for path in (folder / "out").iterdir()} == {"design", "tasks", "errors", "balance", "overlap"}
+    assert {path.stem for path in (folder / "out").iterdir()} == {
+        "design",
+        "tasks",
+        "errors",
+        "balance",
+        "overlap",
+    }
     assert f"D-error {th.designs.check(wanted, prior).d_error:.4g}" in result.out
 
 
 @pytest.mark.long
 def test_what_a_design_is_asked_besides(run, folder):
-    """Interactions, directions, prohibitions and tasks held out reach the design; a row a task for survey tools."""
+    """Interactions, directions, prohibitions and tasks held out reach the design; a row a task for
+    survey tools."""
     (folder / "fixed.csv").write_text("task,brand,price\nlast,A,10\nlast,B,12\n")
-    words = ["--tasks", 8, "--alternatives", 2, "--seed", 1, "--overlap", "balanced", "--holdouts", "fixed.csv"]
+    words = [
+        "--tasks",
+        8,
+        "--alternatives",
+        2,
+        "--seed",
+        1,
+        "--overlap",
+        "balanced",
+        "--holdouts",
+        "fixed.csv",
+    ]
     words += ["--direction", "price=decreasing", "--prohibit", "brand=A,price=9,15", "--out", "out"]
     assert run("design", "attributes.csv", *words).code == 0
     design = pd.read_csv(folder / "out" / "design.csv")
-    assert design.groupby("brand")["price"].unique().map(sorted).to_dict() == {"A": [10, 12], "B": [9, 12, 15]}
+    assert design.groupby("brand")["price"].unique().map(sorted).to_dict() == {
+        "A": [10, 12],
+        "B": [9, 12, 15],
+    }
     tasks = pd.read_csv(folder / "out" / "tasks.csv")
-    assert tasks.columns.tolist() == ["version", "task", "held_out", "brand_1", "price_1", "brand_2", "price_2"]
+    assert tasks.columns.tolist() == [
+        "version",
+        "task",
+        "held_out",
+        "brand_1",
+        "price_1",
+        "brand_2",
+        "price_2",
+    ]
     assert len(tasks) == 9 and tasks.iloc[-1].tolist() == [1, 9, 1, "A", 10, "B", 12]
     out = run("design", "attributes.csv", *words[:6], "--interaction", "brand=price").out
     assert "brand[B]:price[12]" in out
@@ -93,11 +144,24 @@ def test_what_a_design_is_asked_besides(run, folder):
 
 @pytest.mark.long
 def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
-    """Of a table with utilities and their standard deviations, and of a pilot; simulated studies with the design."""
+    """Of a table with utilities and their standard deviations, and of a pilot; simulated studies
+    with the design."""
     rows = "A,0,0\nbrand,B,1,0.5\nprice,9,0,0\nprice,12,-1,0.2\nprice,15,-2,0.4\n"
     (folder / "prior.csv").write_text("attribute,level,utility,sd\nbrand," + rows)
     words = ["--tasks", 4, "--alternatives", 2, "--seed", 1]
-    result = run("design", "prior.csv", *words, "--power", 20, "--spread", 0.5, "--out", "out", "--print", "all")
+    result = run(
+        "design",
+        "prior.csv",
+        *words,
+        "--power",
+        20,
+        "--spread",
+        0.5,
+        "--out",
+        "out",
+        "--print",
+        "all",
+    )
     assert result.code == 0 and "Bayesian D-error" in result.out
     says(result.out, "200 simulated", "20 respondents")
     power = pd.read_csv(folder / "out" / "power.csv", index_col="coefficient")
@@ -109,7 +173,10 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     pd.testing.assert_frame_equal(power, wanted, check_frame_type=False)
     assert run("fit", "study.csv", "--model", "MNL", "--out", "pilot", "--print", "all").code == 0
     (folder / "bare.csv").write_text("attribute,level\nbrand,A\nbrand,B\nprice,5\nprice,15\n")
-    assert "Bayesian D-error" in run("design", "bare.csv", *words, "--pilot", "pilot", "--print", "all").out
+    assert (
+        "Bayesian D-error"
+        in run("design", "bare.csv", *words, "--pilot", "pilot", "--print", "all").out
+    )
     said(refused("design", "bare.csv", *words, "--power", 20), "--power")
     said(refused("design", "prior.csv", *words, "--pilot", "pilot"), "--pilot")
     (folder / "sd.csv").write_text("attribute,level,sd\nbrand,A,0\nbrand,B,1\n")
@@ -121,19 +188,23 @@ DESIGNS = [
         ["tea", "rum", "milk", "--prohibit", "a=b"],
         "--prohibit applies to choice tasks; set their number with",
     ),
-    (["attributes.csv", "--tasks", 4], "--tasks requires --alternatives, the number of products per task"),
+    (
+        ["attributes.csv", "--tasks", 4],
+        "--tasks requires --alternatives, the number of products per task",
+    ),
     (
         ["attributes.csv", "study.csv", "--tasks", 4, "--alternatives", 2],
         "--tasks requires one table of attributes and levels; got attributes.csv study.csv",
     ),
     (
         ["study.csv", "--tasks", 4, "--alternatives", 2],
-        "study.csv must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and 'sd'",
+        "study.csv must have one row per level and the columns 'attribute', 'level' and optionally"
+        " 'utility' and 'sd'",
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],
-        "--tasks: 1 task can identify at most 1 coefficient, but there are 3; use at least 3 tasks, or "
-        "more --versions.",
+        "--tasks: 1 task can identify at most 1 coefficient, but there are 3; use at least 3"
+        " tasks, or more --versions.",
     ),
 ]
 
@@ -151,14 +222,31 @@ def answers(folder):
         for task in range(3):
             best, worst = options[(person + task) % 3], options[(person + task + 2) % 3]
             items = dict(zip(["item1", "item2", "item3"], options, strict=True))
-            rows.append({"respondent": f"p{person}", "task": task, **items, "best": best, "worst": worst})
+            rows.append(
+                {"respondent": f"p{person}", "task": task, **items, "best": best, "worst": worst}
+            )
     pd.DataFrame(rows).to_csv("maxdiff.csv", index=False)
 
 
 @pytest.mark.long
 def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, answers):
     words = ("fit", "maxdiff.csv", "--model", "EBA")
-    run = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1, "--out", "people", "--report", "r.html")
+    run = (
+        "--draws",
+        8,
+        "--tune",
+        4,
+        "--chains",
+        2,
+        "--thin",
+        1,
+        "--seed",
+        1,
+        "--out",
+        "people",
+        "--report",
+        "r.html",
+    )
     result = done(*words, "--people", "individuals", "--segments", 2, *run, "--print", "all")
     says(result.out, "Respondent segments")
     written = {path.name for path in (folder / "people").iterdir()}
@@ -167,4 +255,7 @@ def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, 
     assert list(found) == ["respondent", "option", "mean", "low", "high"] and len(found) == 12
     said(refused(*words, "--segments", 2), "--segments", "--people")
     said(refused(*words, "--people", "individuals", "--segments", 5), "5 segments", "4 respondents")
-    said(refused(*words, "--aspects", "unique", "--people", "individuals"), "--model BTL --people individuals")
+    said(
+        refused(*words, "--aspects", "unique", "--people", "individuals"),
+        "--model BTL --people individuals",
+    )

@@ -20,16 +20,36 @@ ASPECTS = "option,aspect\ntea,hot\nrum,hot\n"
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch, few_replicates):
     monkeypatch.chdir(tmp_path)
-    league = "home,away,result\n" + "x,y,H\nx,y,D\ny,x,A\ny,x,H\nx,z,H\nz,x,D\ny,z,A\nz,y,H\nz,y,D\nx,z,A\n" * 4
+    league = (
+        "home,away,result\n"
+        + "x,y,H\nx,y,D\ny,x,A\ny,x,H\nx,z,H\nz,x,D\ny,z,A\nz,y,H\nz,y,D\nx,z,A\n" * 4
+    )
     (tmp_path / "league.csv").write_text(league)
-    for name, text in {"a.csv": SQUARE, "b.csv": OTHER, "ties.csv": TIES, "aspects.csv": ASPECTS}.items():
+    for name, text in {
+        "a.csv": SQUARE,
+        "b.csv": OTHER,
+        "ties.csv": TIES,
+        "aspects.csv": ASPECTS,
+    }.items():
         (tmp_path / name).write_text(text)
     rng = np.random.default_rng(1)
     rows = []
-    for person, pair in itertools.product(range(24), itertools.combinations(["tea", "rum", "milk", "R&D_1"], 2)):
+    for person, pair in itertools.product(
+        range(24), itertools.combinations(["tea", "rum", "milk", "R&D_1"], 2)
+    ):
         first, second = rng.permutation(list(pair))
-        rows.append((f"p{person}", "fm"[person % 2], first, second, rng.choice(["left", "right"], p=[0.65, 0.35])))
-    pd.DataFrame(rows, columns=["respondent", "sex", "left", "right", "choice"]).to_csv("trials.csv", index=False)
+        rows.append(
+            (
+                f"p{person}",
+                "fm"[person % 2],
+                first,
+                second,
+                rng.choice(["left", "right"], p=[0.65, 0.35]),
+            )
+        )
+    pd.DataFrame(rows, columns=["respondent", "sex", "left", "right", "choice"]).to_csv(
+        "trials.csv", index=False
+    )
     return tmp_path
 
 
@@ -52,7 +72,9 @@ def by_likelihood(data, aspects):
 SAME = {
     "transitivity trials.csv": lambda: th.paired.transitivity(trials()),
     "circular trials.csv": lambda: th.paired.circular_triads(trials().by_respondent()),
-    "circular trials.csv --people together --test exact": lambda: th.paired.circular_triads(trials(), "exact"),
+    "circular trials.csv --people together --test exact": lambda: th.paired.circular_triads(
+        trials(), "exact"
+    ),
     "agreement trials.csv --test exact": lambda: th.paired.agreement(trials(), "exact"),
     "trinary a.csv --aspects aspects.csv": lambda: th.paired.trinary_inequality(
         square("a.csv"), known(square("a.csv"))
@@ -64,14 +86,20 @@ SAME = {
         by_likelihood(trials(), "unique"), [{"tea": 1, "rum": -1}, {"tea": 1, "milk": -1}]
     ),
     "group trials.csv --group sex": lambda: th.paired.group_test(trials().by_group("sex")),
-    "group_test a.csv b.csv": lambda: th.paired.group_test({"a": square("a.csv"), "b": square("b.csv")}),
+    "group_test a.csv b.csv": lambda: th.paired.group_test(
+        {"a": square("a.csv"), "b": square("b.csv")}
+    ),
     "order trials.csv": lambda: th.paired.order_effect(trials()),
     "order a.csv b.csv": lambda: th.paired.order_effect(square("a.csv"), square("b.csv")),
-    "davidson league.csv --order": lambda: th.paired.davidson(pd.read_csv("league.csv"), order=True),
+    "davidson league.csv --order": lambda: th.paired.davidson(
+        pd.read_csv("league.csv"), order=True
+    ),
     "thurstone trials.csv": lambda: th.paired.thurstone(trials()),
     "davidson ties.csv --samples 20 --seed 3": lambda: th.paired.davidson(
         th.PairedComparisons(
-            [[0, 10, 9], [5, 0, 6], [3, 4, 0]], ["tea", "milk", "rum"], [[0, 3, 1], [3, 0, 2], [1, 2, 0]]
+            [[0, 10, 9], [5, 0, 6], [3, 4, 0]],
+            ["tea", "milk", "rum"],
+            [[0, 3, 1], [3, 0, 2], [1, 2, 0]],
         ),
         samples=20,
         random_seed=3,
@@ -99,33 +127,45 @@ def test_every_test_is_tried_and_listed(run):
 
 
 MISTAKES = {
-    "thurston a.csv": "Unknown test 'thurston'; available tests: transitivity, .* Did you mean 'thurstone'?",
+    "thurston a.csv": "Unknown test 'thurston'; available tests: transitivity, .* Did you mean"
+    " 'thurstone'?",
     "thurstone": "No data given; use thali test thurstone FILE.",
     "thurstone a.csv b.csv": "The test thurstone takes one file; got 2.",
-    "thurstone a.csv --group sex": "--group applies to group, not to thurstone; remove this argument.",
+    "thurstone a.csv --group sex": "--group applies to group, not to thurstone; remove this"
+    " argument.",
     "trinary a.csv": "give its aspects with --aspects FILE.",
     "trinary a.csv --aspects no.csv": "there is no file 'no.csv'",
     "likelihood-ratio a.csv": "--larger FILE.",
     "wald a.csv": "--contrast tea=1,milk=-1.",
     "wald a.csv --contrast tea": "--contrast must be given as NAME=VALUE; got 'tea'.",
-    "wald a.csv --contrast tea=x,rum=-1": "--contrast must be names with numbers, such as .*; got 'tea=x,rum=-1'.",
+    "wald a.csv --contrast tea=x,rum=-1": "--contrast must be names with numbers, such as .*; got"
+    " 'tea=x,rum=-1'.",
     "wald a.csv --contrast tea=1": "Contrast 1 sums to 1, but must sum to 0",
-    "wald a.csv --contrast teo=1,rum=-1": "contains 'teo', which is not among the options. Did you mean 'tea'?",
-    "group a.csv": "Give groups as a column of one file, --group COLUMN, .*; got 1 file and no column.",
-    "group trials.csv --group sx": "'sx' is not a respondent column .*; available: 'sex'. Did you mean 'sex'?",
-    "group a.csv --group sex": "do not identify respondents; read them again and name the column of respondents",
+    "wald a.csv --contrast teo=1,rum=-1": "contains 'teo', which is not among the options. Did you"
+    " mean 'tea'?",
+    "group a.csv": "Give groups as a column of one file, --group COLUMN, .*; got 1 file and no"
+    " column.",
+    "group trials.csv --group sx": "'sx' is not a respondent column .*; available: 'sex'. Did you"
+    " mean 'sex'?",
+    "group a.csv --group sex": "do not identify respondents; read them again and name the column of"
+    " respondents",
     "order a.csv": "a.csv does not show which option came first",
     "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",
     "davidson a.csv": "There are no ties",
-    "davidson ties.csv --order": "do not record which option was shown first or played at home; .* 'left' and 'right'",
-    "order league.csv": "--ties half, or drop all ties with --ties drop. To estimate .* thali test davidson --order.",
-    "davidson ties.csv --ties half": "--ties applies to transitivity, .* not to davidson; remove this argument.",
+    "davidson ties.csv --order": "do not record which option was shown first or played at home; .*"
+    " 'left' and 'right'",
+    "order league.csv": "--ties half, or drop all ties with --ties drop. To estimate .* thali test"
+    " davidson --order.",
+    "davidson ties.csv --ties half": "--ties applies to transitivity, .* not to davidson; remove"
+    " this argument.",
     "transitivity ties.csv": "tie",
     "bootstrap a.csv": "do not identify respondents; .* --respondent.",
     "bootstrap trials.csv --samples 1": "samples must be an integer >= 2; got 1.",
     "circular a.csv --test approximate": "--test must be exact or asymptotic; got 'approximate'.",
-    "transitivity a.csv --tables tex": "--tables applies to the files that --out writes; add --out DIR.",
-    "transitivity a.csv --out out --tables pdf": "--tables must be one or more of csv, tex, md, xlsx; got 'pdf'.",
+    "transitivity a.csv --tables tex": "--tables applies to the files that --out writes; add --out"
+    " DIR.",
+    "transitivity a.csv --out out"
+    " --tables pdf": "--tables must be one or more of csv, tex, md, xlsx; got 'pdf'.",
 }
 
 
@@ -137,7 +177,9 @@ def test_mistakes_are_answered_in_a_sentence(refused, typed):
 
 
 def test_tables_of_an_answer_are_written(run, folder):
-    result = run("test", "transitivity", "trials.csv", "--out", "out", "--tables", "csv,latex,md,xlsx")
+    result = run(
+        "test", "transitivity", "trials.csv", "--out", "out", "--tables", "csv,latex,md,xlsx"
+    )
     assert result.code == 0 and "wrote 3 tables to the folder 'out'." in result.err
     names = ["transitivity", "transitivity-numbers", "transitivity-violations"]
     assert sorted(file.name for file in (folder / "out").iterdir()) == sorted(
@@ -148,7 +190,9 @@ def test_tables_of_an_answer_are_written(run, folder):
     assert list(read.index) == ["weak", "moderate", "strong"]
     assert "error\\_ratio" in (folder / "out" / "transitivity.tex").read_text()
     violations = (folder / "out" / "transitivity-violations.md").read_text(encoding="utf-8")
-    assert ("R\\&D\\_1" in violations) == ("R&D_1" in (folder / "out" / "transitivity-violations.csv").read_text())
+    assert ("R\\&D\\_1" in violations) == (
+        "R&D_1" in (folder / "out" / "transitivity-violations.csv").read_text()
+    )
 
 
 def test_many_judges_are_one_paragraph_and_their_table_a_file(run, folder):
@@ -169,7 +213,9 @@ def test_orders_and_groups_divide_the_trials():
     assert forward.n_comparisons == len(earlier)
     i, j = place["tea"], place["milk"]
     first, second = ("tea", "milk") if i < j else ("milk", "tea")
-    won = earlier[(earlier["left"] == first) & (earlier["right"] == second) & (earlier["choice"] == "left")]
+    won = earlier[
+        (earlier["left"] == first) & (earlier["right"] == second) & (earlier["choice"] == "left")
+    ]
     assert forward.counts[min(i, j), max(i, j)] == len(won)
     groups = whole.by_group("sex")
     assert list(groups) == ["f", "m"]
@@ -189,7 +235,10 @@ def test_design(run, folder):
 
 @pytest.mark.fit
 def test_maximum_likelihood_is_compared(run, refused, folder):
-    result = run(*"compare a.csv --models Bradley-Terry --method ML --out out --tables md --print all".split())
+    result = run(
+        *"compare a.csv --models Bradley-Terry --method ML --out out --tables md --print"
+        " all".split()
+    )
     assert result.code == 0 and "wrote the table" in result.err
     nll = by_likelihood(square("a.csv"), "unique").leave_one_out().attrs["nll"]
     row = next(line for line in result.out.splitlines() if re.match(r"Bradley-Terry +\d", line))

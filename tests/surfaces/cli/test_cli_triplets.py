@@ -5,13 +5,24 @@ import pytest
 from helpers.sentences import said, says
 
 ODD = (
-    "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\ntea,coffee,wall,3\ncoffee,wall,brick,1\n"
+    "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\ntea,coffee,wall,3\n"
+    "coffee,wall,brick,1\n"
 )
 SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
 RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
 EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png"]
-EVERYTHING += ["n_features.csv", "n_features.png", "pairs.csv", "posterior.nc", "summary.csv", "trace.png"]
-FILES = {"odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"), "alike.csv": SIMILAR}
+EVERYTHING += [
+    "n_features.csv",
+    "n_features.png",
+    "pairs.csv",
+    "posterior.nc",
+    "summary.csv",
+    "trace.png",
+]
+FILES = {
+    "odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"),
+    "alike.csv": SIMILAR,
+}
 
 
 @pytest.mark.first(1)
@@ -33,7 +44,9 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     ):
         assert sentence in result.out
     says(result.err, "'odd'", "4 objects", "4 sets", "3 pairs", "4 answers")
-    assert sorted(path.name for path in (folder / "found").iterdir() if path.is_file()) == EVERYTHING
+    assert (
+        sorted(path.name for path in (folder / "found").iterdir() if path.is_file()) == EVERYTHING
+    )
     pairs = pd.read_csv(folder / "found" / "pairs.csv")
     assert list(pairs)[:3] == ["a", "b", "similarity"] and len(pairs) == 6
     assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
@@ -45,13 +58,17 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
 
 def test_another_estimate_is_refused(run, folder):
     for method in ("mcmc", "map"):
-        found = run("fit", "odd.csv", "--method", method, "--estimate", "joint-map", "--out", "found")
+        found = run(
+            "fit", "odd.csv", "--method", method, "--estimate", "joint-map", "--out", "found"
+        )
         why = (
             "requires similarities of a single group; these data are triplets"
             if method == "mcmc"
             else "applies to --method mcmc"
         )
-        assert found.code == 2 and f"--estimate {why}" in found.err and not (folder / "found").exists()
+        assert (
+            found.code == 2 and f"--estimate {why}" in found.err and not (folder / "found").exists()
+        )
 
 
 @pytest.mark.fit

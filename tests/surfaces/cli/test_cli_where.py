@@ -32,15 +32,17 @@ def tables(folder):
         for block in ("practice", "main", "main")
         for (a, b), p in zip(itertools.combinations(FOODS, 2), (0.6, 0.4, 0.5), strict=True)
     ]
-    frame = pd.DataFrame(rows, columns=["respondent", "age", "block", "left", "right", "choice"]).assign(expName="tea")
+    frame = pd.DataFrame(
+        rows, columns=["respondent", "age", "block", "left", "right", "choice"]
+    ).assign(expName="tea")
     frame.to_csv(folder / "trials.csv", index=False)
     frame[frame["block"] == "main"].to_csv(folder / "main.csv", index=False)
 
 
 LEFT_OUT = "48 of 72 rows kept where block == 'main'"
 NOTICED = (
-    "thali: warning: The data include 24 rows in which 'block' is 'practice'; exclude such rows with --where"
-    " \"block != 'practice'\".\n"
+    "thali: warning: The data include 24 rows in which 'block' is 'practice'; exclude such rows"
+    " with --where \"block != 'practice'\".\n"
 )
 
 
@@ -69,7 +71,9 @@ QUICK = ("--draws", "20", "--tune", "10", "--chains", "2", "--cores", "1", "--se
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-@pytest.mark.parametrize("command", [("fit", "--aspects", "unique"), ("compare", "--models", "unique")])
+@pytest.mark.parametrize(
+    "command", [("fit", "--aspects", "unique"), ("compare", "--models", "unique")]
+)
 def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, command):
     more = ("--where", "left != milk")
     words = (command[0], "trials.csv", *command[1:], *QUICK, *MAIN)
@@ -77,7 +81,10 @@ def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, comma
     sentence = "32 of 72 rows kept where block == 'main' and left != 'milk'"
     assert first.code == 0 and sentence in first.err, first.err
     index = read_index(folder / "results" / "job")
-    assert index is not None and index["command"]["arguments"]["typed"]["where"] == ["block == 'main'", "left != milk"]
+    assert index is not None and index["command"]["arguments"]["typed"]["where"] == [
+        "block == 'main'",
+        "left != milk",
+    ]
     again = run("resume", "results")
     assert again.code == 0 and again.out == first.out and sentence in again.err
     assert "data" in refused(*words, "--out", "results").splitlines()[-1]
@@ -85,9 +92,26 @@ def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, comma
 
 @pytest.mark.fit
 def test_a_command_is_written_as_it_was_typed(done, folder):
-    done("fit", "trials.csv", *ML, "--where", "block == 'main'", "--where", "left != milk", "--report", "page.html")
+    done(
+        "fit",
+        "trials.csv",
+        *ML,
+        "--where",
+        "block == 'main'",
+        "--where",
+        "left != milk",
+        "--report",
+        "page.html",
+    )
     page = html.unescape((folder / "page.html").read_text("utf-8"))
-    said(page.partition("thali fit ")[2].partition("<")[0], "trials.csv", "'block == '", '"\'"', "'main'", "--where '")
+    said(
+        page.partition("thali fit ")[2].partition("<")[0],
+        "trials.csv",
+        "'block == '",
+        '"\'"',
+        "'main'",
+        "--where '",
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +129,9 @@ def test_a_command_is_written_as_it_was_typed(done, folder):
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "compare", "test agreement", "leaderboard"])
-def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(refused, command, words, facts):
+def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(
+    refused, command, words, facts
+):
     error = refused(*command.split(), *words, "--out", "results")
     said(error, *facts)
     assert error.startswith("thali: error: ") and error.count("\n") == 1, error
@@ -117,7 +143,10 @@ def test_all_models_know_it(run, folder, uncompiled):
         f"{'ab'[k % 3 == 0]},{k % 4},{'moss' if k % 4 > 1 else 'fern'}\n" for k in range(30)
     )
     (folder / "plants.csv").write_text(plants.replace("\na,0,fern", "\na,0,moss", 1))
-    done = run(*"fit plants.csv --target kind --method map --eta 1 --model sparse-logit --where".split(), "part == a")
+    done = run(
+        *"fit plants.csv --target kind --method map --eta 1 --model sparse-logit --where".split(),
+        "part == a",
+    )
     assert done.code == 0 and "20 rows, 1 covariate;" in done.err
     says(done.err, "10", "30 rows")
     phones = "resp,block,task,alt,price,size,choice\n" + "".join(
@@ -127,17 +156,29 @@ def test_all_models_know_it(run, folder, uncompiled):
         for a in range(2)
     )
     (folder / "phones.csv").write_text(phones)
-    done = run("fit", "phones.csv", "--model", "multinomial-logit", "--attributes", "price,size", *MAIN)
-    assert done.code == 0 and "24 tasks" in done.err and "48 of 60 rows kept where" in done.err, done.err
+    done = run(
+        "fit", "phones.csv", "--model", "multinomial-logit", "--attributes", "price,size", *MAIN
+    )
+    assert done.code == 0 and "24 tasks" in done.err and "48 of 60 rows kept where" in done.err, (
+        done.err
+    )
 
 
 @pytest.mark.fit
 def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder):
-    pressed = (folder / "trials.csv").read_text().replace("practice,tea,milk,left", "practice,tea,milk,space")
+    pressed = (
+        (folder / "trials.csv")
+        .read_text()
+        .replace("practice,tea,milk,left", "practice,tea,milk,space")
+    )
     (folder / "pressed.csv").write_text(pressed)
     assert "'space' in row 2" in refused("fit", "pressed.csv", *ML)
     done = run("fit", "pressed.csv", *ML, *MAIN, "--print", "all")
-    assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML, "--print", "all").out
+    assert (
+        done.code == 0
+        and LEFT_OUT in done.err
+        and done.out == run("fit", "main.csv", *ML, "--print", "all").out
+    )
 
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):

@@ -1,4 +1,5 @@
-"""Jobs whose files were damaged, killed, moved or dated wrongly: a sentence, or the same result to the last digit."""
+"""Jobs whose files were damaged, killed, moved or dated wrongly: a sentence, or the same result to
+the last digit."""
 
 import math
 import os
@@ -23,11 +24,35 @@ from thali.errors import Message
 
 pytestmark = pytest.mark.fit
 
-QUICK = ["--draws", "40", "--tune", "10", "--chains", "2", "--thin", "1", "--seed", "3", "--cores", "1"]
+QUICK = [
+    "--draws",
+    "40",
+    "--tune",
+    "10",
+    "--chains",
+    "2",
+    "--thin",
+    "1",
+    "--seed",
+    "3",
+    "--cores",
+    "1",
+]
 WORDS = {
     "fit": ["fit", "tea.csv", "--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"],
     "comparison": ["compare", "tea.csv", "--models", "unique,2", "--by", "prediction", *QUICK],
-    "evidence": ["compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", "300", "--seed", "4"],
+    "evidence": [
+        "compare",
+        "tea.csv",
+        "--by",
+        "evidence",
+        "--models",
+        "unique,two=2",
+        "--draws",
+        "300",
+        "--seed",
+        "4",
+    ],
 }
 
 
@@ -40,7 +65,9 @@ def folder(tmp_path, monkeypatch):
     def found(model, data, how):
         value = -20.0 if model.aspects == "unique" else -25.0
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -9.0]})
-        path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
+        path = path.assign(
+            log_likelihood_sd=1.0, log_evidence=[value, 0.0], swap_rate=[0.5, math.nan]
+        )
         sentence = ConvergenceCheck(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, None)
 
@@ -100,17 +127,21 @@ def said_in_a_sentence(found):
 
 
 def is_the_same(found, place, whole):
-    """Whether a command gave what the unbroken one had given; False if it was refused in a sentence."""
+    """Whether a command gave what the unbroken one had given; False if it was refused in a
+    sentence."""
     if found.code:
         assert said_in_a_sentence(found), found.err
         return False
     assert found.out == whole
-    assert (place / "comparison.csv").read_bytes() == (place.parent / "whole" / "comparison.csv").read_bytes()
+    assert (place / "comparison.csv").read_bytes() == (
+        place.parent / "whole" / "comparison.csv"
+    ).read_bytes()
     return True
 
 
 def broken(run, folder, kind, monkeypatch, damages):
-    """Damage every file of the job in each way; returns how often that was refused, and how often harmless."""
+    """Damage every file of the job in each way; returns how often that was refused, and how often
+    harmless."""
     whole, results = begun(run, kind, monkeypatch), folder / "results"
     shutil.copytree(results, kept := folder.parent / f"{folder.name} kept")
     counts, rng = Counter(), np.random.default_rng(7)
@@ -134,7 +165,8 @@ def broken(run, folder, kind, monkeypatch, damages):
 @pytest.mark.long
 def test_a_job_of_parts_with_a_damaged_file(run, folder, monkeypatch):
     counts = broken(run, folder, "comparison", monkeypatch, ("flip", "lost"))
-    assert counts == {"refused": 4, "the same": 4}  # the lock holds nothing, and the source is written again
+    # the lock holds nothing, and the source is written again
+    assert counts == {"refused": 4, "the same": 4}
 
 
 @pytest.mark.long
@@ -160,17 +192,20 @@ def test_jobs_of_parts_have_one_writer(run, refused, folder):
         assert run(*words).code == 0
 
 
-# dates and places -----------------------------------------------------------------------------------------
+# dates and places ---------------------------------------------------------------------------------
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["fit", "comparison"])
 def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch):
-    """The clock was ahead when the job was written, and its files are of 1970; the folder was moved and renamed."""
+    """The clock was ahead when the job was written, and its files are of 1970; the folder was moved
+    and renamed."""
     whole = run(*WORDS[kind], "--out", "results")
     job = folder / "results" / "job"
     later = datetime.now().astimezone() + timedelta(days=400)
-    (job / jobs.INDEX).write_bytes(jobs.sealed(jobs.read_index(job) | {"written": later.isoformat()}))
+    (job / jobs.INDEX).write_bytes(
+        jobs.sealed(jobs.read_index(job) | {"written": later.isoformat()})
+    )
     for path in folder.rglob("*"):
         os.utime(path, (0, 0))
     assert "finished" in run("status", "results").out
@@ -201,12 +236,18 @@ def test_read_only_jobs_are_read(run, folder):
 
     def as_somebody(*words):
         command = [sys.executable, "-m", "thali", *words]
-        return subprocess.run(command, preexec_fn=rights.given_up, capture_output=True, text=True, timeout=PATIENCE)
+        return subprocess.run(
+            command, preexec_fn=rights.given_up, capture_output=True, text=True, timeout=PATIENCE
+        )
 
     try:
-        assert as_somebody("status", "results").stdout.startswith("comparison by prediction: finished\n")
+        assert as_somebody("status", "results").stdout.startswith(
+            "comparison by prediction: finished\n"
+        )
         refused = as_somebody("resume", "results")
-        assert refused.returncode == 2 and "to write to the folder" in refused.stderr, refused.stderr
+        assert refused.returncode == 2 and "to write to the folder" in refused.stderr, (
+            refused.stderr
+        )
     finally:
         for path in read_only:
             path.chmod(path.stat().st_mode | 0o200)

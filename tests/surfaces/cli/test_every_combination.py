@@ -1,9 +1,10 @@
-"""Every kind of data × population × model and method × command ends well, or is refused in one sentence.
+"""Every kind of data × population × model and method × command ends well, or is refused in one
+sentence.
 
-Which combinations end well stands in `cases/combinations_that_end_well.txt`, a line each: a combination that is refused
-from now on, or no longer, changes it. By default run half of those in which each command, table, population, model and
-way is met once; `tests/combinations.md` says what all of them came to.
-"""
+Which combinations end well stands in `cases/combinations_that_end_well.txt`, a line each: a
+combination that is refused from now on, or no longer, changes it. By default run half of those in
+which each command, table, population, model and way is met once; `tests/combinations.md` says what
+all of them came to."""
 
 import builtins
 from contextlib import chdir
@@ -78,7 +79,8 @@ def test_every_combination(combinations, ends):
     for each in combinations:
         try:
             ended = ends(each)
-        except (Exception, pytest.fail.Exception) as fault:  # of one combination, which costs no other its turn
+        # of one combination, which costs no other its turn
+        except (Exception, pytest.fail.Exception) as fault:
             ended = f"{type(fault).__name__}: {fault}"
         else:
             if (ended == "well") == (str(each) in END_WELL):

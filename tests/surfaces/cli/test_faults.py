@@ -1,4 +1,5 @@
-"""What a fault of our own costs: a picture costs itself, a section costs itself, an answer leaves the fit on disk."""
+"""What a fault of our own costs: a picture costs itself, a section costs itself, an answer leaves
+the fit on disk."""
 
 import pytest
 from helpers.sentences import says
@@ -33,7 +34,9 @@ def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
     assert found.err.count("utility_scale.png") == 1
     says(found.err, "utility_scale.png", "ValueError: too many values")
     says(found.err, "the picture of")
-    whole, lacking = ({path.name for path in (folder / name).iterdir()} for name in ("whole", "lacking"))
+    whole, lacking = (
+        {path.name for path in (folder / name).iterdir()} for name in ("whole", "lacking")
+    )
     assert whole - lacking == {"utility_scale.png"}
     assert "</html>" in (folder / "page.html").read_text()
 
@@ -44,12 +47,17 @@ def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
     found = run("compare", "celebrities", *words, "--print", "all")
     assert found.code == 0 and "Scores for predictions" in found.out
     assert found.err.count("comparison.png") == 1
-    assert {"comparison.csv", "predictions.csv"} <= {path.name for path in (folder / "found").iterdir()}
+    assert {"comparison.csv", "predictions.csv"} <= {
+        path.name for path in (folder / "found").iterdir()
+    }
     says(found.err, "wrote the tables")
 
 
 def test_an_answer_costs_itself_alone(run, folder, stand_in):
-    stand_in("elimination-by-aspects", type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": fails}))
+    stand_in(
+        "elimination-by-aspects",
+        type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": fails}),
+    )
     found = run(*FIT, "--out", "found", "--report", "page.html", "--print", "all")
     assert found.code == 0
     says(found.out, "ValueError")
@@ -65,7 +73,10 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, stand
     def stopped(*arguments):
         raise KeyboardInterrupt
 
-    stand_in("elimination-by-aspects", type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": stopped}))
+    stand_in(
+        "elimination-by-aspects",
+        type("EliminationByAspects", (th.EliminationByAspects,), {"residuals": stopped}),
+    )
     assert run(*FIT, "--out", "found").code == 130
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 

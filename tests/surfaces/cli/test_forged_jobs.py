@@ -1,4 +1,5 @@
-"""Job folders of somebody else, sealed as if thali had written them: refused in a sentence, or harmless."""
+"""Job folders of somebody else, sealed as if thali had written them: refused in a sentence, or
+harmless."""
 
 import copy
 import hashlib
@@ -62,7 +63,8 @@ def outside(place):
 
 
 def harmless(run, place):
-    """No command takes the job for another one, or touches what is beside it; True if it was refused."""
+    """No command takes the job for another one, or touches what is beside it; True if it was
+    refused."""
     before, codes = outside(place), []
     for words in (["status", "results"], ["resume", "results"]):
         os.chdir(place)  # `resume` goes where the job was begun
@@ -70,7 +72,9 @@ def harmless(run, place):
         codes.append(found.code)
         if found.code:
             last = found.err.splitlines()[-1]
-            assert found.code == 2 and last.startswith("thali: error: ") and last.endswith("."), found.err
+            assert found.code == 2 and last.startswith("thali: error: ") and last.endswith("."), (
+                found.err
+            )
     assert outside(place) == before
     return 2 in codes
 
@@ -78,7 +82,13 @@ def harmless(run, place):
 def paths_in(held, here=()):
     """Every value of an index, by the keys that lead to it."""
     yield here
-    items = held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+    items = (
+        held.items()
+        if isinstance(held, dict)
+        else enumerate(held)
+        if isinstance(held, list)
+        else ()
+    )
     for key, value in items:
         yield from paths_in(value, (*here, key))
 
@@ -131,7 +141,8 @@ def test_a_job_replaces_no_file_by_its_report(run, place):
 
 
 @pytest.mark.parametrize(
-    "more", [{"out": "/tmp"}, {"overwrite": True}, {"terminal": 1}, {"typed": 5}, {"page": "victim"}]
+    "more",
+    [{"out": "/tmp"}, {"overwrite": True}, {"terminal": 1}, {"typed": 5}, {"page": "victim"}],
 )
 def test_other_arguments_are_refused(refused, place, more):
     index = index_of(place)
@@ -180,7 +191,9 @@ def test_arrays_that_only_say_that_they_are_large(refused, place):
     index, job = index_of(place), place / "results" / "job"
     large, packed = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(large, "w") as archive, archive.open("0/alpha.npy", "w") as file:
-        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+        )
     np.savez_compressed(packed, **{"0/alpha": np.zeros(10**6)})
     for content in (large.getvalue(), packed.getvalue()):
         (job / index["segments"][0]["file"]).write_bytes(content)
@@ -201,7 +214,8 @@ def test_every_value_of_an_index(run, place, honest):
     index = index_of(place)
     tries, refused, failed = 0, 0, []
     for path in list(paths_in(index))[1:]:
-        far = path[-1] in ("draws", "tune", "max-time")  # a fit that draws a billion times is none of an attack
+        # a fit that draws a billion times is none of an attack
+        far = path[-1] in ("draws", "tune", "max-time")
         for value in (..., None, 3 if far else 10**9, "x", [None], {"path": str(place / "victim")}):
             shutil.rmtree(place / "results")
             shutil.copytree(honest / "results", place / "results")

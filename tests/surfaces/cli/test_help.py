@@ -1,4 +1,5 @@
-"""Help of one screen: nothing is cut off, every option in it exists, and the rest is one word away."""
+"""Help of one screen: nothing is cut off, every option in it exists, and the rest is one word
+away."""
 
 import re
 
@@ -22,12 +23,18 @@ def test_plain_help_is_one_screen(run, command_line):
 
 
 @pytest.mark.parametrize("name", BRIEF)
-def test_what_plain_help_names_is_an_option_and_the_rest_is_shown_on_demand(run, command_line, name):
+def test_what_plain_help_names_is_an_option_and_the_rest_is_shown_on_demand(
+    run, command_line, name
+):
     known = {word for param in command_line.commands[name].params for word in param.opts}
     brief, whole = run(name, "--help").out, run(name, "--help-all").out
     assert set(re.findall(r"(?<![\w-])--[a-z-]+[a-z]", brief)) <= known | {"--help"}
     assert f"{name} --help-all" in brief
-    assert known - {"--help"} <= set(re.findall(r"--[a-z-]*[a-z]", whole)) | {"data", "options", "name"}
+    assert known - {"--help"} <= set(re.findall(r"--[a-z-]*[a-z]", whole)) | {
+        "data",
+        "options",
+        "name",
+    }
 
 
 def test_a_line_about_an_option_is_short_and_none_is_wrapped(run):

@@ -1,7 +1,7 @@
 """Deliberate mistakes, each answered at the command line in its words, and in Python in Python's.
 
-A row of the table: what is wrong · what is typed after `thali fit` · the same mistake in Python · what both say.
-"""
+A row of the table: what is wrong · what is typed after `thali fit` · the same mistake in Python ·
+what both say."""
 
 import inspect
 import re
@@ -17,7 +17,8 @@ from thali.errors import ThaliError
 FILES = {
     "tea.csv": "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n",
     "apart.csv": "chosen,rejected\ntea,coffee\ncoffee,tea\nmilk,water\nwater,milk\n",
-    "sets.csv": "who,occasion,option,chosen\n1,1,tea,1\n1,1,milk,0\n1,1,rum,0\n2,2,tea,0\n2,2,milk,1\n2,2,rum,0\n",
+    "sets.csv": "who,occasion,option,chosen\n1,1,tea,1\n1,1,milk,0\n1,1,rum,0\n2,2,tea,0\n2,2,milk,1\n"
+    "2,2,rum,0\n",
     "sided.csv": ",tea,milk,rum\ntea,1,.8,.3\nmilk,.6,1,.4\nrum,.3,.4,1\n",
     "plants.csv": "len,wid,kind\n1.5,-2,moss\n30,1,fern\n2,3,moss\n28,2,fern\n",
     "one.csv": "len,wid,kind\n1.5,2,moss\n30,1,moss\n",
@@ -46,7 +47,9 @@ def pairs(name="tea.csv"):
 
 
 def sets(**columns):
-    return th.Choices.from_frame(frame("sets.csv"), **dict(choice_id="occasion", alternative="option") | columns)
+    return th.Choices.from_frame(
+        frame("sets.csv"), **dict(choice_id="occasion", alternative="option") | columns
+    )
 
 
 def cams(**columns):
@@ -95,9 +98,24 @@ CLASSES = "cams.csv --model product-classes"
 
 MISTAKES = [
     # the run
-    ("countless draws", f"tea.csv --draws {10**12}", lambda: eba({"draws": 10**12}), "<= 1,000,000,000"),
-    ("too many draws", f"tea.csv --draws {10**9}", lambda: eba({"draws": 10**9}), "do not fit into memory"),
-    ("endless thinning", f"tea.csv --thin {10**9}", lambda: eba({"thin": 10**9}), "sweeps per chain; the maximum"),
+    (
+        "countless draws",
+        f"tea.csv --draws {10**12}",
+        lambda: eba({"draws": 10**12}),
+        "<= 1,000,000,000",
+    ),
+    (
+        "too many draws",
+        f"tea.csv --draws {10**9}",
+        lambda: eba({"draws": 10**9}),
+        "do not fit into memory",
+    ),
+    (
+        "endless thinning",
+        f"tea.csv --thin {10**9}",
+        lambda: eba({"thin": 10**9}),
+        "sweeps per chain; the maximum",
+    ),
     # elimination by aspects
     ("alpha huge", "tea.csv --alpha 1e9", lambda: eba(alpha=1e9), "implies a prior mean of"),
     (
@@ -137,15 +155,30 @@ MISTAKES = [
         "which these aspects make impossible with",
     ),
     ("99 temperatures", "tea.csv --tempering 99", lambda: eba(tempering=99), "up to 64"),
-    ("temperatures that fall", "tea.csv --tempering 4,1", lambda: eba(tempering=(4.0, 1.0)), "increasing from 1"),
+    (
+        "temperatures that fall",
+        "tea.csv --tempering 4,1",
+        lambda: eba(tempering=(4.0, 1.0)),
+        "increasing from 1",
+    ),
     (
         "unknown aspects by likelihood",
         f"tea.csv {LIKELIHOOD} --aspects ibp",
         lambda: by_likelihood(aspects="ibp"),
         "requires known aspects",
     ),
-    ("alpha by likelihood", f"tea.csv {LIKELIHOOD} --alpha 2", lambda: by_likelihood(alpha=2.0), "mcmc"),
-    ("tempering by likelihood", f"tea.csv {LIKELIHOOD} --tempering 4", lambda: by_likelihood(tempering=4), "mcmc"),
+    (
+        "alpha by likelihood",
+        f"tea.csv {LIKELIHOOD} --alpha 2",
+        lambda: by_likelihood(alpha=2.0),
+        "mcmc",
+    ),
+    (
+        "tempering by likelihood",
+        f"tea.csv {LIKELIHOOD} --tempering 4",
+        lambda: by_likelihood(tempering=4),
+        "mcmc",
+    ),
     (
         "shared aspects of sets by likelihood",
         f"sets.csv {LIKELIHOOD} --aspects rum.csv",
@@ -182,17 +215,37 @@ MISTAKES = [
         lambda: eba(aspects=groups("others.csv")),
         "The leaves of the tree must have the names of the options",
     ),
-    ("no such column", "sets.csv --chosen cup", lambda: sets(chosen="cup"), "There is no column 'cup'"),
+    (
+        "no such column",
+        "sets.csv --chosen cup",
+        lambda: sets(chosen="cup"),
+        "There is no column 'cup'",
+    ),
     # additive clustering
-    ("a shape of 0", "numbers --weight-prior 0,1", lambda: clusters(weight_prior=(0.0, 1.0)), "The shape in"),
+    (
+        "a shape of 0",
+        "numbers --weight-prior 0,1",
+        lambda: clusters(weight_prior=(0.0, 1.0)),
+        "The shape in",
+    ),
     (
         "a small shape",
         "numbers --weight-prior 0.01,1",
         lambda: clusters(weight_prior=(0.01, 1.0)),
         "for Additive",
     ),
-    ("no such estimate", "numbers --estimate best", lambda: th.AdditiveClustering().estimate("best"), "map-features"),
-    ("unique features", "numbers --features unique", lambda: clusters(features="unique"), "'unique'"),
+    (
+        "no such estimate",
+        "numbers --estimate best",
+        lambda: th.AdditiveClustering().estimate("best"),
+        "map-features",
+    ),
+    (
+        "unique features",
+        "numbers --features unique",
+        lambda: clusters(features="unique"),
+        "'unique'",
+    ),
     ("two sides", "sided.csv --model additive", square, "To average the two halves, set"),
     (
         "not the mean",
@@ -201,8 +254,18 @@ MISTAKES = [
         "mean",
     ),
     # covariates and classes
-    ("the maximum needs a shape", MAP, lambda: plackett_luce(method="map"), "requires a number for"),
-    ("a shape of weights too large", f"{MAP} --a 1e9", lambda: plackett_luce(method="map", a=1e9), "must be between"),
+    (
+        "the maximum needs a shape",
+        MAP,
+        lambda: plackett_luce(method="map"),
+        "requires a number for",
+    ),
+    (
+        "a shape of weights too large",
+        f"{MAP} --a 1e9",
+        lambda: plackett_luce(method="map", a=1e9),
+        "must be between",
+    ),
     (
         "no transform of negative numbers",
         f"{MAP} --a 1 --transform none",
@@ -243,7 +306,12 @@ MISTAKES = [
         lambda: classes({"sweeps_per_step": 4}),
         "smc",
     ),
-    ("no such respondent", f"{CLASSES} --respondent who", lambda: classes(columns={"respondent": "who"}), "'who'"),
+    (
+        "no such respondent",
+        f"{CLASSES} --respondent who",
+        lambda: classes(columns={"respondent": "who"}),
+        "'who'",
+    ),
     (
         "one column twice",
         f"{CLASSES} --respondent id --alternative id",
@@ -262,9 +330,24 @@ MISTAKES = [
         lambda: classes(columns={"levels": {"size": ["small", "huge"]}}),
         "is not one of its levels",
     ),
-    ("bins of words", f"{CLASSES} --bins size=2", lambda: classes(columns={"bins": {"size": 2}}), "only numbers"),
-    ("one bin", f"{CLASSES} --bins price=1", lambda: classes(columns={"bins": {"price": 1}}), "must be at least 2"),
-    ("no such no-choice", f"{CLASSES} --none never", lambda: classes(columns={"none": "never"}), "never"),
+    (
+        "bins of words",
+        f"{CLASSES} --bins size=2",
+        lambda: classes(columns={"bins": {"size": 2}}),
+        "only numbers",
+    ),
+    (
+        "one bin",
+        f"{CLASSES} --bins price=1",
+        lambda: classes(columns={"bins": {"price": 1}}),
+        "must be at least 2",
+    ),
+    (
+        "no such no-choice",
+        f"{CLASSES} --none never",
+        lambda: classes(columns={"none": "never"}),
+        "never",
+    ),
     (
         "an attribute that is a task",
         f"{CLASSES} --attributes task,price",
@@ -289,7 +372,11 @@ MISTAKES = [
 ]
 TYPED_ALONE = [  # what cannot be done in Python
     ("an option of another model", "tea.csv --sigma 1", "applies to additive-clustering"),
-    ("an option of another named model", "tea.csv --model EBA --target x", "applies to plackett-luce and sparse-logit"),
+    (
+        "an option of another named model",
+        "tea.csv --model EBA --target x",
+        "applies to plackett-luce and sparse-logit",
+    ),
     ("draws without draws", "cams.csv --model MNL --draws 9", "not to multinomial-logit"),
     ("draws of a maximum", f"tea.csv {LIKELIHOOD} --draws 9", "applies to --method"),
     ("draws of another maximum", f"{MAP} --a 1 --chains 2", "applies to --method gibbs"),
@@ -300,7 +387,11 @@ TYPED_ALONE = [  # what cannot be done in Python
     ("two aspects", "tea.csv --aspects 3 --tree groups.csv", "cannot be combined; remove one"),
     ("a leaf length without a tree", "tea.csv --leaf-length 0.5", "give its file with --tree"),
     ("no pairs", f"{CLASSES} --monotone price", "NAME=VALUE"),
-    ("both directions", f"{CLASSES} --monotone price=increasing price=decreasing", "is given as both"),
+    (
+        "both directions",
+        f"{CLASSES} --monotone price=increasing price=decreasing",
+        "is given as both",
+    ),
     ("bins that are none", f"{CLASSES} --bins price=few", "must be a number of bins"),
     ("too many folds", "plants.csv --target kind --folds 9", "got 9"),
     ("folds below zero", "plants.csv --target kind --folds -1", ">= 0; got -1"),
@@ -311,10 +402,27 @@ TYPED_ALONE = [  # what cannot be done in Python
 ]
 WORDS = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 ARGUMENTS = sorted(
-    {name for spec in SPECS for each in (spec.load(), spec.load().fit) for name in inspect.signature(each).parameters}
-    | {"choice_id", "leaf_length", "symmetrize", "levels", "bins", "none", "attributes", "kind", "inside"}
+    {
+        name
+        for spec in SPECS
+        for each in (spec.load(), spec.load().fit)
+        for name in inspect.signature(each).parameters
+    }
+    | {
+        "choice_id",
+        "leaf_length",
+        "symmetrize",
+        "levels",
+        "bins",
+        "none",
+        "attributes",
+        "kind",
+        "inside",
+    }
 )
-PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(?:True|False|None|th|thali)\b")
+PYTHONIC = re.compile(
+    rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(?:True|False|None|th|thali)\b"
+)
 
 
 COMPARED = [
@@ -334,7 +442,8 @@ COMPARED = [
 
 @pytest.fixture
 def check_answer(run, command_line):
-    """A function that types something, and looks at the one line that answers it, in the words of the command line."""
+    """A function that types something, and looks at the one line that answers it, in the words of
+    the command line."""
 
     def check(words, said, command="fit"):
         result = run(command, *words.split())
@@ -344,38 +453,50 @@ def check_answer(run, command_line):
         answer = line.removeprefix("thali: error: ")
         assert said in answer, answer
         params = command_line.commands[command].params
-        assert set(WORDS.findall(answer)) <= {word for each in params for word in (*each.opts, *each.secondary_opts)}, (
-            answer
-        )
+        assert set(WORDS.findall(answer)) <= {
+            word for each in params for word in (*each.opts, *each.secondary_opts)
+        }, answer
         assert not PYTHONIC.search(answer), answer
 
     return check
 
 
-@pytest.mark.parametrize(("words", "said"), [row[1::2] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
+@pytest.mark.parametrize(
+    ("words", "said"), [row[1::2] for row in MISTAKES], ids=[row[0] for row in MISTAKES]
+)
 def test_a_mistake_at_the_command_line_is_answered_in_its_words(check_answer, words, said):
     check_answer(words, said)
 
 
-@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.options], ids=lambda spec: spec.name)
-def test_what_is_no_value_of_an_option_is_answered_by_its_word_before_a_file_is_read(check_answer, spec):
+@pytest.mark.parametrize(
+    "spec", [spec for spec in SPECS if spec.options], ids=lambda spec: spec.name
+)
+def test_what_is_no_value_of_an_option_is_answered_by_its_word_before_a_file_is_read(
+    check_answer, spec
+):
     """`tests/model/test_refusals.py` has the same of the arguments in Python."""
     for option in spec.options:
         if option.check is not None:
             check_answer(f"no.csv --model {spec.name} --{option.word} -1", f"--{option.word}")
 
 
-@pytest.mark.parametrize(("words", "said"), [row[1:] for row in TYPED_ALONE], ids=[row[0] for row in TYPED_ALONE])
+@pytest.mark.parametrize(
+    ("words", "said"), [row[1:] for row in TYPED_ALONE], ids=[row[0] for row in TYPED_ALONE]
+)
 def test_a_mistake_that_only_the_command_line_knows(check_answer, words, said):
     check_answer(words, said)
 
 
-@pytest.mark.parametrize(("words", "said"), [row[1:] for row in COMPARED], ids=[row[0] for row in COMPARED])
+@pytest.mark.parametrize(
+    ("words", "said"), [row[1:] for row in COMPARED], ids=[row[0] for row in COMPARED]
+)
 def test_a_mistake_in_a_comparison_is_answered_in_its_words(check_answer, words, said):
     check_answer(words, said, "compare")
 
 
-@pytest.mark.parametrize(("mistake", "said"), [row[2:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
+@pytest.mark.parametrize(
+    ("mistake", "said"), [row[2:] for row in MISTAKES], ids=[row[0] for row in MISTAKES]
+)
 def test_the_same_mistake_in_python_is_answered_in_python(mistake, said):
     with pytest.raises(ThaliError) as caught:
         mistake()

@@ -1,4 +1,5 @@
-"""The options of the command line are those of the models: each stands in one spec, and says what the model does."""
+"""The options of the command line are those of the models: each stands in one spec, and says what
+the model does."""
 
 import ast
 import inspect
@@ -46,8 +47,15 @@ def test_no_message_of_a_model_has_an_argument_for_an_option(spec):
     renamed = {each.passed for each in spec.options if each.passed != each.name}
     file = Path(inspect.getfile(spec.load()))
     sources = sorted(file.parent.glob("*.py")) if renamed else ()
-    calls = [call for each in sources for call in ast.walk(ast.parse(each.read_text())) if isinstance(call, ast.Call)]
-    named = {call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)}
+    calls = [
+        call
+        for each in sources
+        for call in ast.walk(ast.parse(each.read_text()))
+        if isinstance(call, ast.Call)
+    ]
+    named = {
+        call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)
+    }
     assert not named & renamed
 
 
@@ -57,8 +65,24 @@ def test_options_of_one_word_are_typed_alike(word):
 
 
 def test_every_option_of_the_registry_is_offered(command_line):
-    offered = {name.removeprefix("--") for each in command_line.commands["fit"].params for name in each.opts}
-    own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
+    offered = {
+        name.removeprefix("--")
+        for each in command_line.commands["fit"].params
+        for name in each.opts
+    }
+    own = {
+        "data",
+        "model",
+        "out",
+        "overwrite",
+        "tables",
+        "pictures",
+        "report",
+        "slides",
+        "title",
+        "author",
+        "question",
+    }
     own |= {"help", "help-all", "print", "quiet"}
     assert offered - own == set(WORDS)
 
@@ -67,13 +91,19 @@ def test_the_methods_of_a_model_are_those_of_its_argument():
     for spec in SPECS:
         argument = inspect.signature(spec.load()).parameters.get("method")
         assert (argument is None) == (not spec.methods)
-        assert argument is None or argument.default in (spec.methods[0], None)  # None: by the data, or by `people`
+        # None: by the data, or by `people`
+        assert argument is None or argument.default in (spec.methods[0], None)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
 def test_every_name_and_alias_is_understood(spec, refused):
     """A model that is named is asked for its data before these are read."""
-    for name in (spec.name, *spec.aliases, spec.cls.partition(":")[2], spec.name.upper().replace("-", "_")):
+    for name in (
+        spec.name,
+        *spec.aliases,
+        spec.cls.partition(":")[2],
+        spec.name.upper().replace("-", "_"),
+    ):
         error = refused("fit", "celebrities", "--model", name, "--coding", "1")
         if spec.options:
             assert "--model must be" not in error and "functions and objects" not in error, error
@@ -93,7 +123,9 @@ def test_other_names_of_models(run, stand_in):
     for name in ("BTL", "bradley-terry-luce", "Bradley Terry", "Luce", "EBA", "iEBA"):
         assert run("fit", "celebrities", "--model", name).code == 2
     assert asked == [{}] * 5 + [{"aspects": "ibp"}]
-    assert run("fit", "celebrities", "--aspects", "bradley-terry").code == 2 and asked[-1] == {"aspects": "unique"}
+    assert run("fit", "celebrities", "--aspects", "bradley-terry").code == 2 and asked[-1] == {
+        "aspects": "unique"
+    }
     says(run("fit", "celebrities", "--model", "thurstone").err, "--model")
 
 
@@ -121,7 +153,11 @@ def test_the_logits_of_choice_experiments_are_fitted(done, tmp_path, model):
                 f"{person},{task},{int(not chosen)},3,large",
             ]
     (tmp_path / "cams.csv").write_text("\n".join(rows))
-    words = ["--draws", 12, "--tune", 5, "--chains", 2, "--seed", 1, "--thin", 1] if model != "MNL" else []
+    words = (
+        ["--draws", 12, "--tune", 5, "--chains", 2, "--seed", 1, "--thin", 1]
+        if model != "MNL"
+        else []
+    )
     result = done(
         "fit",
         tmp_path / "cams.csv",
@@ -152,4 +188,6 @@ def test_the_logits_of_choice_experiments_are_fitted(done, tmp_path, model):
         "population.csv",
         *individual,
     ]
-    assert written == sorted([*study, *(["command.json", "model.nc", "summary.csv"] if model == "MNL" else drawn)])
+    assert written == sorted(
+        [*study, *(["command.json", "model.nc", "summary.csv"] if model == "MNL" else drawn)]
+    )

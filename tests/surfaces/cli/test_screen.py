@@ -1,4 +1,5 @@
-"""One screen of results: how large it is, what stands first, and that its sentences say what its tables hold."""
+"""One screen of results: how large it is, what stands first, and that its sentences say what its
+tables hold."""
 
 from functools import cache
 
@@ -14,11 +15,32 @@ import thali as th
 from thali._labels import display_width
 
 FILES = {
-    "tea.csv": "chosen,rejected\n" + "tea,milk\n" * 9 + "milk,tea\n" * 3 + "tea,rum\n" * 8 + "rum,milk\n" * 4,
+    "tea.csv": "chosen,rejected\n"
+    + "tea,milk\n" * 9
+    + "milk,tea\n" * 3
+    + "tea,rum\n" * 8
+    + "rum,milk\n" * 4,
 }
-WORTHS = ("fit", "tea.csv", "--model", "BTL", "--spread", 2, "--draws", 500, "--chains", 2, "--seed", 1)
+WORTHS = (
+    "fit",
+    "tea.csv",
+    "--model",
+    "BTL",
+    "--spread",
+    2,
+    "--draws",
+    500,
+    "--chains",
+    2,
+    "--seed",
+    1,
+)
 LINES = 24
-LABELS = {"short": "tea", "long": "a name that is far too long " * 5, "wide": "緑茶と紅茶とコーヒー" * 9}
+LABELS = {
+    "short": "tea",
+    "long": "a name that is far too long " * 5,
+    "wide": "緑茶と紅茶とコーヒー" * 9,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +65,9 @@ def show(done, tmp_path):
 def board(label, n):
     """A leaderboard of so many models with such names."""
     names, rng = [f"{label} {k}" for k in range(n)], np.random.default_rng(1)
-    votes = [(names[i], names[j]) for i, j in (rng.choice(n, 2, replace=False) for _ in range(10 * n))]
+    votes = [
+        (names[i], names[j]) for i, j in (rng.choice(n, 2, replace=False) for _ in range(10 * n))
+    ]
     return th.leaderboard(pd.DataFrame(votes, columns=["chosen", "rejected"]), progressbar=False)
 
 
@@ -56,7 +80,7 @@ def is_one_screen(text, columns=80):
     return len(text.splitlines()) <= LINES and max(map(display_width, text.splitlines())) <= columns
 
 
-# how large it is ----------------------------------------------------------------------------------------------
+# how large it is ----------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -82,12 +106,18 @@ def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, show, label, n):
 @pytest.mark.fit
 def test_a_table_shows_ten_rows_and_says_how_many_more(show):
     text = show(board("tea", 25))
-    rows = [line.split() for line in text.splitlines() if line.split()[:1] == ["tea"] and "to" in line.split()]
+    rows = [
+        line.split()
+        for line in text.splitlines()
+        if line.split()[:1] == ["tea"] and "to" in line.split()
+    ]
     best = board("tea", 25).table
-    assert [" ".join(row[:2]) for row in rows[-10:]] == best.index[:10].tolist() and "... and 15 more" in text
+    assert [" ".join(row[:2]) for row in rows[-10:]] == best.index[
+        :10
+    ].tolist() and "... and 15 more" in text
 
 
-# what stands first, and what is computed ----------------------------------------------------------------------
+# what stands first, and what is computed ----------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -103,12 +133,14 @@ def test_warnings_stand_above_the_answer(show):
 @pytest.mark.fit
 def test_what_the_screen_does_not_show_is_not_computed(done, monkeypatch):
     asked = []
-    monkeypatch.setattr(th.EliminationByAspects, "option_similarity", lambda model: asked.append("similarity"))
+    monkeypatch.setattr(
+        th.EliminationByAspects, "option_similarity", lambda model: asked.append("similarity")
+    )
     done(*WORTHS)
     assert not asked
 
 
-# nothing is lost ----------------------------------------------------------------------------------------------
+# nothing is lost ----------------------------------------------------------------------------------
 
 
 @pytest.mark.first(1)
@@ -123,7 +155,7 @@ def test_a_finding_has_every_sentence_and_every_row(name, show):
         assert found.to_read is None or len(text.splitlines()) > len(found.to_read), found.key
 
 
-# every headline says what its table holds ---------------------------------------------------------------------
+# every headline says what its table holds ---------------------------------------------------------
 
 
 def number(value):
@@ -173,15 +205,23 @@ def of_features(table):
     if not len(table):
         return []
     sizes = table["members"].str.count("; ") + 1
-    n_options = sum(set(table[name].unique()) <= {0, 1} and name not in ("converged", "copies") for name in table)
+    n_options = sum(
+        set(table[name].unique()) <= {0, 1} and name not in ("converged", "copies")
+        for name in table
+    )
     named = table[(sizes > 1) & (sizes < n_options) & (table["probability"] >= 0.2)].head(3)
     return [
-        fact for row in named.to_dict("records") for fact in (probability(row["probability"]), number(row["weight"]))
+        fact
+        for row in named.to_dict("records")
+        for fact in (probability(row["probability"]), number(row["weight"]))
     ]
 
 
 def largest(column):
-    return lambda table: [*map(str, table.iloc[0][["column", "class"]]), number(float(table[column].iloc[0]))]
+    return lambda table: [
+        *map(str, table.iloc[0][["column", "class"]]),
+        number(float(table[column].iloc[0])),
+    ]
 
 
 HEADLINES = {
@@ -222,14 +262,17 @@ def test_the_first_row_of_a_screen_is_its_headline():
     table = compare()
     best = table.drop(index=["BASE", "EMP"])["nll"]
     sentence = str(th.findings(table)["comparison"].sentence)
-    assert all(name in sentence for name in best.index) and table.loc[best.idxmax(), "difference"] > 0.0
+    assert (
+        all(name in sentence for name in best.index)
+        and table.loc[best.idxmax(), "difference"] > 0.0
+    )
     assert f"{table.loc[best.idxmax(), 'difference']:.3f}" in sentence
     board = th.findings(th.leaderboard(th.datasets.celebrities(), progressbar=False))["leaderboard"]
     first = board.table.iloc[0]
     assert board.table.index[0] in board.sentence and probability(first["p_1"]) in board.sentence
 
 
-# the commands -------------------------------------------------------------------------------------------------
+# the commands -------------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
@@ -255,13 +298,15 @@ def test_show_prints_any_finding_whole(done, run):
     first = done(*WORTHS, "--out", "results")
     again = done("show", "results")
     assert (
-        again.out.partition("\n\n")[2].partition("\nMore")[0] == first.out.partition("\n\n")[2].partition("\nMore")[0]
+        again.out.partition("\n\n")[2].partition("\nMore")[0]
+        == first.out.partition("\n\n")[2].partition("\nMore")[0]
     )
     keys = [line.split()[0] for line in done("show", "results", "--list").out.splitlines()]
     assert {"ranks", "check", "summary", "convergence"} <= set(keys)
     summary = done("show", "results", "summary").out
     assert summary.count("choice_probability[") == 3 and "Preferred" not in summary
-    assert "observed" in done("show", "results", "check").out  # whose table is not printed with all others
+    # whose table is not printed with all others
+    assert "observed" in done("show", "results", "check").out
     for words, facts in (
         (("results", "rank"), ("'rank'", "'ranks'")),
         (("results", "ranks", "--list"), ("--list", "'ranks'")),

@@ -1,4 +1,5 @@
-"""Commands and options that pages and errors name exist; those that an error advises end well when they are typed."""
+"""Commands and options that pages and errors name exist; those that an error advises end well when
+they are typed."""
 
 import re
 import shlex
@@ -9,14 +10,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "papers")]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "papers"),
+]
 WORD = re.compile(r"(?<![\w-])--([a-z][a-z-]+[a-z])\b")
-OTHERS = {"random-seed", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}  # of Python and of style sheets
+# of Python and of style sheets
+OTHERS = {"random-seed", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}
 
 
 def options_of(command):
     """The options of a command, and of the commands below it."""
-    found = {name.lstrip("-") for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"help"}
+    found = {
+        name.lstrip("-") for each in command.params for name in (*each.opts, *each.secondary_opts)
+    } | {"help"}
     for below in getattr(command, "commands", {}).values():
         found |= options_of(below)
     return found
@@ -33,7 +40,11 @@ def typed_commands():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         blocks = re.findall(r"^```(?:sh|bash|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        lines = [line.removeprefix("$ ") for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+        lines = [
+            line.removeprefix("$ ")
+            for block in blocks
+            for line in block.replace("\\\n", " ").splitlines()
+        ]
         lines += re.findall(r"`(thali [a-z][^`\n]*)`", text)
         for line in lines:
             if (found := re.search(r"(?:^|bin/|&& )thali ([a-z].*)", line)) is not None:
@@ -44,16 +55,25 @@ TYPED = sorted(set(typed_commands()))
 
 
 def test_the_pages_have_commands():
-    assert len(TYPED) > 80 and {line.split()[0] for _, line in TYPED} >= {"fit", "compare", "leaderboard", "test"}
+    assert len(TYPED) > 80 and {line.split()[0] for _, line in TYPED} >= {
+        "fit",
+        "compare",
+        "leaderboard",
+        "test",
+    }
 
 
 @pytest.mark.parametrize(("page", "line"), TYPED)
 def test_every_command_of_a_page_has_its_options(command_line, page, line):
-    words = list(takewhile(lambda word: word not in ("|", ">", "&&"), shlex.split(line, comments=True)))
+    words = list(
+        takewhile(lambda word: word not in ("|", ">", "&&"), shlex.split(line, comments=True))
+    )
     assert words[0] in command_line.commands, page
     command = command_line.commands[words[0]]
     if below := getattr(command, "commands", None):
-        assert len(words) == 1 or words[1].startswith("-") or words[1] in below or words[1].isupper(), page
+        assert (
+            len(words) == 1 or words[1].startswith("-") or words[1] in below or words[1].isupper()
+        ), page
         command = below.get(words[1], command) if len(words) > 1 else command
     named = {word[2:].partition("=")[0] for word in words if re.match(r"--[a-z]", word)}
     assert named <= options_of(command), page
@@ -63,15 +83,23 @@ def test_every_command_of_a_page_has_its_options(command_line, page, line):
 def test_every_option_that_a_page_names_is_one(every, page):
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     code = " ".join(
-        each for each in re.findall(r"`([^`\n]+)`", text) if not re.search(r"\b(pip|pytest|python)\b", each)
+        each
+        for each in re.findall(r"`([^`\n]+)`", text)
+        if not re.search(r"\b(pip|pytest|python)\b", each)
     )
     assert set(WORD.findall(code)) <= every
 
 
 @pytest.mark.fit
 def test_every_option_that_a_text_of_the_library_names_is_one(every):
-    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "thali").rglob("*.py")}
-    named = {(path.relative_to(ROOT).as_posix(), word) for path, text in sources.items() for word in WORD.findall(text)}
+    sources = {
+        path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "thali").rglob("*.py")
+    }
+    named = {
+        (path.relative_to(ROOT).as_posix(), word)
+        for path, text in sources.items()
+        for word in WORD.findall(text)
+    }
     assert {(path, word) for path, word in named if word not in every} == set()
 
 
@@ -82,9 +110,10 @@ FILES = {
     "fractions.csv": ",a,b,c\na,0,2.5,1\nb,1.5,0,2\nc,3,.5,0\n",
     "answers.csv": "id,chosen_1,chosen_2\n1,tea,milk\n2,milk,rum\n3,tea,milk\n",
     "design.csv": "left,right\ntea,milk\nmilk,rum\n",
-    "weights.csv": "id,task,alt,fee,choice,weight\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n2,1,1,1,1,.5\n"
-    "2,1,2,3,0,.5\n2,2,1,2,0,.5\n2,2,2,1,1,.5\n",
-    "tasks.csv": "id,task,alt,fee,choice\n1,1,1,1,0\n1,1,2,2,1\n1,2,1,2,1\n1,2,2,3,0\n2,1,1,1,1\n2,1,2,3,0\n",
+    "weights.csv": "id,task,alt,fee,choice,weight\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,2,2,3,0,1\n"
+    "2,1,1,1,1,.5\n2,1,2,3,0,.5\n2,2,1,2,0,.5\n2,2,2,1,1,.5\n",
+    "tasks.csv": "id,task,alt,fee,choice\n1,1,1,1,0\n1,1,2,2,1\n1,2,1,2,1\n1,2,2,3,0\n2,1,1,1,1\n"
+    "2,1,2,3,0\n",
     "votes.csv": "left,right,chosen,who\na,b,a,x\nb,c,c,x\na,c,a,y\na,b,b,y\n",
 }
 MAP, ML = ("--method", "map"), ("--method", "maximum-likelihood", "--lapse", "0")
@@ -92,9 +121,21 @@ MAP, ML = ("--method", "map"), ("--method", "maximum-likelihood", "--lapse", "0"
 ADVISED = [
     (("fit", "distances.csv"), "--dissimilarities max or exp", ("--dissimilarities", "max", *MAP)),
     (("fit", "distances.csv"), "--dissimilarities max or exp", ("--dissimilarities", "exp", *MAP)),
-    (("fit", "distances.csv"), "--chosen and --rejected", ("--chosen", "i", "--rejected", "j", *ML)),
-    (("fit", "square.csv"), "--model additive-clustering", ("--model", "additive-clustering", *MAP)),
-    (("fit", "square.csv"), "--model elimination-by-aspects", ("--model", "elimination-by-aspects", *ML)),
+    (
+        ("fit", "distances.csv"),
+        "--chosen and --rejected",
+        ("--chosen", "i", "--rejected", "j", *ML),
+    ),
+    (
+        ("fit", "square.csv"),
+        "--model additive-clustering",
+        ("--model", "additive-clustering", *MAP),
+    ),
+    (
+        ("fit", "square.csv"),
+        "--model elimination-by-aspects",
+        ("--model", "elimination-by-aspects", *ML),
+    ),
     (
         ("fit", "confusions.csv"),
         "--symmetrize mean",
@@ -113,7 +154,9 @@ ADVISED = [
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize(("words", "said", "more"), ADVISED)
-def test_what_an_error_advises_ends_well(run, command_line, tmp_path, monkeypatch, words, said, more):
+def test_what_an_error_advises_ends_well(
+    run, command_line, tmp_path, monkeypatch, words, said, more
+):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

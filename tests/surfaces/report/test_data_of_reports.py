@@ -22,7 +22,9 @@ def board_of(data):
 
 @pytest.mark.fit
 def test_paired_comparisons():
-    data = th.PairedComparisons([[0, 3, 0, 0], [2, 0, 0, 0], [0, 0, 0, 9], [0, 0, 1, 0]], labels=list("abcd"))
+    data = th.PairedComparisons(
+        [[0, 3, 0, 0], [2, 0, 0, 0], [0, 0, 0, 9], [0, 0, 1, 0]], labels=list("abcd")
+    )
     assert facts_of(board_of(data)) == {
         "Options": "4: a, b, c and d",
         "Compared pairs": "2 of 6 (33.3 %)",
@@ -38,9 +40,17 @@ def test_paired_comparisons():
 def test_choices_and_who_made_them():
     import pandas as pd
 
-    rows = {"obsID": [1, 1, 1, 2, 2], "alt": list("abcac"), "choice": [1, 0, 0, 0, 1], "id": [1, 1, 1, 2, 2]}
+    rows = {
+        "obsID": [1, 1, 1, 2, 2],
+        "alt": list("abcac"),
+        "choice": [1, 0, 0, 0, 1],
+        "id": [1, 1, 1, 2, 2],
+    }
     found = facts_of(board_of(th.Choices.from_frame(pd.DataFrame(rows))))
-    assert found["Sets offered"] == "2, each with 2 to 3 (median 2.5) options" and found["Choices"] == "2"
+    assert (
+        found["Sets offered"] == "2, each with 2 to 3 (median 2.5) options"
+        and found["Choices"] == "2"
+    )
     assert found["Respondents"] == "2"
 
 
@@ -48,7 +58,11 @@ def test_choices_and_who_made_them():
 def test_similarities(uncompiled):
     values = np.array([[np.nan, 0.2, 0.6], [0.2, np.nan, np.nan], [0.6, np.nan, np.nan]])
     data = th.Similarities(values, labels=list("abc"), sigma=0.1)
-    found = facts_of(th.AdditiveClustering(1).fit(data, draws=4, tune=4, chains=1, random_seed=1, progressbar=False))
+    found = facts_of(
+        th.AdditiveClustering(1).fit(
+            data, draws=4, tune=4, chains=1, random_seed=1, progressbar=False
+        )
+    )
     assert found["Measured pairs"] == "2 of 3 (66.7 %)"
     assert found["Similarities"] == "0.2 to 0.6 (median 0.4); mean 0.4"
     assert found["Standard deviation supplied with the data"] == "0.1"

@@ -29,7 +29,10 @@ from thali.report import report
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline';{} base-uri 'none'; form-action 'none'"
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline';{} base-uri 'none';"
+    " form-action 'none'"
+)
 MAX_ROWS = 1000  # of a table on a page
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "x" * 5000)
 
@@ -48,7 +51,11 @@ class Page(HTMLParser):
         self.elements.append(tag)
         found = dict(attrs)
         self.ids += [found["id"]] if "id" in found else []
-        self.links += [found[name] for name in ("src", "href", "xlink:href", "srcset", "action") if name in found]
+        self.links += [
+            found[name]
+            for name in ("src", "href", "xlink:href", "srcset", "action")
+            if name in found
+        ]
         assert not [name for name in found if name.startswith("on")]
         self.inside = found.get("type", "text/javascript") if tag == "script" else None
         if found.get("http-equiv") == "Content-Security-Policy":
@@ -71,12 +78,17 @@ def looked_at(text):
     assert len(text) < 1_000_000 and '"Segoe UI"' in text  # the style as it was written
     page = Page(text)
     ours = page.scripts["text/javascript"]
-    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in ours]
-    assert page.policy == POLICY.format("".join(f" script-src 'sha256-{digest}';" for digest in digests))
+    digests = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in ours
+    ]
+    assert page.policy == POLICY.format(
+        "".join(f" script-src 'sha256-{digest}';" for digest in digests)
+    )
     assert page.elements.count("script") == 2 * len(digests)
     assert all(link.startswith(("#", "data:")) for link in page.links)
     assert len(set(page.ids)) == len(page.ids)
-    headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>", text)  # by which a reader who sees no page goes through it
+    # by which a reader who sees no page goes through it
+    headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>", text)
     assert len(set(headings)) == len(headings)
     inside = {link.removeprefix("#") for link in page.links if link.startswith("#")}
     assert inside <= set(page.ids)
@@ -100,11 +112,22 @@ def test_every_model_has_a_report(name, tmp_path):
     page, _ = page_once(name, tmp_path)
     sentence = " ".join(" ".join(page.texts).split())
     assert model.fitted_to_ in sentence and str(model.convergence()) in sentence
-    light = "The chains agree." if "chains" in model.convergence().facts else "The estimation converged."
+    light = (
+        "The chains agree."
+        if "chains" in model.convergence().facts
+        else "The estimation converged."
+    )
     assert (light in sentence) == model.convergence().agrees
     light = model.findings()["convergence"].headline
     assert light in sentence[: sentence.index("Settings and versions")]  # of the list of chapters
-    chapters = ("answer", "results", "data", "methods", "statistical-details", "settings-and-versions")
+    chapters = (
+        "answer",
+        "results",
+        "data",
+        "methods",
+        "statistical-details",
+        "settings-and-versions",
+    )
     order = [page.ids.index(name) for name in chapters]
     assert order == sorted(order)
     assert "Methods text" in sentence
@@ -112,7 +135,11 @@ def test_every_model_has_a_report(name, tmp_path):
 
 @pytest.mark.rendered
 @pytest.mark.parametrize(
-    "name", [name if name == "multinomial-logit" else pytest.param(name, marks=pytest.mark.long) for name in TINY]
+    "name",
+    [
+        name if name == "multinomial-logit" else pytest.param(name, marks=pytest.mark.long)
+        for name in TINY
+    ],
 )
 def test_a_report_is_the_same_each_time(name, tmp_path):
     again = tmp_path / "again.html"
@@ -120,7 +147,9 @@ def test_a_report_is_the_same_each_time(name, tmp_path):
     assert again.read_text("utf-8") == page_once(name, tmp_path)[1]
 
 
-@pytest.mark.parametrize("settings", [{"method": "map", "a": 1.0}, {"method": "variational", "random_state": 1}])
+@pytest.mark.parametrize(
+    "settings", [{"method": "map", "a": 1.0}, {"method": "variational", "random_state": 1}]
+)
 def test_classifiers_without_draws_have_reports(settings, tmp_path):
     X, y = TINY["plackett-luce"].data()
     page, _ = page_of(th.PlackettLuceRegression(**settings).fit(X, y), tmp_path)
@@ -131,7 +160,10 @@ def test_classifiers_without_draws_have_reports(settings, tmp_path):
 def test_a_model_from_a_file_has_the_same_report(tmp_path):
     model = fitted("elimination-by-aspects")
     model.save(tmp_path / "model.nc")
-    assert page_of(th.load(tmp_path / "model.nc"), tmp_path)[1] == page_once("elimination-by-aspects", tmp_path)[1]
+    assert (
+        page_of(th.load(tmp_path / "model.nc"), tmp_path)[1]
+        == page_once("elimination-by-aspects", tmp_path)[1]
+    )
 
 
 def test_the_command_repeats_the_fit(tmp_path):
@@ -162,8 +194,12 @@ def test_a_command_in_a_report_gives_the_same_draws(run, tmp_path, seed):
 
 @pytest.mark.rendered
 def test_no_name_becomes_markup(tmp_path):
-    data = th.PairedComparisons([[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS)
-    model = th.EliminationByAspects("unique").fit(data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False)
+    data = th.PairedComparisons(
+        [[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS
+    )
+    model = th.EliminationByAspects("unique").fit(
+        data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False
+    )
     page, text = page_of(model, tmp_path)
     assert "&lt;script&gt;alert(1)" in text and "{{ 7 * 7 }}" in text
     assert "img" not in page.elements or 'alt="' in text
@@ -238,7 +274,9 @@ def test_references_are_those_that_are_cited(tmp_path):
 
 @pytest.mark.long
 def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
-    data = th.PairedComparisons([[0, 4, 3], [2, 0, 5], [3, 1, 0]], ties=[[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    data = th.PairedComparisons(
+        [[0, 4, 3], [2, 0, 5], [3, 1, 0]], ties=[[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+    )
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     page, _ = page_of(model, tmp_path)
     says("".join(page.texts), "1970", "Ties were modelled")
@@ -246,12 +284,18 @@ def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
 
 
 def told(aspects=(), likely=0.5):
-    """A model that finds these aspects, (members, probability, weight), and that option a is the best so likely."""
+    """A model that finds these aspects, (members, probability, weight), and that option a is the
+    best so likely."""
 
     class Told(FakeModel):
         def features(self, *given, **how):
             members, probability, weight = zip(*aspects, strict=True)
-            found = {"members": members, "probability": probability, "weight": weight, "converged": True}
+            found = {
+                "members": members,
+                "probability": probability,
+                "weight": weight,
+                "converged": True,
+            }
             return pd.DataFrame(found).rename_axis("aspect")
 
         def ranks(self, *given, **how):
@@ -283,7 +327,9 @@ def test_an_answer_that_says_little_leaves_the_first_screen_to_the_next(tmp_path
 
 def test_aspects_that_are_hardly_there_are_not_named():
     sentence = of_aspects((("a", "b"), 0.9, 1.2345), (("a", "b", "c"), 0.19, 2.0))
-    assert "a and b (probability 0.90" in sentence and "1.23" in sentence and "c" not in sentence[30:]
+    assert (
+        "a and b (probability 0.90" in sentence and "1.23" in sentence and "c" not in sentence[30:]
+    )
     says(of_aspects((("a", "b"), 0.999, 123.4)), "> 0.99", "123")
 
 
@@ -312,14 +358,18 @@ def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
     model = holding(experiment(none=none), alpha=3.0, draws=20)
     page, text, found = simulator_of(model)
     market = market_of(model)
-    assert [levels for _, levels in found["products"]] == [list(product) for product in market.first_task]
+    assert [levels for _, levels in found["products"]] == [
+        list(product) for product in market.first_task
+    ]
     assert "noscript" in page.elements and found["offers_none"] == none
     assert found["lapse"] == 0.02 and (found["none"] is not None) == none
     shares = market.shares([[*market.first_task, *([market.none] if none else [])]])[0].mean(axis=0)
     shown = re.findall(r'<th scope="row" class="text">(.*?)</th><td>([\d.]+)</td>', text)
     names = ["Product A", "Product B", "Product C", "Product D"][: len(market.first_task)]
     assert [name for name, _ in shown] == [*names, *(["none of them"] if none else [])]
-    np.testing.assert_allclose([float(share) for _, share in shown], 100 * shares, rtol=0, atol=0.0501)
+    np.testing.assert_allclose(
+        [float(share) for _, share in shown], 100 * shares, rtol=0, atol=0.0501
+    )
     assert text == simulator_of(model)[1]
 
 
@@ -330,12 +380,19 @@ def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
     market = pd.DataFrame(chosen | {"product": ["Ours <1>", "Theirs"]})
     draws = market_of(model)
     found = offered(model, market)
-    ends = [(1, *(last * (len(own) - 1) for name, own in levels.items() if name != "inside")) for last in (0, 1)]
+    ends = [
+        (1, *(last * (len(own) - 1) for name, own in levels.items() if name != "inside"))
+        for last in (0, 1)
+    ]
     assert found.products == dict(zip(market["product"], ends, strict=True)) and found.none is None
-    with_none = pd.DataFrame({name: [*own, own[0]] for name, own in chosen.items()} | {"alt": ["x", "y", "none"]})
+    with_none = pd.DataFrame(
+        {name: [*own, own[0]] for name, own in chosen.items()} | {"alt": ["x", "y", "none"]}
+    )
     found = offered(model, with_none)
     assert list(found.products) == ["x", "y"] and found.none == "none"
-    both = pd.concat([market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True)
+    both = pd.concat(
+        [market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True
+    )
     section = section_of(simulated(draws, offered(model, both), 0.95), PYTHON)
     assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
     _, text = looked_at(rendered(of_one(section)))
@@ -362,12 +419,20 @@ def of_people(**columns):
     frame = experiment(people=16).to_frame()
     person = frame["id"].astype(str).str[1:].astype(int)
     frame = frame.assign(**{name: [cells[k] for k in person] for name, cells in columns.items()})
-    return holding(type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"]), {})
+    return holding(
+        type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"]), {}
+    )
 
 
 def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
-    people = {"sex": ["w", "m"] * 8, ATTACKS[0]: [ATTACKS[1], "__proto__"] * 8, "weight": list(range(16))}
-    page, text, found = simulator_of(of_people(**people, town=[f"town {n}" for n in range(16)], wave=["1"] * 16))
+    people = {
+        "sex": ["w", "m"] * 8,
+        ATTACKS[0]: [ATTACKS[1], "__proto__"] * 8,
+        "weight": list(range(16)),
+    }
+    page, text, found = simulator_of(
+        of_people(**people, town=[f"town {n}" for n in range(16)], wave=["1"] * 16)
+    )
     assert [column["name"] for column in found["people"]["columns"]] == ["sex", ATTACKS[0]]
     assert found["people"]["columns"][1]["values"] == sorted([ATTACKS[1], "__proto__"])
     assert [weight["name"] for weight in found["people"]["weights"]] == ["weight"]
@@ -387,7 +452,9 @@ def test_the_list_of_chapters_names_the_simulator():
 
 
 def test_only_models_of_choice_experiments_have_a_simulator():
-    assert market_of(th.AdditiveClustering()) is None and market_of(th.EliminationByAspects()) is None
+    assert (
+        market_of(th.AdditiveClustering()) is None and market_of(th.EliminationByAspects()) is None
+    )
 
 
 class Ratings(NamedTuple):
@@ -409,17 +476,26 @@ def test_the_kind_of_data_decides_about_the_check(uncompiled):
     assert "observed proportion" in fitted("latent-feature-model").findings()["check"].sentence
     (similar,) = TINY["additive-clustering"].data()
     given = [[1], [1], [0], [0]]
-    model = th.LatentFeatureModel(th.priors.Given(given), th.likelihoods.Additive(0.1), weight_prior=(1.0, 2.0))
+    model = th.LatentFeatureModel(
+        th.priors.Given(given), th.likelihoods.Additive(0.1), weight_prior=(1.0, 2.0)
+    )
     model.fit(similar, **run)
     explained = float(re.search(r"-?[\d.]+(?= %)", str(model.findings()["check"].sentence))[0])
     same = th.AdditiveClustering(given, sigma=0.1, weight_prior=(1.0, 2.0)).fit(similar, **run)
-    assert explained == pytest.approx(100 * same.estimate("expectation").variance_accounted_for(), abs=0.06)
+    assert explained == pytest.approx(
+        100 * same.estimate("expectation").variance_accounted_for(), abs=0.06
+    )
 
 
 def test_pictures_of_many_points_keep_their_colours():
-    rng, colours = np.random.default_rng(1), np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167]])
+    rng, colours = (
+        np.random.default_rng(1),
+        np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167]]),
+    )
     pixels = np.full((400, 800, 3), 255, np.uint8)
-    pixels[rng.integers(400, size=40_000), rng.integers(800, size=40_000)] = colours[rng.integers(4, size=40_000)]
+    pixels[rng.integers(400, size=40_000), rng.integers(800, size=40_000)] = colours[
+        rng.integers(4, size=40_000)
+    ]
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, format="png")
     small = _few_colours(content.getvalue())
@@ -427,7 +503,7 @@ def test_pictures_of_many_points_keep_their_colours():
     assert len(small) < len(content.getvalue())
 
 
-# directions -----------------------------------------------------------------------------------------------
+# directions ---------------------------------------------------------------------------------------
 
 
 def of_effects(table):

@@ -1,4 +1,5 @@
-"""Reports in Chromium: nothing is loaded, nothing runs, everybody can read them, on a phone as on a desk."""
+"""Reports in Chromium: nothing is loaded, nothing runs, everybody can read them, on a phone as on a
+desk."""
 
 import csv
 import io
@@ -26,17 +27,28 @@ from thali._surfaces.html import Chapter, Document, rendered, section_of
 from thali.errors import PYTHON
 from thali.report import report
 
-pytestmark = [pytest.mark.long, pytest.mark.rendered, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.rendered,
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+]
 
 TAILS = 0.055, 0.945
-ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "东京, ελιά\nand more")
+ATTACKS = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "x" * 5000,
+    "东京, ελιά\nand more",
+)
 
 
 @cache
 def results():
     """A model of each kind, one whose labels attack, a comparison and a test."""
     found = {name: tiny.fitted() for name, tiny in TINY.items()}
-    data = th.PairedComparisons([[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS)
+    data = th.PairedComparisons(
+        [[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS
+    )
     ml = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     run = {"draws": 20, "tune": 10, "chains": 2, "random_seed": 1, "progressbar": False}
     found["attacks"] = th.EliminationByAspects("unique").fit(data, **run)
@@ -57,13 +69,15 @@ def test_everybody_can_read_it(browser, tmp_path, name, width):
         sentence, asked = watched(page)
         page.goto(file.as_uri())
         assert sentence == [] and asked == [file.as_uri()]
-        wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        wide = page.evaluate(
+            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
         assert wide[0] <= wide[1]
         assert [fault["id"] for fault in axe.run(page)["violations"]] == []
         page.close()
 
 
-# the market simulator ---------------------------------------------------------------------------------------
+# the market simulator -----------------------------------------------------------------------------
 
 
 def logits(prices=(1.0, 2.5, 4.0)):
@@ -78,13 +92,22 @@ def logits(prices=(1.0, 2.5, 4.0)):
         MarketAttribute("brand", levels[0], None, may_lack=True),
         MarketAttribute("price", levels[1], prices, takes_any=True),
     )
-    return MarketDraws(attributes, logit_tastes(columns, tastes), 0.0, (None, None), ((0, 1.0), (2, 4.0)), "30 draws")
+    return MarketDraws(
+        attributes,
+        logit_tastes(columns, tastes),
+        0.0,
+        (None, None),
+        ((0, 1.0), (2, 4.0)),
+        "30 draws",
+    )
 
 
 def fitted_logit():
     """A market of an estimate, with a number in pieces whose slopes hang on the brand."""
     data = th.ChoiceExperiment.from_frame(simulated(people=20))
-    return market_of(th.MultinomialLogit(knots={"price": [12]}, interactions=[("price", "brand")]).fit(data))
+    return market_of(
+        th.MultinomialLogit(knots={"price": [12]}, interactions=[("price", "brand")]).fit(data)
+    )
 
 
 def classes(none, labels=None):
@@ -93,14 +116,17 @@ def classes(none, labels=None):
     if labels:
         frame = data.to_frame().rename(columns={"zoom": labels[0]})
         named = dict(zip(frame["brand"].cat.categories, labels[1:], strict=False))
-        data = th.ChoiceExperiment.from_frame(frame.assign(brand=[named[level] for level in frame["brand"]]))
+        data = th.ChoiceExperiment.from_frame(
+            frame.assign(brand=[named[level] for level in frame["brand"]])
+        )
         return market_of(fitted(data, {}, alpha=3.0, draws=20))
     return market_of(fitted(data, alpha=3.0, draws=20))
 
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """A function that opens the simulator of some draws of a market; no page may say a word, or ask for anything."""
+    """A function that opens the simulator of some draws of a market; no page may say a word, or ask
+    for anything."""
     heard, pages = [], []
 
     def open_it(draws, offered=None, **settings):
@@ -109,7 +135,10 @@ def opened(browser, tmp_path):
             title="Market simulator"
         )
         file.write_text(
-            rendered(Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")), "utf-8"
+            rendered(
+                Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")
+            ),
+            "utf-8",
         )
         context = browser.new_context(**settings)
         page = context.new_page()
@@ -120,7 +149,9 @@ def opened(browser, tmp_path):
         return page
 
     yield open_it
-    assert [sentence for sentence, _ in heard if sentence] == [] and {len(asked) for _, asked in heard} <= {1}
+    assert [sentence for sentence, _ in heard if sentence] == [] and {
+        len(asked) for _, asked in heard
+    } <= {1}
     for context in pages:
         context.close()
 
@@ -155,8 +186,12 @@ def test_a_market_that_was_asked_for_has_its_names(opened):
     asked = {"Ours <1>": (1, 0, 0, 0, 2), "Theirs": (1, 3, 2, 1, 0)}
     page = opened(draws, Offered("the one that was asked for", asked, None))
     wanted = draws.described(draws.shares([list(asked.values())])[0], TAILS)
-    assert [row["product"] for row in rows_of(page)] == list(asked) and not page.is_checked("#market-none")
-    np.testing.assert_allclose([float(row["share"]) for row in rows_of(page)], wanted[0], rtol=0, atol=1e-6)
+    assert [row["product"] for row in rows_of(page)] == list(asked) and not page.is_checked(
+        "#market-none"
+    )
+    np.testing.assert_allclose(
+        [float(row["share"]) for row in rows_of(page)], wanted[0], rtol=0, atol=1e-6
+    )
     page.set_checked("#market-none", True)
     page.click("#market-add")
     assert [row["product"] for row in rows_of(page)] == [*asked, "Product C", "none of them"]
@@ -173,7 +208,15 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
         markets = [[(5.0, 1, 0), (17.5, 0, 1)], [(11.0, 0, 0), (22.0, 1, 1), (25.0, 2, 1)]]
     else:
         inside = (1,) if draws.none else ()
-        products = [(0, 0, 0, 2), (3, 2, 1, 0), (1, 1, 1, 1), (2, 0, 0, 1), (0, 0, 0, 2), (3, 1, 0, 0), (0, 2, 1, 2)]
+        products = [
+            (0, 0, 0, 2),
+            (3, 2, 1, 0),
+            (1, 1, 1, 1),
+            (2, 0, 0, 1),
+            (0, 0, 0, 2),
+            (3, 1, 0, 0),
+            (0, 2, 1, 2),
+        ]
         products = [(*inside, *product) for product in products]
         markets = [products[:2], products, products[3:6], products[1:2] * 2]
     kept = None  # the market of before, in which people may choose none where they may now
@@ -185,12 +228,17 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             asked = [*market, *([draws.none] if none else [])]
             values = draws.shares([asked])[0]
             rows = [row for row in rows_of(page) if row["share"]]
-            found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
+            found = [
+                [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
+            ]
             np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
             if kept is not None:
                 before = draws.shares([[*kept, *([draws.none] if none else [])]])[0]
                 both = min(len(market), len(kept))
-                found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_low", "change_high")]
+                found = [
+                    [float(r[name]) for r in rows[:both]]
+                    for name in ("change", "change_low", "change_high")
+                ]
                 wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         if kept is None:
@@ -218,7 +266,9 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
     first = [draws.first_task[0], draws.first_task[-1]]
     has_none = draws.none is not None
     draws, offered, notes = simulator.as_asked(
-        draws, Offered("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None), how
+        draws,
+        Offered("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None),
+        how,
     )
     page = opened(draws, offered)
     market = list(offered.products.values())
@@ -239,33 +289,49 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
             market.append(market[-1])
         values = draws.shares([[*market, *([draws.none] if has_none else [])]])[0]
         rows = [row for row in rows_of(page) if row["share"]]
-        found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
+        found = [
+            [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
+        ]
         np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
         if step == "as asked for" and how.actual is not None:
-            np.testing.assert_allclose(found[0], [how.actual[name] for name in how.actual], atol=2e-6)
+            np.testing.assert_allclose(
+                found[0], [how.actual[name] for name in how.actual], atol=2e-6
+            )
         if step == "a level changes":
             before = draws.shares([[*cheaper.values(), *([draws.none] if has_none else [])]])[0]
-            found = [[float(row[name]) for row in rows] for name in ("change", "change_low", "change_high")]
-            np.testing.assert_allclose(found, draws.described(values - before, TAILS), rtol=0, atol=1e-6)
+            found = [
+                [float(row[name]) for row in rows]
+                for name in ("change", "change_low", "change_high")
+            ]
+            np.testing.assert_allclose(
+                found, draws.described(values - before, TAILS), rtol=0, atol=1e-6
+            )
     assert notes
 
 
 def some_people(kind):
     """A market whose people have columns, of each kind: their table, and the draws."""
     if kind == "classes":
-        table = pd.DataFrame({"sex": ["w", "m", None, "w", "m", "w", "w", "m"], "weight": np.arange(8) % 5 / 2})
+        table = pd.DataFrame(
+            {"sex": ["w", "m", None, "w", "m", "w", "w", "m"], "weight": np.arange(8) % 5 / 2}
+        )
         return table, classes(False)._replace(people=people_of(table, 8))
     number = {"thinned": 40, "kinds": 300}.get(kind, 9)
-    table = pd.DataFrame({"sex": np.resize(["w", "m", "w", "w", None], number), "weight": np.arange(number) % 5 / 2})
+    table = pd.DataFrame(
+        {"sex": np.resize(["w", "m", "w", "w", None], number), "weight": np.arange(number) % 5 / 2}
+    )
     draws = logits()
     if kind == "logits":
         return table, draws._replace(people=people_of(table, number))
-    if kind == "thinned":  # draws of 9, and a value of one person, whom four of five draws do not hold
+    # draws of 9, and a value of one person, whom four of five draws do not hold
+    if kind == "thinned":
         table["rare"] = np.where(np.arange(number) == 7, "only", "many")
         rule = draws.rule._replace(respondents=number)
         return table, draws._replace(rule=rule, people=people_of(table, number))
     rng = np.random.default_rng(5)
-    kinds = RespondentClasses(rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number)))
+    kinds = RespondentClasses(
+        rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number))
+    )
     people = people_of(table, number, tuple(f"class {k + 1}" for k in range(9)))
     rule = draws.rule._replace(respondents=number, kinds=kinds)
     return table, draws._replace(rule=rule, is_estimate=True, people=people)
@@ -276,7 +342,10 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
     table, draws = some_people(kind)
     number, page = len(table), opened(draws)
     market = [*draws.first_task, *([draws.none] if draws.none else [])]
-    sexes = {f"{sex} (sex), {(table['sex'] == sex).sum()}": (table["sex"] == sex).to_numpy(float) for sex in "wm"}
+    sexes = {
+        f"{sex} (sex), {(table['sex'] == sex).sum()}": (table["sex"] == sex).to_numpy(float)
+        for sex in "wm"
+    }
     sexes[f"(missing) (sex), {table['sex'].isna().sum()}"] = table["sex"].isna().to_numpy(float)
     if kind == "thinned":
         sexes["only (rare), 1"] = (table["rare"] == "only").to_numpy(float)
@@ -286,12 +355,16 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
             page.select_option("#market-weights", label=weight)
             weights = has * (table["weight"].to_numpy() if weight == "weight" else 1.0)
             rows = rows_of(page)
-            found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
+            found = [
+                [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
+            ]
             wanted = draws.described(draws.shares([market], weights)[0], TAILS)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
             who = group if group.startswith("all, ") else f"{group} of {number} respondents"
             who += ", weighted by weight" * (weight == "weight")
-            assert {row["respondents"] for row in rows} == {who} and "respondents_before" not in rows[0]
+            assert {row["respondents"] for row in rows} == {
+                who
+            } and "respondents_before" not in rows[0]
             assert page.inner_text("#market-table caption") == f"Predicted shares in %: {who}"
             assert who in page.text_content("#market-status")
 
@@ -303,15 +376,22 @@ def test_shares_of_a_class_of_people(opened):
     part = 100 * draws.rule.kinds.membership[:, 2].mean()
     page.select_option("#market-weights", label="weight")
     page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 respondents")
-    alone = draws._replace(rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1))
+    alone = draws._replace(
+        rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1)
+    )
     wanted = draws.described(alone.shares([market])[0], TAILS)
-    found = [[float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")]
+    found = [
+        [float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")
+    ]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-    assert page.is_disabled("#market-weights") and "weighted" not in page.inner_text("#market-table caption")
+    assert page.is_disabled("#market-weights") and "weighted" not in page.inner_text(
+        "#market-table caption"
+    )
 
 
 def test_every_market_is_saved_as_one_table(opened):
-    """The first, those kept, and the one that stands, each with its shares, as a table of scenarios."""
+    """The first, those kept, and the one that stands, each with its shares, as a table of
+    scenarios."""
     table, draws = some_people("logits")
     page = opened(draws)
     page.click("#market-pin")  # the same as the first
@@ -326,10 +406,15 @@ def test_every_market_is_saved_as_one_table(opened):
     women = (table["sex"] == "w").to_numpy(float)
     wanted = [draws.shares([first])[0], draws.shares([second])[0], draws.shares([second], women)[0]]
     wanted = np.concatenate([np.transpose(draws.described(each, TAILS)) for each in wanted])
-    np.testing.assert_allclose(found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6
+    )
     assert found["scenario"].tolist() == [1] * len(first) + [2] * len(first) + [3] * len(first)
     assert found["price"].dropna().iloc[0] == first[0][1] and 3.5 in set(found["price"])
-    assert found["respondents"].unique().tolist() == ["all, 9 respondents", "w (sex), 6 of 9 respondents"]
+    assert found["respondents"].unique().tolist() == [
+        "all, 9 respondents",
+        "w (sex), 6 of 9 respondents",
+    ]
     assert "3 markets" in page.text_content("#market-status") and "change" not in found
 
 
@@ -348,11 +433,17 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     now = draws.shares([asked], women)[0]
     caption = "Predicted shares in %: w (sex), 6 of 9 respondents; before: all, 9 respondents"
     assert page.inner_text("#market-table caption") == caption
-    assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == ["before: all respondents", "now: w"]
+    assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == [
+        "before: all respondents",
+        "now: w",
+    ]
     says(page.inner_text("#market-volume"), "9 respondents")
 
     def changes():
-        return [[float(row[name]) for row in rows_of(page)] for name in ("change", "change_low", "change_high")]
+        return [
+            [float(row[name]) for row in rows_of(page)]
+            for name in ("change", "change_low", "change_high")
+        ]
 
     np.testing.assert_allclose(changes(), draws.described(now - old, TAILS), rtol=0, atol=1e-6)
     assert {(row["respondents"], row["respondents_before"]) for row in rows_of(page)} == {
@@ -376,14 +467,21 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     (at_two,) = [line.split() for line in places if line.split()[0] == "2.5"]
     found = draws.shares([[(asked[0][0], 2.5), *asked[1:]]], women)[0][:, 0]
     low, high = np.quantile(found, TAILS)
-    assert at_two[1:] == [f"{100 * found.mean():.1f}", f"{100 * low:.1f}", "to", f"{100 * high:.1f}"]
+    assert at_two[1:] == [
+        f"{100 * found.mean():.1f}",
+        f"{100 * low:.1f}",
+        "to",
+        f"{100 * high:.1f}",
+    ]
     assert "6 of 9 respondents" in page.inner_text("#market-demand-table caption")
     assert "6 of 9 respondents" in page.inner_text("#market-demand-finding")
 
 
 def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened):
     draws = logits()
-    table = pd.DataFrame({"sex": np.resize(["w", "m"], 540), "rare": np.where(np.arange(540) == 1, "never", "often")})
+    table = pd.DataFrame(
+        {"sex": np.resize(["w", "m"], 540), "rare": np.where(np.arange(540) == 1, "never", "often")}
+    )
     rule = draws.rule._replace(respondents=540)  # 30 draws of 9 hold 270 of them, every other
     page = opened(draws._replace(rule=rule, people=people_of(table, 540)))
     offered = page.locator("#market-people option").all_inner_texts()
@@ -404,7 +502,8 @@ def test_nobody_has_a_weight_above_zero(opened):
     page.select_option("#market-people", label="m (sex), 2")
     says(page.inner_text("#market-whom-word"), "0")
     assert (
-        rows_of(page)[0]["respondents"] == "m (sex), 2 of 9 respondents" and page.input_value("#market-weights") == ""
+        rows_of(page)[0]["respondents"] == "m (sex), 2 of 9 respondents"
+        and page.input_value("#market-weights") == ""
     )
     page.select_option("#market-people", label="w (sex), 6")
     assert page.inner_text("#market-whom-word") == ""
@@ -415,7 +514,11 @@ def test_controls_of_people_are_there_where_people_differ(opened, known):
     _, draws = some_people("logits")
     cells = {"sex": np.resize(["w", "m"], 13), "weight": np.linspace(0.0, 1.0, 13)}
     rule = draws.rule._replace(respondents=13)
-    page = opened(draws._replace(rule=rule, people=people_of(pd.DataFrame({name: cells[name] for name in known}), 13)))
+    page = opened(
+        draws._replace(
+            rule=rule, people=people_of(pd.DataFrame({name: cells[name] for name in known}), 13)
+        )
+    )
     assert page.is_visible("#market-people") == ("sex" in known)
     assert page.is_visible("#market-weights") == ("weight" in known)
     assert page.is_visible("#market-whom") == ("respondents" in rows_of(page)[0]) == bool(known)
@@ -474,7 +577,9 @@ def test_the_simulator_is_used_with_the_keyboard_and_says_what_it_does(opened):
     page.locator("fieldset.product button").last.focus()
     page.keyboard.press("Space")
     gone = rows_of(page)[-1]
-    assert (gone["product"], gone["share"]) == ("<b>Ours</b>", "") and float(gone["change"]) == -float(gone["before"])
+    assert (gone["product"], gone["share"]) == ("<b>Ours</b>", "") and float(
+        gone["change"]
+    ) == -float(gone["before"])
     assert page.evaluate("document.activeElement.id") == "market-add"
     for _ in range(9):
         page.locator("#market-add").click(force=True)
@@ -511,12 +616,15 @@ def test_shares_move_while_typing_and_numbers_outside_the_tested_ones_have_a_wor
 @pytest.mark.parametrize(
     ("prices", "asked"),
     [
-        ((9.99, 12.49, 14.99), "9.99 10.62 11.24 11.87 12.49 13.12 13.74 14.37 14.99"),  # not 10.615
+        # not 10.615
+        ((9.99, 12.49, 14.99), "9.99 10.62 11.24 11.87 12.49 13.12 13.74 14.37 14.99"),
         ((10.0, 12.0, 15.0), "10 10.6 11.3 11.9 12 12.5 13.1 13.8 14.4 15"),
         ((200.0, 1000.0), "200 300 400 500 600 700 800 900 1000"),
     ],
 )
-def test_prices_between_those_that_were_shown_have_no_more_decimals_than_they_need(opened, prices, asked):
+def test_prices_between_those_that_were_shown_have_no_more_decimals_than_they_need(
+    opened, prices, asked
+):
     page = opened(logits(prices))
     page.locator("#market-demand[aria-busy=false]").wait_for()
     found = page.locator("#market-demand-table tbody tr > :first-child").all_inner_texts()
@@ -527,12 +635,18 @@ def test_the_table_is_copied(opened):
     page = opened(classes(False), permissions=["clipboard-read", "clipboard-write"])
     page.click("#market-copy-button")
     page.locator("#market-status", has_text="copied").wait_for(state="attached")
-    copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()")), delimiter="\t"))
+    copied = list(
+        csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()")), delimiter="\t")
+    )
     assert copied == list(csv.reader(io.StringIO(page.input_value("#market-csv"))))
     with page.expect_download() as saved:
         page.click("#market-picture-button")
     drawn = pathlib.Path(saved.value.path()).read_text("utf-8")
-    assert drawn.startswith("<svg ") and drawn.count("<text") == 2 * len(rows_of(page)) and "Product A" in drawn
+    assert (
+        drawn.startswith("<svg ")
+        and drawn.count("<text") == 2 * len(rows_of(page))
+        and "Product A" in drawn
+    )
 
 
 def test_what_a_market_earns_and_whom_a_change_costs(opened):
@@ -548,20 +662,31 @@ def test_what_a_market_earns_and_whom_a_change_costs(opened):
     now = draws.shares([[*map(tuple, market), draws.none]])[0]
     row = rows_of(page)[0]
     found = [float(row[name]) for name in ("profit", "profit_low", "profit_high")]
-    np.testing.assert_allclose(found, [100 * 3.0 * value[0] for value in interval(now)], rtol=0, atol=1e-4)
-    assert rows_of(page)[1]["profit"] == "" and "profit of 100 choices" in page.inner_text("#market-table thead")
+    np.testing.assert_allclose(
+        found, [100 * 3.0 * value[0] for value in interval(now)], rtol=0, atol=1e-4
+    )
+    assert rows_of(page)[1]["profit"] == "" and "profit of 100 choices" in page.inner_text(
+        "#market-table thead"
+    )
     moved = 100 * (now - before).mean(axis=0)
     sentence = page.inner_text("#market-volume")
     gained, _, lost = sentence.removeprefix("Gained, in points: ").partition(". Lost: ")
     names = ["Product A", "Product B", "none of them"]
     for name, change in zip(names, moved.tolist(), strict=True):
-        assert f"{name} {'+' if change > 0 else '−'}{abs(change):.1f}" in (gained if change > 0 else lost)
+        assert f"{name} {'+' if change > 0 else '−'}{abs(change):.1f}" in (
+            gained if change > 0 else lost
+        )
 
 
 def test_without_a_script_the_first_market_is_shown(opened):
     page = opened(classes(True), java_script_enabled=False)
     text = page.inner_text("#market")
-    assert "may run" in text and "Product A" in text and "Add a product" not in text and "Demand" not in text
+    assert (
+        "may run" in text
+        and "Product A" in text
+        and "Add a product" not in text
+        and "Demand" not in text
+    )
 
 
 @pytest.mark.parametrize("width", [1200, 390])
@@ -570,21 +695,36 @@ def test_without_a_script_the_first_market_is_shown(opened):
 def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     names = labels or ["sex", "weight", "w", "m"]
-    people = people_of(pd.DataFrame({names[0]: np.resize(names[2:], 8), names[1]: np.arange(8.0)}), 8)
+    people = people_of(
+        pd.DataFrame({names[0]: np.resize(names[2:], 8), names[1]: np.arange(8.0)}), 8
+    )
     page = opened(
-        classes(False, labels)._replace(people=people), viewport={"width": width, "height": 900}, color_scheme=scheme
+        classes(False, labels)._replace(people=people),
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
     )
     page.click("#market-pin")
     page.click("#market-add")
     page.select_option("#market-people", index=1)
     page.select_option("#market-weights", index=1)
     assert [fault["id"] for fault in axe.run(page)["violations"]] == []
-    wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    wide = page.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
     assert wide[0] <= wide[1]
     page.emulate_media(media="print")
-    assert page.locator("#market-add").is_hidden() and page.locator("fieldset.product").first.is_visible()
-    assert page.locator("#market-whom").is_hidden() and page.locator("#market-demand-product").is_hidden()
-    assert page.locator("#market-table").is_visible() and page.locator("input[id^=market-cost]").first.is_hidden()
+    assert (
+        page.locator("#market-add").is_hidden()
+        and page.locator("fieldset.product").first.is_visible()
+    )
+    assert (
+        page.locator("#market-whom").is_hidden()
+        and page.locator("#market-demand-product").is_hidden()
+    )
+    assert (
+        page.locator("#market-table").is_visible()
+        and page.locator("input[id^=market-cost]").first.is_hidden()
+    )
     page.locator("input[id^=market-cost]").first.evaluate("(cost) => { cost.value = 3; }")
     assert page.locator("input[id^=market-cost]").first.is_visible()
 
@@ -601,12 +741,16 @@ def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
             width,
         )
         drawn = page.evaluate(
-            "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.querySelector('.drawn'))"
+            "(({scrollWidth, clientWidth}) => [scrollWidth,"
+            " clientWidth])(document.querySelector('.drawn'))"
         )
         shown = page.locator("svg").bounding_box()["width"]
         assert drawn[0] <= drawn[1] and 300 < shown <= min(width, drawn[1])
-    shades = page.locator(".drawn").evaluate("(node) => getComputedStyle(node).backgroundAttachment")
-    assert shades.startswith("local, local, scroll, scroll")  # of which a wide picture hides none at its cut side
+    shades = page.locator(".drawn").evaluate(
+        "(node) => getComputedStyle(node).backgroundAttachment"
+    )
+    # of which a wide picture hides none at its cut side
+    assert shades.startswith("local, local, scroll, scroll")
     page.close()
 
 
@@ -635,12 +779,18 @@ KINDS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize(("table", "width", "last"), [(FEATURES, 390, "members"), (KINDS, 820, "people")])
+@pytest.mark.parametrize(
+    ("table", "width", "last"), [(FEATURES, 390, "members"), (KINDS, 820, "people")]
+)
 def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
     table.attrs["interval"] = 0.89
-    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(title="Rows")
+    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
+        title="Rows"
+    )
     page = browser.new_page(viewport={"width": width, "height": 900})
-    page.set_content(rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), "")))
+    page.set_content(
+        rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
+    )
     head = page.locator("thead th").last
     assert head.inner_text() == last
     place, room = head.bounding_box(), page.locator(".scroll").bounding_box()
@@ -650,9 +800,13 @@ def test_the_last_column_of_a_table_is_seen(browser, table, width, last):
 
 def test_folded_tables_are_printed_whole(browser):
     table = pd.DataFrame({"x": np.arange(40.0)})
-    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(title="Rows")
+    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(
+        title="Rows"
+    )
     page = browser.new_page()
-    page.set_content(rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), "")))
+    page.set_content(
+        rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), ""))
+    )
     seen = "[...document.querySelectorAll('details td')].map((cell) => cell.checkVisibility())"
     assert set(page.evaluate(seen)) == {False}
     page.emulate_media(media="print")
@@ -660,13 +814,17 @@ def test_folded_tables_are_printed_whole(browser):
     page.close()
 
 
-# a mailed report of a study whose every word is hostile -------------------------------------------------------
+# a mailed report of a study whose every word is hostile -------------------------------------------
 
 
 def of_hostile_people(model):
-    """A study with these words for respondents, alternatives, attributes, levels and the columns of people, fitted."""
+    """A study with these words for respondents, alternatives, attributes, levels and the columns of
+    people, fitted."""
     frame, words = simulated(people=12, tasks=4, seed=4), np.array(HOSTILE, dtype=object)
-    own = {name: f"{words[k]} {name}" for k, name in enumerate(("id", "task", "alt", "brand", "zoom", "price"))}
+    own = {
+        name: f"{words[k]} {name}"
+        for k, name in enumerate(("id", "task", "alt", "brand", "zoom", "price"))
+    }
     brands = dict(zip("ABC", words[[1, 5, 8]], strict=True))
     people = {f"p{k}": f"{words[k]} {k}" for k in range(12)}
     frame = frame.assign(
@@ -676,9 +834,17 @@ def of_hostile_people(model):
         zoom=frame["zoom"].map({"no": words[6], "yes": words[15]}),
     ).rename(columns=own)
     person = frame[own["id"]].str.rpartition(" ")[2].astype(int)
-    frame = frame.assign(**{words[2]: person, words[7]: words[[5, 13]][person % 2]})  # columns of people
-    named = {"respondent": own["id"], "task": own["task"], "alternative": own["alt"], "chosen": "choice"}
-    data = th.ChoiceExperiment.from_frame(frame, **named, attributes=[own[name] for name in ("brand", "zoom", "price")])
+    # columns of people
+    frame = frame.assign(**{words[2]: person, words[7]: words[[5, 13]][person % 2]})
+    named = {
+        "respondent": own["id"],
+        "task": own["task"],
+        "alternative": own["alt"],
+        "chosen": "choice",
+    }
+    data = th.ChoiceExperiment.from_frame(
+        frame, **named, attributes=[own[name] for name in ("brand", "zoom", "price")]
+    )
     how = {"random_seed": 1, "progressbar": False}
     if model == "logit":
         return th.MultinomialLogit().fit(data)
@@ -730,8 +896,17 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     assert touched.pop("elements") > 100 and touched == honest
     page.click("#market-copy-button")
     page.locator("#market-status", has_text="copied").wait_for(state="attached")
-    copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline=""), delimiter="\t"))
-    formulas = [cell for row in copied for cell in row if cell[:1] in set("=+-@\t\r") and not is_number(cell)]
+    copied = list(
+        csv.reader(
+            io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline=""), delimiter="\t"
+        )
+    )
+    formulas = [
+        cell
+        for row in copied
+        for cell in row
+        if cell[:1] in set("=+-@\t\r") and not is_number(cell)
+    ]
     whose = [row[copied[0].index("respondents")] for row in copied[1:]] if model != "logit" else []
     assert all(cell.startswith(f"'{HOSTILE[5]} (") for cell in whose)
     assert len(copied) > 3 and formulas == [] and f"'{HOSTILE[5]}" in [row[0] for row in copied]

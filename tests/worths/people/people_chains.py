@@ -26,11 +26,15 @@ class PeopleDraws(NamedTuple):
 def stack_records(chains: list[PeopleChain], shape: tuple[int, int] | None = None) -> PeopleDraws:
     """Return the records of chains; if a shape is given, draws of all chains in this shape."""
     names = "mean", "loadings", "log_sds", "log_tie", "log_likelihood", "worths"
-    of_chains = [np.stack([getattr(chain.record, name) for chain in chains]).astype(float) for name in names]
+    of_chains = [
+        np.stack([getattr(chain.record, name) for chain in chains]).astype(float) for name in names
+    ]
     if shape is not None:
         of_chains = [values.reshape(*shape, *values.shape[2:]) for values in of_chains]
     population, loadings, log_sds, log_tie, log_likelihood, worths = of_chains
-    return PeopleDraws(population, loadings, *np.moveaxis(log_sds, -1, 0), log_tie, log_likelihood, worths)
+    return PeopleDraws(
+        population, loadings, *np.moveaxis(log_sds, -1, 0), log_tie, log_likelihood, worths
+    )
 
 
 def set_state(chain: PeopleChain, variables: Variables) -> None:
@@ -46,7 +50,13 @@ def set_state(chain: PeopleChain, variables: Variables) -> None:
 
 
 def run_chains(
-    study: Study, seed: int, n_directions: int = 0, draws: int = 500, tune: int = 300, thin: int = 1, n_chains: int = 4
+    study: Study,
+    seed: int,
+    n_directions: int = 0,
+    draws: int = 500,
+    tune: int = 300,
+    thin: int = 1,
+    n_chains: int = 4,
 ) -> PeopleDraws:
     """Return draws of chains that are run one after the other."""
     table = build_table(study)
@@ -67,7 +77,8 @@ def spread_between_people(draws: PeopleDraws) -> np.ndarray:
 
 
 def standardise(draws: PeopleDraws, study: Study) -> dict[str, np.ndarray]:
-    """Return quantities that are standard normal under the prior, each given those before it, by name."""
+    """Return quantities that are standard normal under the prior, each given those before it, by
+    name."""
     sigma, loading_sd = np.exp(draws.log_sigma), np.exp(draws.log_loading_sd)
     x = np.append(1.0, study.x[0])
     between = draws.population[..., 0] - draws.population[..., 1]

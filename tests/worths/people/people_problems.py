@@ -1,4 +1,5 @@
-"""Answers of a few people: as a table of the engine, written out, simulated, and with variables of the prior."""
+"""Answers of a few people: as a table of the engine, written out, simulated, and with variables of
+the prior."""
 
 import math
 from typing import NamedTuple
@@ -43,7 +44,9 @@ def build_study(
     person = np.repeat(np.arange(n_people), n_sets)
     orders = rng.random((len(person), n_options)).argsort(axis=1)[:, :set_size]
     is_tie = np.zeros(len(person), bool) if has_ties else None
-    return Study(rule, n_options, person, orders, rng.normal(size=(n_people, q)), depth, lapse, is_tie)
+    return Study(
+        rule, n_options, person, orders, rng.normal(size=(n_people, q)), depth, lapse, is_tie
+    )
 
 
 def find_seen(study: Study) -> list[np.ndarray]:
@@ -57,7 +60,9 @@ def index_members(study: Study) -> list[np.ndarray]:
     An order of some depth is so many choices, each from the options left.
     """
     seen = find_seen(study)
-    each = [np.searchsorted(seen[p], order) for p, order in zip(study.person, study.orders, strict=True)]
+    each = [
+        np.searchsorted(seen[p], order) for p, order in zip(study.person, study.orders, strict=True)
+    ]
     return [places[k:] for places in each for k in range(study.depth)]
 
 
@@ -99,7 +104,9 @@ def list_answers(study: Study) -> list[PersonAnswer]:
     ]
 
 
-def simulate_answers(rng: np.random.Generator, study: Study, worths: np.ndarray, log_nu: float = 0.0) -> Study:
+def simulate_answers(
+    rng: np.random.Generator, study: Study, worths: np.ndarray, log_nu: float = 0.0
+) -> Study:
     """Return the study with new answers at log worths (N, n)."""
     worths_of_sets = worths[study.person[:, None], study.orders]
     n_answers, m = study.orders.shape
@@ -110,7 +117,9 @@ def simulate_answers(rng: np.random.Generator, study: Study, worths: np.ndarray,
         pair = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
         is_chosen = np.arange(m) == first[pair, None]
         place = np.where(is_chosen, 0, np.where(np.arange(m) == second[pair, None], 1, 2))
-        return study._replace(orders=np.take_along_axis(study.orders, place.argsort(axis=1), axis=1))
+        return study._replace(
+            orders=np.take_along_axis(study.orders, place.argsort(axis=1), axis=1)
+        )
     orders = study.orders.copy()
     for k in range(study.depth):
         left = worths[study.person[:, None], orders[:, k:]]
@@ -131,7 +140,10 @@ def draw_variables(rng: np.random.Generator, study: Study, n_directions: int) ->
     (n_people, q), n = study.x.shape, study.n_options
     s, sigma, loading_sd = 1.3 * math.exp(rng.normal()), abs(rng.normal()), abs(rng.normal())
     population = np.vstack([s * rng.normal(size=(1, n)), EFFECT_SD * rng.normal(size=(q, n))])
-    loadings, directions = loading_sd * rng.normal(size=(n_directions, n)), rng.normal(size=(n_people, n_directions))
+    loadings, directions = (
+        loading_sd * rng.normal(size=(n_directions, n)),
+        rng.normal(size=(n_people, n_directions)),
+    )
     mean = np.column_stack([np.ones(n_people), study.x]) @ population + directions @ loadings
     worths = mean + sigma * rng.normal(size=(n_people, n))
     nu = math.exp(TIE_SD * rng.normal()) if study.has_ties else None

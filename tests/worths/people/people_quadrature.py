@@ -15,15 +15,18 @@ LOG_NU = np.linspace(-10.0, 10.0, 31)
 def integrate_two_people(
     counts: tuple[tuple[int, int, int], tuple[int, int, int]], lapse: float, has_ties: bool
 ) -> dict[str, float]:
-    """Return posterior means by name; counts of each person: option 1 chosen, option 2 chosen, ties.
+    """Return posterior means by name; counts of each person: option 1 chosen, option 2 chosen,
+    ties.
 
-    "choice" is the probability of option 1 by the population's worths, "person" that by those of the first person.
+    "choice" is the probability of option 1 by the population's worths, "person" that by those of
+    the first person.
 
-    The difference of a person's log worths is Normal(D, 2 sigma^2), that of the population's, D, is Normal(0, 2 s^2).
-    """
+    The difference of a person's log worths is Normal(D, 2 sigma^2), that of the population's, D, is
+    Normal(0, 2 s^2)."""
     prior = np.exp(-(DIFFERENCE**2) / (4.0 * np.exp(2.0 * LOG_S)[:, None]))
     whole = math.sqrt(4.0 * math.pi) * np.exp(LOG_S) / (DIFFERENCE[1] - DIFFERENCE[0])
-    prior /= np.maximum(prior.sum(axis=1), whole)[:, None]  # a narrow one has few points, a wide one has its ends
+    # a narrow one has few points, a wide one has its ends
+    prior /= np.maximum(prior.sum(axis=1), whole)[:, None]
     prior *= np.exp(-0.5 * (LOG_S - math.log(1.3)) ** 2)[:, None]
     of_difference, of_log_s = prior.sum(axis=0), (prior * LOG_S[:, None]).sum(axis=0)
     normal = np.exp(-0.5 * DEVIATION**2)
@@ -44,7 +47,13 @@ def integrate_two_people(
             prior_of_nu = 1.0 if log_nu is None else math.exp(-(log_nu**2) / 8.0)
             mass = prior_of_sigma * prior_of_nu * of_difference * first * second
             total = mass.sum()
-            of_first = prior_of_sigma * prior_of_nu * of_difference * ((likelihoods[0] * expit(own)) @ normal) * second
+            of_first = (
+                prior_of_sigma
+                * prior_of_nu
+                * of_difference
+                * ((likelihoods[0] * expit(own)) @ normal)
+                * second
+            )
             sums += np.array(
                 [
                     total,

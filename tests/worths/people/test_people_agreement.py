@@ -1,4 +1,5 @@
-"""Draws of one table of best and worst against those of an independent sampler, a few lines of NumPy."""
+"""Draws of one table of best and worst against those of an independent sampler, a few lines of
+NumPy."""
 
 import math
 
@@ -29,9 +30,17 @@ class Trajectories:
     def split(self, places: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return m, b, e, s, sigma and the log worths (chains, N, n) of places (chains, size)."""
         n = self.shape[1]
-        m, b, e = places[:, :n], places[:, n : 2 * n], places[:, 2 * n : -2].reshape(-1, *self.shape)
+        m, b, e = (
+            places[:, :n],
+            places[:, n : 2 * n],
+            places[:, 2 * n : -2].reshape(-1, *self.shape),
+        )
         s, sigma = np.exp(places[:, -2:]).T
-        worths = (s[:, None] * m)[:, None] + EFFECT_SD * b[:, None] * self.study.x + sigma[:, None, None] * e
+        worths = (
+            (s[:, None] * m)[:, None]
+            + EFFECT_SD * b[:, None] * self.study.x
+            + sigma[:, None, None] * e
+        )
         return m, b, e, s, sigma, worths
 
     def log_likelihood(self, worths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +64,9 @@ class Trajectories:
         m, b, e, s, sigma, worths = self.split(places)
         value, slope = self.log_likelihood(worths)
         of_people = slope.sum(axis=1)
-        of_scales = np.array([s * (of_people * m).sum(axis=1), sigma * (slope * e).sum(axis=(1, 2))]).T
+        of_scales = np.array(
+            [s * (of_people * m).sum(axis=1), sigma * (slope * e).sum(axis=(1, 2))]
+        ).T
         log_s, log_sigma = places[:, -2], places[:, -1]
         value += -0.5 * (places[:, :-2] ** 2).sum(axis=1) - 0.5 * (log_s - math.log(1.3)) ** 2
         value += log_sigma - 0.5 * sigma**2
@@ -67,7 +78,11 @@ class Trajectories:
 
     def run(self, rng: np.random.Generator, n_chains: int, draws: int, tune: int) -> np.ndarray:
         """Return places (chains, draws, size)."""
-        places, log_step, kept = 0.3 * rng.normal(size=(n_chains, self.size)), np.full(n_chains, -2.0), []
+        places, log_step, kept = (
+            0.3 * rng.normal(size=(n_chains, self.size)),
+            np.full(n_chains, -2.0),
+            [],
+        )
         value, slope = self.log_density(places)
         for sweep in range(tune + draws):
             step = np.exp(log_step + 0.2 * rng.uniform(-1.0, 1.0))[:, None]
@@ -94,7 +109,11 @@ def simulate_study() -> Study:
     """Simulate 30 people with spread 1, each with six sets of four out of eight items."""
     rng = np.random.default_rng(4)
     study = build_study(rng, "reversed", 30, 8, 6, 4, q=1)
-    worths = 1.3 * rng.normal(size=8) + EFFECT_SD * study.x * rng.normal(size=8) + rng.normal(size=(30, 8))
+    worths = (
+        1.3 * rng.normal(size=8)
+        + EFFECT_SD * study.x * rng.normal(size=8)
+        + rng.normal(size=(30, 8))
+    )
     return simulate_answers(rng, study, worths)
 
 
@@ -116,10 +135,13 @@ def test_slopes_of_the_other_sampler():
 @pytest.mark.long
 @pytest.mark.fit
 def test_agreement_with_another_sampler():
-    """Means and standard deviations of all worths, effects and spreads agree within Monte Carlo error."""
+    """Means and standard deviations of all worths, effects and spreads agree within Monte Carlo
+    error."""
     study = simulate_study()
     trajectories = Trajectories(study)
-    places = trajectories.run(np.random.default_rng(6), 4, N_DRAWS, tune=1000).reshape(-1, trajectories.size)
+    places = trajectories.run(np.random.default_rng(6), 4, N_DRAWS, tune=1000).reshape(
+        -1, trajectories.size
+    )
     m, b, _, s, _, worths = trajectories.split(places)
     theirs = flatten(s[:, None] * centre(m), EFFECT_SD * centre(b), places[:, -2:], centre(worths))
     draws = run_chains(study, seed=7, draws=N_DRAWS, tune=600)
@@ -127,10 +149,16 @@ def test_agreement_with_another_sampler():
     ours = flatten(centre(draws.population), logs, centre(draws.worths))
     middle = theirs.mean(axis=(0, 1))
     for power in (1, 2):
-        one, two = ((ours - middle) ** power).transpose(2, 0, 1), ((theirs - middle) ** power).transpose(2, 0, 1)
+        one, two = (
+            ((ours - middle) ** power).transpose(2, 0, 1),
+            ((theirs - middle) ** power).transpose(2, 0, 1),
+        )
         error = np.hypot(mean_mcse(one), mean_mcse(two))
         scores = (one.mean(axis=(1, 2)) - two.mean(axis=(1, 2))) / error
-        print(f"power {power}: largest score {np.abs(scores).max():.2f}, {np.sqrt((scores**2).mean()):.2f} in the mean")
+        print(
+            f"power {power}: largest score {np.abs(scores).max():.2f},"
+            f" {np.sqrt((scores**2).mean()):.2f} in the mean"
+        )
         assert np.abs(scores).max() < LIMIT
 
 

@@ -49,7 +49,10 @@ def test_calibration(n_directions):
         ranks = np.array([row[name] for row in rows])
         covered = ((ranks > TAILS[0]) & (ranks < TAILS[1])).mean()
         p_values[name] = kstest(ranks, "uniform").pvalue
-        print(f"K = {n_directions}: {name:24s} intervals contain {covered:.3f}, p {p_values[name]:.3f}")
+        print(
+            f"K = {n_directions}: {name:24s} intervals contain {covered:.3f}, p"
+            f" {p_values[name]:.3f}"
+        )
     assert min(p_values.values()) > 1e-4, p_values
 
 

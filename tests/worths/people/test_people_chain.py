@@ -1,4 +1,5 @@
-"""Chains of people: stored and continued, run in threads, with a known spread; respondents without answers."""
+"""Chains of people: stored and continued, run in threads, with a known spread; respondents without
+answers."""
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,13 @@ class Silent:
 def build_chain(spread=None, seed=1, has_ties=True):
     """Return a chain of people who compare two of five options, and differ along two directions."""
     rng = np.random.default_rng(1)
-    study = build_study(rng, "order", n_people=4, n_options=5, n_sets=3, set_size=2, q=1, has_ties=has_ties)
+    study = build_study(
+        rng, "order", n_people=4, n_options=5, n_sets=3, set_size=2, q=1, has_ties=has_ties
+    )
     study = simulate_answers(rng, study, draw_variables(rng, study, 2).worths)
-    return PeopleChain(build_table(study), spread, 2, DRAWS, TUNE, THIN, np.random.default_rng(seed))
+    return PeopleChain(
+        build_table(study), spread, 2, DRAWS, TUNE, THIN, np.random.default_rng(seed)
+    )
 
 
 def assert_same(one, other):
@@ -35,7 +40,8 @@ def assert_same(one, other):
         np.testing.assert_array_equal(values, getattr(other.record, name), err_msg=name)
 
 
-@pytest.mark.parametrize("sweep", [3, 7, 16, 21])  # before, while and after the curvature is learned; between draws
+# before, while and after the curvature is learned; between draws
+@pytest.mark.parametrize("sweep", [3, 7, 16, 21])
 def test_chain_goes_on_where_it_was_stored(sweep):
     whole, first, second = build_chain(), build_chain(), build_chain(seed=2)
     whole.run_to(whole.total)
@@ -60,10 +66,18 @@ def test_record():
     chain = build_chain()
     chain.run_to(chain.total)
     record, table = chain.record, chain.table
-    assert [values.shape for values in record] == [(6, 2, 5), (6, 2, 5), (6, 3), (6,), (6,), (6, 4, 5)]
+    assert [values.shape for values in record] == [
+        (6, 2, 5),
+        (6, 2, 5),
+        (6, 3),
+        (6,),
+        (6,),
+        (6, 4, 5),
+    ]
     assert all(np.isfinite(values).all() and np.ptp(values) > 0.0 for values in record)
     np.testing.assert_allclose(record.worths.sum(axis=2), 0.0, atol=1e-5)
-    seen = slice(table.first_option[0], table.first_option[1])  # of the first person, at the last sweep
+    # of the first person, at the last sweep
+    seen = slice(table.first_option[0], table.first_option[1])
     worths = record.worths[-1, 0, table.option[seen]]
     np.testing.assert_allclose(worths - worths.mean(), chain.state.u[seen], atol=1e-5)
     assert record.log_likelihood[-1] == pytest.approx(chain.state.log_likelihood.sum())
@@ -78,8 +92,11 @@ def test_known_spread_stays():
 
 
 def test_person_without_answers_is_like_the_population():
-    """Whoever is known to have answered nothing has worths, whose mean is that of the population."""
-    frame = pd.DataFrame({"chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"], "person": ["ann", "bob", "cy"]})
+    """Whoever is known to have answered nothing has worths, whose mean is that of the
+    population."""
+    frame = pd.DataFrame(
+        {"chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"], "person": ["ann", "bob", "cy"]}
+    )
     counts = [0.0, 1.5, 2.0]
     data = th.PairedComparisons.from_frame(
         frame.assign(count=counts), "chosen", "rejected", "count", respondent="person", weights=True

@@ -28,10 +28,25 @@ def test_two_people_and_two_options(counts, lapse, has_ties):
     """Draws have the means that integrals have."""
     expected = integrate_two_people(counts, lapse, has_ties)
     totals = np.array(counts)
-    orders = [row for won, lost, tied in counts for row in [(0, 1)] * won + [(1, 0)] * lost + [(0, 1)] * tied]
-    is_tie = np.concatenate([np.repeat([False, True], [won + lost, tied]) for won, lost, tied in counts])
+    orders = [
+        row
+        for won, lost, tied in counts
+        for row in [(0, 1)] * won + [(1, 0)] * lost + [(0, 1)] * tied
+    ]
+    is_tie = np.concatenate(
+        [np.repeat([False, True], [won + lost, tied]) for won, lost, tied in counts]
+    )
     person = np.repeat([0, 1], totals.sum(axis=1))
-    study = Study("order", 2, person, np.array(orders), np.zeros((2, 0)), 1, lapse, is_tie if has_ties else None)
+    study = Study(
+        "order",
+        2,
+        person,
+        np.array(orders),
+        np.zeros((2, 0)),
+        1,
+        lapse,
+        is_tie if has_ties else None,
+    )
     draws = run_chains(study, seed=3, draws=2000, tune=200, thin=2)
     choice = expit(draws.population[:, :, 0, 0] - draws.population[:, :, 0, 1])
     found = {
@@ -50,10 +65,15 @@ def test_two_people_and_two_options(counts, lapse, has_ties):
 
 
 def test_recorded_log_likelihood():
-    """It is that of all answers at the recorded log worths, where pairs may tie and choices may lapse."""
+    """It is that of all answers at the recorded log worths, where pairs may tie and choices may
+    lapse."""
     study = build_study(np.random.default_rng(1), "order", 3, 5, 4, 2, lapse=0.05, has_ties=True)
     study.is_tie[::3] = True
     draws = run_chains(study, seed=1, draws=3, tune=10, n_chains=1)
-    for worths, log_tie, found in zip(draws.worths[0], draws.log_tie[0], draws.log_likelihood[0], strict=True):
-        expected = compute_log_likelihood(list_answers(study), worths, study.rule, study.lapse, np.exp(log_tie))
+    for worths, log_tie, found in zip(
+        draws.worths[0], draws.log_tie[0], draws.log_likelihood[0], strict=True
+    ):
+        expected = compute_log_likelihood(
+            list_answers(study), worths, study.rule, study.lapse, np.exp(log_tie)
+        )
         assert found == pytest.approx(expected, abs=1e-4)  # worths are recorded in single precision

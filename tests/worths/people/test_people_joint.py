@@ -1,9 +1,17 @@
-"""Joint-distribution tests (Geweke 2004): sweeps in turn with new data leave the prior of all variables."""
+"""Joint-distribution tests (Geweke 2004): sweeps in turn with new data leave the prior of all
+variables."""
 
 import numpy as np
 import pytest
 from people_chains import PeopleDraws, set_state, stack_records, standardise
-from people_problems import Study, build_study, build_table, draw_variables, replace_answers, simulate_answers
+from people_problems import (
+    Study,
+    build_study,
+    build_table,
+    draw_variables,
+    replace_answers,
+    simulate_answers,
+)
 
 from thali._worths.people.chain import PeopleChain
 from thali._worths.people.moves import evaluate_people
@@ -13,14 +21,37 @@ pytestmark = pytest.mark.fit
 ROUNDS = 20  # of a block
 LIMIT = 5.0  # of 110 scores: a false alarm in 15,000 runs
 CASES = {
-    "pairs": {"rule": "order", "set_size": 2, "n_sets": 3, "has_ties": True, "lapse": 0.1, "q": 0, "n_directions": 0},
-    "rankings": {"rule": "order", "set_size": 3, "n_sets": 1, "depth": 2, "q": 1, "n_directions": 2},
-    "best and worst": {"rule": "reversed", "set_size": 4, "n_sets": 1, "lapse": 0.1, "q": 1, "n_directions": 0},
+    "pairs": {
+        "rule": "order",
+        "set_size": 2,
+        "n_sets": 3,
+        "has_ties": True,
+        "lapse": 0.1,
+        "q": 0,
+        "n_directions": 0,
+    },
+    "rankings": {
+        "rule": "order",
+        "set_size": 3,
+        "n_sets": 1,
+        "depth": 2,
+        "q": 1,
+        "n_directions": 2,
+    },
+    "best and worst": {
+        "rule": "reversed",
+        "set_size": 4,
+        "n_sets": 1,
+        "lapse": 0.1,
+        "q": 1,
+        "n_directions": 0,
+    },
 }
 
 
 def alternate(study: Study, n_directions: int, n_blocks: int, seed: int) -> PeopleDraws:
-    """Return records (block, round, ...) of a chain of which the answers are simulated anew after every sweep.
+    """Return records (block, round, ...) of a chain of which the answers are simulated anew after
+    every sweep.
 
     A block begins with variables of the prior, so that its means depend on no other block.
     """
@@ -43,7 +74,8 @@ def alternate(study: Study, n_directions: int, n_blocks: int, seed: int) -> Peop
 
 
 def score_means(draws: PeopleDraws, study: Study) -> dict[str, float]:
-    """Return (mean - expected) / standard error of all standardised quantities, their squares and products."""
+    """Return (mean - expected) / standard error of all standardised quantities, their squares and
+    products."""
     quantities = standardise(draws, study)
     values = dict(quantities)
     names = list(quantities)

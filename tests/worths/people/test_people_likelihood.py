@@ -40,14 +40,19 @@ def made(name):
     worths = 1.5 * rng.normal(size=(3, 6))
     study = simulate_answers(rng, study, worths, np.log(NU))
     counts = rng.integers(1, 5, len(study.person)) / 2.0
-    answers = [answer._replace(count=count) for answer, count in zip(list_answers(study), counts, strict=True)]
+    answers = [
+        answer._replace(count=count)
+        for answer, count in zip(list_answers(study), counts, strict=True)
+    ]
     return build_table(study)._replace(count=np.repeat(counts, study.depth)), answers, worths, study
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_likelihood_by_definition(name):
     table, answers, worths, study = made(name)
-    expected = compute_log_likelihood(answers, worths, study.rule, study.lapse, NU if study.has_ties else None)
+    expected = compute_log_likelihood(
+        answers, worths, study.rule, study.lapse, NU if study.has_ties else None
+    )
     assert evaluate(table, worths)[0] == pytest.approx(expected, abs=1e-10)
     far = 40.0 * worths
     if study.lapse and not study.has_ties:  # without a lapse the definition loses what is unlikely
@@ -80,12 +85,15 @@ def test_probabilities_of_the_definition_sum_to_one(name):
         answer = PersonAnswer(0, order, depth)
         found[order[:n_named]] = compute_probability(answer, worths[0], study.rule, study.lapse, nu)
         if nu is not None:
-            found["tie"] = compute_probability(answer._replace(is_tie=True), worths[0], study.rule, study.lapse, nu)
+            found["tie"] = compute_probability(
+                answer._replace(is_tie=True), worths[0], study.rule, study.lapse, nu
+            )
     assert sum(found.values()) == pytest.approx(1.0, abs=1e-12)
 
 
 def evaluate_data(data, rule="order", has_ties=False, lapse=0.0):
-    """Return the log-likelihood of data at drawn log worths, and the log worths by respondent and option."""
+    """Return the log-likelihood of data at drawn log worths, and the log worths by respondent and
+    option."""
     worths = np.random.default_rng(3).normal(size=(len(data.respondents), data.n_options))
     table = tabulate_answers(data, rule, lapse, has_ties)
     named = pd.DataFrame(worths, index=list(data.respondents), columns=list(data.labels))
@@ -113,20 +121,32 @@ def test_table_of_rankings():
 
 
 def test_table_of_best_and_worst():
-    frame = pd.DataFrame([list("abcdda"), list("acdecd"), list("bcdebe")], columns=[*"1234", "best", "worst"])
+    frame = pd.DataFrame(
+        [list("abcdda"), list("acdecd"), list("bcdebe")], columns=[*"1234", "best", "worst"]
+    )
     frame["person"] = ["ann", "bob", "ann"]
     data = th.Choices.from_best_worst(frame, "best", "worst", list("1234"), respondent="person")
     rows = [("ann", "dabc", 1), ("bob", "cdae", 1), ("ann", "becd", 1)]
     found, named = evaluate_data(data, "reversed", lapse=0.1)
-    assert found == pytest.approx(log_likelihood_of_rows(rows, named, "reversed", lapse=0.1), abs=1e-10)
+    assert found == pytest.approx(
+        log_likelihood_of_rows(rows, named, "reversed", lapse=0.1), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("has_ties", [True, False])
 def test_table_of_pairs_with_counts(has_ties):
     counts = {"wins": [1, 0, 4], "losses": [2, 3, 0], "ties": [0, 2, 1]}
-    frame = pd.DataFrame({"chosen": list("abc"), "rejected": list("bca"), "person": ["ann", "bob", "ann"]} | counts)
+    frame = pd.DataFrame(
+        {"chosen": list("abc"), "rejected": list("bca"), "person": ["ann", "bob", "ann"]} | counts
+    )
     data = th.PairedComparisons.from_frame(
-        frame, "chosen", "rejected", "wins", losses="losses", ties="ties" if has_ties else None, respondent="person"
+        frame,
+        "chosen",
+        "rejected",
+        "wins",
+        losses="losses",
+        ties="ties" if has_ties else None,
+        respondent="person",
     )
     rows = []
     for one, other, person, won, lost, tied in frame.itertuples(index=False):

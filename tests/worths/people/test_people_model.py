@@ -22,7 +22,9 @@ def maxdiff_rows(respondents=9):
         for _ in range(5):
             shown = rng.permutation(6)[:4]
             order = shown[np.argsort(-(worth[shown] + rng.gumbel(size=4)))]
-            rows.append([f"p{person}", *(LABELS[k] for k in shown), LABELS[order[0]], LABELS[order[-1]]])
+            rows.append(
+                [f"p{person}", *(LABELS[k] for k in shown), LABELS[order[0]], LABELS[order[-1]]]
+            )
     return rows
 
 
@@ -36,7 +38,11 @@ def maxdiff(respondents=9):
 
 def two_options(wins=((3, 1), (1, 4), (2, 2))):
     """Comparisons of two options by three respondents."""
-    rows = [("a", "b", "ab"[k < lost], f"p{p}") for p, (won, lost) in enumerate(wins) for k in range(won + lost)]
+    rows = [
+        ("a", "b", "ab"[k < lost], f"p{p}")
+        for p, (won, lost) in enumerate(wins)
+        for k in range(won + lost)
+    ]
     frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who"])
     return th.PairedComparisons.from_trials(frame, "one", "other", "winner", respondent="who")
 
@@ -80,19 +86,28 @@ def test_the_fit_of_a_respondent_is_the_geometric_mean_of_probabilities_of_answe
 def test_effects_are_of_a_unit_of_the_column(model):
     table, effects = model.respondent_effects(), drawn(model, "respondent_effect")
     ages = 20.0 + np.arange(9)
-    assert table.loc["age", "mean"].to_numpy() == pytest.approx(effects[:, 1].mean(axis=0) / ages.std(), rel=1e-6)
-    assert table.loc["member[y]", "ratio"].to_numpy() == pytest.approx(np.exp(table.loc["member[y]", "mean"]))
+    assert table.loc["age", "mean"].to_numpy() == pytest.approx(
+        effects[:, 1].mean(axis=0) / ages.std(), rel=1e-6
+    )
+    assert table.loc["member[y]", "ratio"].to_numpy() == pytest.approx(
+        np.exp(table.loc["member[y]", "mean"])
+    )
 
 
 def test_a_new_respondent_is_predicted_from_what_is_known(model):
-    yes, no = (model.predict_proba([("f", "a")], respondent={"member": each, "age": 24})[0] for each in "yn")
+    yes, no = (
+        model.predict_proba([("f", "a")], respondent={"member": each, "age": 24})[0]
+        for each in "yn"
+    )
     assert yes > 0.6 > 0.4 > no
     with refused(ArgumentError, "'age'"):
         model.predict_proba([("f", "a")], respondent={"member": "y"})
     with refused(ArgumentError, "'maybe'", "'member'"):
         model.predict_proba([("f", "a")], respondent={"member": "maybe", "age": 24})
     with refused(ArgumentError, "respondent", "columns"):
-        th.BradleyTerryLuce().fit(two_options(), **RUN).predict_proba([("a", "b")], respondent={"age": 24})
+        th.BradleyTerryLuce().fit(two_options(), **RUN).predict_proba(
+            [("a", "b")], respondent={"age": 24}
+        )
 
 
 def test_segments_and_reach_are_of_the_respondents(model):
@@ -133,13 +148,17 @@ def test_the_fit_goes_on_and_takes_further_answers(tmp_path):
     whole.save(tmp_path / "fit.nc")
     assert th.load(tmp_path / "fit.nc").individuals(wide=True).equals(whole.individuals(wide=True))
     pairs = th.BradleyTerryLuce(people=th.people.Individuals()).fit(two_options(), **RUN)
-    assert pairs.update(two_options()).fitted_to_ == "2 options, 1 pair, 26 comparisons, 3 respondents"
+    assert (
+        pairs.update(two_options()).fitted_to_ == "2 options, 1 pair, 26 comparisons, 3 respondents"
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_board_is_of_the_population():
     votes = pd.DataFrame([("a", "b", "ab"[k % 3 == 0], f"p{k % 7}") for k in range(35)])
-    data = th.PairedComparisons.from_trials(votes.set_axis(["a", "b", "winner", "who"], axis=1), respondent="who")
+    data = th.PairedComparisons.from_trials(
+        votes.set_axis(["a", "b", "winner", "who"], axis=1), respondent="who"
+    )
     board = th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
     assert board.table.index.tolist() == ["a", "b"] and board.people.model == "individuals"
     assert board.convergence().agrees and {"check", "convergence"} <= set(th.findings(board).keys())
@@ -158,14 +177,26 @@ def with_ties():
 def with_covariates():
     rows = [("a", "b", "a", "p", 1.0), ("a", "b", "b", "q", 2.0)]
     frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who", "x"])
-    return th.PairedComparisons.from_trials(frame, "one", "other", "winner", respondent="who", covariates=["x"])
+    return th.PairedComparisons.from_trials(
+        frame, "one", "other", "winner", respondent="who", covariates=["x"]
+    )
 
 
 REFUSED = {
     "one respondent": (with_one_respondent, {}, DataError, ("Individuals()", "one")),
-    "unknown respondents": (lambda: th.datasets.celebrities(), {}, DataError, ("Individuals()", "respondent")),
+    "unknown respondents": (
+        lambda: th.datasets.celebrities(),
+        {},
+        DataError,
+        ("Individuals()", "respondent"),
+    ),
     "covariates": (with_covariates, {}, ArgumentError, ("'x'", "people='adjusted'")),
-    "ranking of four": (maxdiff, {"best_worst": "ranking"}, DataError, ("4", "best_worst='reversed'")),
+    "ranking of four": (
+        maxdiff,
+        {"best_worst": "ranking"},
+        DataError,
+        ("4", "best_worst='reversed'"),
+    ),
 }
 
 
@@ -184,7 +215,9 @@ def test_results_of_individuals_need_individuals():
     with refused(ArgumentError, "`by`", "Individuals()"):
         model.scores(by={"p0": 1})
     with refused(ArgumentError, "`by`"):
-        th.BradleyTerryLuce(people=th.people.Individuals()).fit(maxdiff(), **RUN).respondent_effects()
+        th.BradleyTerryLuce(people=th.people.Individuals()).fit(
+            maxdiff(), **RUN
+        ).respondent_effects()
 
 
 def test_a_respondent_who_answered_once_is_counted():
@@ -217,9 +250,14 @@ def test_settings_of_findings_are_checked_before_the_fit():
 
 def test_a_board_of_half_ties_has_no_check():
     votes = pd.DataFrame([("a", "b", "a" if k % 3 else "tie", f"p{k % 5}") for k in range(31)])
-    data = th.PairedComparisons.from_trials(votes.set_axis(["a", "b", "winner", "who"], axis=1), respondent="who")
+    data = th.PairedComparisons.from_trials(
+        votes.set_axis(["a", "b", "winner", "who"], axis=1), respondent="who"
+    )
     board = th.leaderboard(data, ties="half", people=th.people.Individuals(), progressbar=False)
     assert board.of_check is None and "5.5" in board.check_facts["missing"]
     with refused(ArgumentError, "'alike'", "leave_out='respondent'"):
-        alike = {"alike": th.BradleyTerryLuce(people=th.people.Individuals()), "one": th.BradleyTerryLuce()}
+        alike = {
+            "alike": th.BradleyTerryLuce(people=th.people.Individuals()),
+            "one": th.BradleyTerryLuce(),
+        }
         th.compare(alike, data, progressbar=False)

@@ -1,4 +1,5 @@
-"""Densities, slopes and Jacobians that the moves of a sweep use, against the joint density written out."""
+"""Densities, slopes and Jacobians that the moves of a sweep use, against the joint density written
+out."""
 
 import numpy as np
 import pytest
@@ -10,7 +11,14 @@ import thali._worths.people.moves as moves
 from thali._worths.people.chain import PeopleChain
 
 CASES = {
-    "pairs with ties": {"rule": "order", "set_size": 2, "has_ties": True, "lapse": 0.05, "q": 1, "n_directions": 2},
+    "pairs with ties": {
+        "rule": "order",
+        "set_size": 2,
+        "has_ties": True,
+        "lapse": 0.05,
+        "q": 1,
+        "n_directions": 2,
+    },
     "rankings": {"rule": "order", "set_size": 3, "depth": 2, "q": 2, "n_directions": 1},
     "best and worst": {"rule": "reversed", "set_size": 4, "lapse": 0.05, "q": 0, "n_directions": 0},
 }
@@ -18,7 +26,8 @@ CASES = {
 
 @pytest.fixture(params=CASES)
 def problem(request):
-    """Answers of three people who have not seen all options, variables, and a chain whose state they are."""
+    """Answers of three people who have not seen all options, variables, and a chain whose state
+    they are."""
     settings, rng = dict(CASES[request.param]), np.random.default_rng(1)
     n_directions = settings.pop("n_directions")
     study = build_study(rng, n_people=3, n_options=6, n_sets=2, **settings)
@@ -38,7 +47,9 @@ def evaluate_likelihood(table, state):
 
 def log_joint(study, variables, **settings):
     """Return the naive log joint density."""
-    return compute_log_joint(list_answers(study), variables, study.x, study.rule, study.lapse, **settings)
+    return compute_log_joint(
+        list_answers(study), variables, study.x, study.rule, study.lapse, **settings
+    )
 
 
 def differentiate(function, place):
@@ -76,14 +87,17 @@ def test_density_of_a_person(problem):
         return log_joint(study, variables._replace(worths=worths), has_directions=False)
 
     one, other = np.random.default_rng(2).normal(size=(2, m))
-    assert compute(one) - compute(other) == pytest.approx(compute_naive(one) - compute_naive(other), abs=1e-10)
+    assert compute(one) - compute(other) == pytest.approx(
+        compute_naive(one) - compute_naive(other), abs=1e-10
+    )
     slope = np.empty(m)
     moves.evaluate(target, one, slope)
     np.testing.assert_allclose(slope, differentiate(compute, one), atol=1e-7)
 
 
 def test_density_of_all_together(problem):
-    """Standardised deviations stay: the density is the joint one times the Jacobian sigma^(number of deviations)."""
+    """Standardised deviations stay: the density is the joint one times the Jacobian sigma^(number
+    of deviations)."""
     study, variables, chain = problem
     table, state = chain.table, chain.state
     off, u, log_likelihood = np.empty(state.u.size), np.empty(state.u.size), np.empty(len(table.x))
@@ -102,7 +116,9 @@ def test_density_of_all_together(problem):
         return log_joint(study, moved) + moves.count_deviations(table) * place[-1]
 
     one, other = 0.7 * rng.normal(size=(2, size + 1))
-    assert compute(one) - compute(other) == pytest.approx(compute_naive(one) - compute_naive(other), abs=1e-9)
+    assert compute(one) - compute(other) == pytest.approx(
+        compute_naive(one) - compute_naive(other), abs=1e-9
+    )
     slope = np.empty(size + 1)
     moves.evaluate(target, one, slope)
     np.testing.assert_allclose(slope, differentiate(compute, one), atol=1e-6)
@@ -123,13 +139,16 @@ def test_density_of_a_walk(problem):
         )
         set_state(chain, moved._replace(s=variables.s))
         evaluate_likelihood(table, state)
-        found.append(moves.joint_log_density(table, state, mean, log_sigma, state.u, state.log_likelihood))
+        found.append(
+            moves.joint_log_density(table, state, mean, log_sigma, state.u, state.log_likelihood)
+        )
         expected.append(log_joint(study, moved))
     assert found[0] - found[1] == pytest.approx(expected[0] - expected[1], abs=1e-9)
 
 
 def test_jacobian_of_a_walk(problem):
-    """People are carried along by a map whose log Jacobian is that of differences, and back by its inverse."""
+    """People are carried along by a map whose log Jacobian is that of differences, and back by its
+    inverse."""
     _, variables, chain = problem
     table, state = chain.table, chain.state
     state.curvature[:] = np.concatenate(

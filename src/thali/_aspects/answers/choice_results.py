@@ -1,4 +1,5 @@
-"""Results of choices: of one population, of people with weights of their own, and of latent classes of people."""
+"""Results of choices: of one population, of people with weights of their own, and of latent classes
+of people."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -71,14 +72,21 @@ class SetResults(DataAnswers):
         """Choices from sets of nobody in particular."""
         posterior, places = self.posterior, np.zeros(0, np.int64)
         sets = posterior.set_start, posterior.fixed["member"].values.copy()
-        empty = Choices._made_of(tuple(posterior.labels), (), *sets, places, places, np.zeros(0), None, None)
+        empty = Choices._made_of(
+            tuple(posterior.labels), (), *sets, places, places, np.zeros(0), None, None
+        )
         return empty.with_answers(posterior.chosen)
 
     def stored(self, counts: np.ndarray) -> DataPart:
-        """Return what a posterior holds of the same questions with these counts, without those that nobody answered."""
+        """Return what a posterior holds of the same questions with these counts, without those that
+        nobody answered."""
         data, given = self.data(), np.flatnonzero(counts)
-        answered = of_choices(data, np.full(given.size, -1), *data.places_of(given), times=counts[given])
-        return part_of_data(groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique)
+        answered = of_choices(
+            data, np.full(given.size, -1), *data.places_of(given), times=counts[given]
+        )
+        return part_of_data(
+            groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique
+        )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
@@ -109,10 +117,13 @@ class PairResults(SetResults):
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._comparisons(counts)
-        return part_of_data(groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique)
+        return part_of_data(
+            groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
+        )
 
     def _comparisons(self, counts: np.ndarray) -> PairedComparisons:
-        """Return the comparisons with these counts of each cell (cells, 3), without cells that have none."""
+        """Return the comparisons with these counts of each cell (cells, 3), without cells that have
+        none."""
         cells, kept = cells_of(self.posterior), counts.sum(axis=1) > 0.0
         compared, pair = np.unique(cells["pair"][kept], return_inverse=True)
         first, second = (side[compared] for side in self.posterior.pairs)
@@ -120,7 +131,9 @@ class PairResults(SetResults):
         covariates = None
         if names := tuple(self.posterior.covariates):
             options = np.zeros((self.posterior.n_options, len(names)))
-            covariates = PairCovariates._made_of(names, pair, cells["x"][kept], options, wins, losses, tied, None)
+            covariates = PairCovariates._made_of(
+                names, pair, cells["x"][kept], options, wins, losses, tied, None
+            )
         sums = [np.bincount(pair, each, len(compared)) for each in (wins, losses, tied)]
         labels = tuple(self.posterior.labels)
         return PairedComparisons._made_of(labels, first, second, *sums, None, None, covariates)
@@ -137,7 +150,9 @@ class ChooserResults(PersonResults):
 
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
         """The ranks by the common weights."""
-        return tabulate_ranks(flat(self.posterior.common_worth), self.posterior.labels, every_rank, ci)
+        return tabulate_ranks(
+            flat(self.posterior.common_worth), self.posterior.labels, every_rank, ci
+        )
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_of_population(self.posterior, sets, return_se, covariates)
@@ -147,7 +162,8 @@ class ChooserResults(PersonResults):
 
 
 class LatentClassResults(DataAnswers):
-    """Answers of people of kinds that nobody knows: what is of a new person, and checks of all people."""
+    """Answers of people of kinds that nobody knows: what is of a new person, and checks of all
+    people."""
 
     def _own_quantities(self) -> Quantities:
         posterior = self.posterior
@@ -158,7 +174,8 @@ class LatentClassResults(DataAnswers):
 
     @cached_property
     def classes(self) -> Posterior:
-        """The posterior of the classes as that of groups, each with the data of its likely members."""
+        """The posterior of the classes as that of groups, each with the data of its likely
+        members."""
         posterior, alike = self.posterior, self.alike
         asked = alike.data().questions(posterior.has_ties)
         person, answer, times = answers_of_people(posterior)
@@ -178,7 +195,9 @@ class LatentClassResults(DataAnswers):
     def data(self) -> Any:
         return self.alike.data()
 
-    def respondents(self, data: Any, asked: Questions, draws: np.ndarray, ties: bool) -> list[AlikeRespondents]:
+    def respondents(
+        self, data: Any, asked: Questions, draws: np.ndarray, ties: bool
+    ) -> list[AlikeRespondents]:
         """The members of each latent class, who change from draw to draw."""
         stored = data.questions(self.posterior.has_ties)
         (person, answer, times) = answers_of_people(self.posterior)
@@ -196,8 +215,13 @@ class LatentClassResults(DataAnswers):
             return times_asked
 
         groups = GroupResults(classes)
-        each = [groups.of_group(name).answer_probabilities(data, draws, ties) for name in classes.groups]
-        return [AlikeRespondents(probabilities, times_of(number)) for number, probabilities in enumerate(each)]
+        each = [
+            groups.of_group(name).answer_probabilities(data, draws, ties) for name in classes.groups
+        ]
+        return [
+            AlikeRespondents(probabilities, times_of(number))
+            for number, probabilities in enumerate(each)
+        ]
 
     def judged_besides(self) -> Quantities:
         return GroupResults(self.classes).judged_besides()
@@ -212,6 +236,10 @@ class LatentClassResults(DataAnswers):
         return log_predictive_of_kinds(self.posterior, self.classes, choices)
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
+        self,
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+        ci: float,
     ) -> "pandas.DataFrame":
         return group_features_table(self.classes, min_probability, similar, ci)

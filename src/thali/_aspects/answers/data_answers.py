@@ -1,4 +1,5 @@
-"""Results of a posterior that depend on its data or its population: what all have, and those of groups and people.
+"""Results of a posterior that depend on its data or its population: what all have, and those of
+groups and people.
 
 What depends on the kind of data stands in a file of its own; `registry` has the table of all.
 """
@@ -11,7 +12,12 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
+from thali._model.answer_checks import (
+    AlikeRespondents,
+    check_answers,
+    predict_answers,
+    refuse_weights,
+)
 from thali._model.predictive_check import spaced_draws
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
@@ -33,12 +39,14 @@ if TYPE_CHECKING:
     import pandas
 
 _TEMPERED_LATER = (
-    " Without tempering the chains stayed in different sets of features, so they were restarted with tempering."
+    " Without tempering the chains stayed in different sets of features, so they were"
+    " restarted with tempering."
 )
 
 
 class DataAnswers:
-    """Answers of a posterior of one kind of data; what a kind of data has no answer for is refused."""
+    """Answers of a posterior of one kind of data; what a kind of data has no answer for is
+    refused."""
 
     _each_is: Any = None  # what a part of several is called
 
@@ -65,7 +73,8 @@ class DataAnswers:
         return self.judged_owners()
 
     def judged_owners(self) -> Quantities:
-        """What of it says who owns which features, which all groups or kinds of people have in common."""
+        """What of it says who owns which features, which all groups or kinds of people have in
+        common."""
         return {}
 
     def judges(self, name: str) -> bool:
@@ -76,7 +85,9 @@ class DataAnswers:
         """What helps chains that disagree."""
         attributes = self.posterior.attributes
         advice = self.remedies()
-        return advice._replace(note=(_TEMPERED_LATER,)) if attributes.get(TEMPERED_LATER) else advice
+        return (
+            advice._replace(note=(_TEMPERED_LATER,)) if attributes.get(TEMPERED_LATER) else advice
+        )
 
     def remedies(self) -> Advice:
         """Remedies of chains that disagree, for this kind of data."""
@@ -88,7 +99,9 @@ class DataAnswers:
         asked = data.questions(ties)
         refuse_weights(asked)
         draws = spaced_draws(self.posterior.n_draws, len(asked.counts))
-        return check_answers(asked, self.respondents(data, asked, draws, ties), len(draws), random_seed, ci)
+        return check_answers(
+            asked, self.respondents(data, asked, draws, ties), len(draws), random_seed, ci
+        )
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The proportions that were observed, and what the model says of them."""
@@ -96,9 +109,13 @@ class DataAnswers:
         asked = data.questions(False)
         return predict_answers(asked, self.respondents(data, asked, draws, False), len(draws), ci)
 
-    def respondents(self, data: Any, asked: Questions, draws: np.ndarray, ties: bool) -> list[AlikeRespondents]:
+    def respondents(
+        self, data: Any, asked: Questions, draws: np.ndarray, ties: bool
+    ) -> list[AlikeRespondents]:
         """Those who answered, by some draws, as respondents who are alike."""
-        return [AlikeRespondents.answering(self.answer_probabilities(data, draws, ties), asked.times)]
+        return [
+            AlikeRespondents.answering(self.answer_probabilities(data, draws, ties), asked.times)
+        ]
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         """The probabilities of the answers to questions of these data, by some draws."""
@@ -121,17 +138,27 @@ class DataAnswers:
         raise not_of_choices(self.posterior, "predict_left_out")
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
+        self,
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+        ci: float,
     ) -> "pandas.DataFrame":
-        """The features that are probable, with their weights; with `similar` those that `matched` finds."""
+        """The features that are probable, with their weights; with `similar` those that `matched`
+        finds."""
         if similar is None:
-            return add_convergence(features_table(self.posterior, min_probability, ci), self.posterior)
+            return add_convergence(
+                features_table(self.posterior, min_probability, ci), self.posterior
+            )
         return matched_table(self.posterior, matched(similar, min_probability), ci)
 
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
-        """The rank of each option by utility, 1 the highest, with the probability of the first, or all."""
+        """The rank of each option by utility, 1 the highest, with the probability of the first, or
+        all."""
         posterior = of_choices(self.posterior, "ranks")
-        return tabulate_ranks(utility_draws(columns_of(posterior)), posterior.labels, every_rank, ci)
+        return tabulate_ranks(
+            utility_draws(columns_of(posterior)), posterior.labels, every_rank, ci
+        )
 
     def data(self) -> Any:
         """What the model was fitted to, as far as the posterior holds it."""
@@ -169,7 +196,9 @@ class GroupResults(DataAnswers):
         return self.of_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
-        return quantities.of_groups(self.posterior, {name: one.quantities() for name, one in self._each().items()})
+        return quantities.of_groups(
+            self.posterior, {name: one.quantities() for name, one in self._each().items()}
+        )
 
     def judged_besides(self) -> Quantities:
         return self._first().judged_owners()
@@ -185,7 +214,11 @@ class GroupResults(DataAnswers):
         return group_check_table(tables, self._each_is)
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
+        self,
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+        ci: float,
     ) -> "pandas.DataFrame":
         return group_features_table(self.posterior, min_probability, similar, ci)
 
@@ -194,7 +227,8 @@ class GroupResults(DataAnswers):
 
 
 class PersonResults(GroupResults):
-    """People of whom everybody has weights of their own about common ones: what is of a new person."""
+    """People of whom everybody has weights of their own about common ones: what is of a new
+    person."""
 
     _each_is = "respondent"
 
@@ -202,7 +236,13 @@ class PersonResults(GroupResults):
         return quantities.of_everybody(self.posterior, self._first().quantities())
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
+        self,
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+        ci: float,
     ) -> "pandas.DataFrame":
         common = self.posterior.of_common()
-        return answers_of(common).features(min_probability, similar, partial(matched_features, common), ci)
+        return answers_of(common).features(
+            min_probability, similar, partial(matched_features, common), ci
+        )

@@ -1,4 +1,5 @@
-"""The four estimators of additive clustering: one set of features with weights, or the expectation over all of them."""
+"""The four estimators of additive clustering: one set of features with weights, or the expectation
+over all of them."""
 
 import textwrap
 import warnings
@@ -20,7 +21,8 @@ from .set_search import FeatureSearchProblem, FeatureSets, feature_sets, log_fea
 if TYPE_CHECKING:
     import pandas
 
-# Up to this many characters for all labels together a row of the printed table has a place for every object.
+# Up to this many characters for all labels together a row of the printed table has a place for
+# every object.
 WIDEST_ROW = 60
 
 
@@ -33,10 +35,11 @@ class Estimate(Described):
     kind : str
         As `estimate` was asked for it.
     features : pandas.DataFrame
-        One row a set of owners, the most probable or the heaviest first: `members` (tuple of labels), `probability`
-        (of the expectation only: that a draw has it), `weight` (similarity units; of the expectation the mean over the
-        draws that have it), `gain` (natural logarithm of the factor by which the feature, its weight integrated out,
-        raises the likelihood, the rest of the estimate held fixed). The expectation has more features than are listed.
+        One row a set of owners, the most probable or the heaviest first: `members` (tuple of
+        labels), `probability` (of the expectation only: that a draw has it), `weight` (similarity
+        units; of the expectation the mean over the draws that have it), `gain` (natural logarithm
+        of the factor by which the feature, its weight integrated out, raises the likelihood, the
+        rest of the estimate held fixed). The expectation has more features than are listed.
     weights : ndarray
         Those of `features`.
     constant : float
@@ -44,10 +47,11 @@ class Estimate(Described):
     similarity : pandas.DataFrame, objects by objects
         The similarities that the estimate gives, the constant included; NaN on the diagonal.
     sigma : float
-        Standard deviation of a similarity (of one judgement, see `Similarities`) at which weights and gains were
-        computed.
+        Standard deviation of a similarity (of one judgement, see `Similarities`) at which weights
+        and gains were computed.
     log_joint : float
-        log p(F, w, S) of features, weights and data; NaN for the expectation, which is no single set of features.
+        log p(F, w, S) of features, weights and data; NaN for the expectation, which is no single
+        set of features.
     observed : ndarray, objects by objects
         The data; NaN where they are not measured.
 
@@ -77,12 +81,14 @@ class Estimate(Described):
         Parameters
         ----------
         target : Similarities, data frame or array (n, n), optional
-            Others than the data, of the same objects; NaN where not measured, the diagonal is not read.
+            Others than the data, of the same objects; NaN where not measured, the diagonal is not
+            read.
 
         Returns
         -------
         float
-            At most 1; below 0 for an estimate that is worse than the mean; NaN where all similarities are equal.
+            At most 1; below 0 for an estimate that is worse than the mean; NaN where all
+            similarities are equal.
 
         Raises
         ------
@@ -113,7 +119,9 @@ class Estimate(Described):
     def __str__(self) -> str:
         lines = [*_table(self), _share(self)]
         if self.learned_sigma and self.kind != "expectation":
-            lines.append(f"at sigma = {self.sigma:.3g} (square root of the posterior mean of sigma²)")
+            lines.append(
+                f"at sigma = {self.sigma:.3g} (square root of the posterior mean of sigma²)"
+            )
         return "\n".join(lines)
 
 
@@ -133,9 +141,13 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
     try:
         matrix = np.array(target, float)
     except (TypeError, ValueError) as error:
-        raise ArgumentError("`target` must contain numbers, or NaN for pairs that were not measured.") from error
+        raise ArgumentError(
+            "`target` must contain numbers, or NaN for pairs that were not measured."
+        ) from error
     if matrix.shape != (n, n):
-        raise ArgumentError(f"`target` must be {n} by {n}, because there are {n} objects; got shape {matrix.shape}.")
+        raise ArgumentError(
+            f"`target` must be {n} by {n}, because there are {n} objects; got shape {matrix.shape}."
+        )
     np.fill_diagonal(matrix, np.nan)
     if not np.allclose(matrix, matrix.T, equal_nan=True):
         raise ArgumentError("`target` must be a symmetric matrix; average its two triangles.")
@@ -145,7 +157,8 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
 def _same_labels(given: Any, labels: Any) -> Any:
     if sorted(map(str, given)) != sorted(map(str, labels)):
         raise ArgumentError(
-            f"`target` must contain the objects {shorten(list(labels), 99)}; got {shorten(list(given), 99)}."
+            f"`target` must contain the objects {shorten(list(labels), 99)}; got"
+            f" {shorten(list(given), 99)}."
         )
     return given
 
@@ -166,18 +179,29 @@ def _table(estimate: Estimate) -> list[str]:
     heads = ["PROB."] * ("probability" in table) + ["WEIGHT"]
     largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
     places = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
-    left = [_placed(members, labels) for members in table["members"]] if _fits(labels) else _listed(table["members"])
+    left = (
+        [_placed(members, labels) for members in table["members"]]
+        if _fits(labels)
+        else _listed(table["members"])
+    )
     figures = [[f"{weight:.{places}f}"] for weight in estimate.weights]
     if "probability" in table:
-        figures = [[f"{p:.2f}", *rest] for p, rest in zip(table["probability"], figures, strict=True)]
+        figures = [
+            [f"{p:.2f}", *rest] for p, rest in zip(table["probability"], figures, strict=True)
+        ]
     if estimate.has_constant:
         left.append(["additive constant"])
         figures.append(["1.00"] * (len(heads) - 1) + [f"{estimate.constant:.{places}f}"])
     wide = max((display_width(line) for row in left for line in row), default=7)
-    widths = [max(len(head), *(len(row[number]) for row in figures), 0) for number, head in enumerate(heads)]
+    widths = [
+        max(len(head), *(len(row[number]) for row in figures), 0)
+        for number, head in enumerate(heads)
+    ]
     lines = []
     for row, numbers in zip([["FEATURE"], *left], [heads, *figures], strict=True):
-        last = "".join(number.rjust(width + 2) for number, width in zip(numbers, widths, strict=True))
+        last = "".join(
+            number.rjust(width + 2) for number, width in zip(numbers, widths, strict=True)
+        )
         lines += [*row[:-1], row[-1] + " " * (wide - display_width(row[-1])) + last]
     return lines
 
@@ -189,23 +213,32 @@ def _fits(labels: list[str]) -> bool:
 def _placed(members: Any, labels: list[str]) -> list[str]:
     """Each member in the place of its object, as in Table 1 of the paper."""
     inside = {one_line(str(member)) for member in members}
-    return [" ".join(label if label in inside else " " * display_width(label) for label in labels).rstrip()]
+    return [
+        " ".join(
+            label if label in inside else " " * display_width(label) for label in labels
+        ).rstrip()
+    ]
 
 
 def _listed(features: Any) -> list[list[str]]:
-    return [textwrap.wrap(", ".join(one_line(str(member)) for member in members), WIDEST_ROW) for members in features]
+    return [
+        textwrap.wrap(", ".join(one_line(str(member)) for member in members), WIDEST_ROW)
+        for members in features
+    ]
 
 
-# The four estimators of additive clustering: one set of features with weights, or the expectation over all of them ----
+# The four estimators of additive clustering: one set of features with weights, or the expectation
+# over all of them
 #
-# Features that fewer than two objects own explain no similarity and are left out. Copies of a feature are one row,
-# their weights added up. Where the standard deviation of a similarity or alpha was learned, a most probable set is
-# sought at the posterior mean of its square and of alpha; weights and features are then those most probable at these
-# values.
+# Features that fewer than two objects own explain no similarity and are left out. Copies of a
+# feature are one row, their weights added up. Where the standard deviation of a similarity or alpha
+# was learned, a most probable set is sought at the posterior mean of its square and of alpha;
+# weights and features are then those most probable at these values.
 
 
 KINDS = ("expectation", "map-features", "conditional-map", "joint-map")
-# The expectation lists the features as probable as this, and the ten most probable whatever they are.
+# The expectation lists the features as probable as this, and the ten most probable whatever they
+# are.
 MIN_PROBABILITY = 0.25
 MIN_LISTED = 10
 
@@ -228,7 +261,9 @@ def estimate(
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
     """
     if kind not in KINDS:
-        raise ArgumentError(Argument("kind"), " must be one of ", one_of("kind", KINDS), f"; got {kind!r}.")
+        raise ArgumentError(
+            Argument("kind"), " must be one of ", one_of("kind", KINDS), f"; got {kind!r}."
+        )
     names = tuple(data.labels if labels is None else labels)
     sets = feature_sets(columns, len(names))
     draws, sigma = columns.n_draws, np.asarray(sigma, float)
@@ -260,7 +295,9 @@ def estimate(
     return _made(kind, table, best.constant, similarity, problem, names, learned, best.log_joint)
 
 
-def _expectation(sets: FeatureSets, problem: FeatureSearchProblem, names: tuple[str, ...], learned: bool) -> Estimate:
+def _expectation(
+    sets: FeatureSets, problem: FeatureSearchProblem, names: tuple[str, ...], learned: bool
+) -> Estimate:
     draws, count = len(sets.of_draw), len(sets.patterns)
     # one entry a pattern and draw in which it occurs
     present = np.bincount(np.unique(sets.pattern * draws + sets.draw) // draws, minlength=count)
@@ -286,14 +323,20 @@ def _similarity(owners: np.ndarray, weights: np.ndarray, constant: float) -> np.
 
 
 def _gains(
-    owners: np.ndarray, added: np.ndarray, copies: Any, similarity: np.ndarray, problem: FeatureSearchProblem
+    owners: np.ndarray,
+    added: np.ndarray,
+    copies: Any,
+    similarity: np.ndarray,
+    problem: FeatureSearchProblem,
 ) -> np.ndarray:
     """What each feature explains; `added` is what it adds to the similarity of two owners."""
     inside = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
     number = inside @ problem.judgements
     unexplained = problem.judgements * (problem.values - similarity[problem.first, problem.second])
     left = inside @ unexplained + number * added
-    return log_feature_gain(number, left, problem.sigma2, problem.shape * np.asarray(copies), problem.rate)
+    return log_feature_gain(
+        number, left, problem.sigma2, problem.shape * np.asarray(copies), problem.rate
+    )
 
 
 def _members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -301,14 +344,16 @@ def _members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]
 
 
 def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
-    """A feature of weight 0 that all own multiplies the joint density by its prior odds times the density at 0."""
+    """A feature of weight 0 that all own multiplies the joint density by its prior odds times the
+    density at 0."""
     nothing, one = (problem.log_prior(np.ones((problem.n, number))) for number in (0, 1))
     factor = np.exp(one - nothing) * problem.rate if np.isfinite(nothing) else 0.0
     if problem.shape == 1.0 and factor > 1.0:
         warn(
             EstimateWarning(
-                f"The joint maximum is ill-posed: a feature with weight 0 multiplies the density by {factor:.3g}"
-                " (alpha * rate / n for the Indian buffet), so some estimated features may be empty; use ",
+                "The joint maximum is ill-posed: a feature with weight 0 multiplies the density"
+                f" by {factor:.3g} (alpha * rate / n for the Indian buffet), so some estimated"
+                " features may be empty; use ",
                 Value("kind", "map-features"),
                 " or ",
                 Value("kind", "expectation"),
@@ -318,12 +363,21 @@ def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
 
 
 def _made(
-    kind: Any, table: Any, constant: Any, similarity: Any, problem: Any, names: Any, learned: Any, log_joint: Any
+    kind: Any,
+    table: Any,
+    constant: Any,
+    similarity: Any,
+    problem: Any,
+    names: Any,
+    learned: Any,
+    log_joint: Any,
 ) -> Estimate:
     import pandas as pd
 
     observed = np.full((problem.n, problem.n), np.nan)
-    observed[problem.first, problem.second] = observed[problem.second, problem.first] = problem.values
+    observed[problem.first, problem.second] = observed[problem.second, problem.first] = (
+        problem.values
+    )
     np.fill_diagonal(similarity, np.nan)
     labels = pd.Index(names, name="object")
     return Estimate(

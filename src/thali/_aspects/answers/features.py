@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-def features_table(posterior: Posterior, min_probability: float, ci: float = INTERVAL) -> "pandas.DataFrame":
-    """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
+def features_table(
+    posterior: Posterior, min_probability: float, ci: float = INTERVAL
+) -> "pandas.DataFrame":
+    """The sets of options that own a feature together, the most probable first, those that choices
+    do not show last."""
 
     from thali._tables import Table
 
@@ -39,13 +42,17 @@ def features_table(posterior: Posterior, min_probability: float, ci: float = INT
     silent = posterior.is_silent(np.array([len(pattern) for pattern in patterns], int))
     if not posterior.facts.says_silent:
         probable = probable[~silent[probable]]
-    for number in sorted(probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())):
+    for number in sorted(
+        probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())
+    ):
         weights = weight[ends[number] - present[number] : ends[number]]
         rows.append(
             {
                 "members": tuple(labels[option] for option in patterns[number]),
                 "weight": weights.mean(),
-                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)),
+                **dict(
+                    zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)
+                ),
                 "copies": copies[number] / columns.n_draws,
                 "probability": present[number] / columns.n_draws,
             }
@@ -56,7 +63,8 @@ def features_table(posterior: Posterior, min_probability: float, ci: float = INT
 
 
 def owners_drawn(posterior: Posterior) -> dict[str, Any]:
-    """What a picture of features needs besides: labels, what each has alone and whether data show it, a word."""
+    """What a picture of features needs besides: labels, what each has alone and whether data show
+    it, a word."""
     own = posterior.unique.mean(axis=(0, 1)).tolist() if posterior.has_unique else None
     return {
         "labels": posterior.labels,
@@ -67,8 +75,13 @@ def owners_drawn(posterior: Posterior) -> dict[str, Any]:
 
 
 def without_idle_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """The table without the columns of weights where a likelihood of the user's own ignores them."""
-    return table if posterior.sees_weights else table.drop(columns=["weight", "weight_low", "weight_high"])
+    """The table without the columns of weights where a likelihood of the user's own ignores
+    them."""
+    return (
+        table
+        if posterior.sees_weights
+        else table.drop(columns=["weight", "weight_low", "weight_high"])
+    )
 
 
 def checked_probability(min_probability: float) -> float:
@@ -99,14 +112,16 @@ def distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarr
     owners = columns.owners.astype(np.int32)
     bounds = columns.first_owner.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
-    numbers = np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes))
+    numbers = np.fromiter(
+        (number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes)
+    )
     return [np.frombuffer(key, np.int32) for key in number_of], numbers
 
 
-# Which draws have which feature, and how well the chains agree on it --------------------------------------------------
+# Which draws have which feature, and how well the chains agree on it ------------------------------
 #
-# The log-likelihood and the number of features can look perfect although chains never move between families of
-# features; only the presence of the features shows whether the chains agree.
+# The log-likelihood and the number of features can look perfect although chains never move between
+# families of features; only the presence of the features shows whether the chains agree.
 
 
 MIN_DRAWS = 4  # of a chain, for an R-hat
@@ -131,25 +146,31 @@ def presences(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.nd
 
 
 def presence_of(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
-    """Whether each draw has a feature with exactly these members: bool array (features, chain, draw)."""
+    """Whether each draw has a feature with exactly these members: bool array (features, chain,
+    draw)."""
     place = positions(posterior.labels)
     patterns = [tuple(sorted(place[label] for label in owners)) for owners in members]
     return presences(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """The table of features with the columns of `convergence_of` for each probability, which stays the last column."""
+    """The table of features with the columns of `convergence_of` for each probability, which stays
+    the last column."""
     wider = table.assign(**convergence_of(presence_of(posterior, list(table["members"]))))
-    return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])
+    return wider.reindex(
+        columns=[name for name in wider if name != "probability"] + ["probability"]
+    )
 
 
 def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
-    """Return `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features, chain, draw).
+    """Return `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features,
+    chain, draw).
 
     Where the chains do not agree on all features, each chain's own probability besides.
     """
-    # NaN where all draws have the feature. With a single chain, or fewer draws than R-hat needs, `converged` is
-    # False, but for a single draw, which is the best answer found: there nothing can differ.
+    # NaN where all draws have the feature. With a single chain, or fewer draws than R-hat needs,
+    # `converged` is False, but for a single draw, which is the best answer found: there nothing can
+    # differ.
     from thali._posterior.summary import convergence, mean_errors
 
     draws = present.astype(float)

@@ -1,4 +1,5 @@
-"""Notes on a fit besides the agreement of its chains: a single answer, swaps of temperatures, sigma."""
+"""Notes on a fit besides the agreement of its chains: a single answer, swaps of temperatures,
+sigma."""
 
 import numpy as np
 
@@ -15,12 +16,17 @@ def point_convergence(posterior: Posterior) -> ConvergenceCheck:
     """How many runs found it, and what it is not."""
     restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
     found = f"reached by {reached} of {restarts} annealed runs"
-    more = () if reached > 1 else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
+    more = (
+        ()
+        if reached > 1
+        else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
+    )
     return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},
         Message(
-            f"This is the most probable set of features found ({found}). It is a point estimate without uncertainty",
+            f"This is the most probable set of features found ({found}). It is a point estimate"
+            " without uncertainty",
             *more,
             "; for probabilities, set ",
             Setting("method", "mcmc"),
@@ -29,11 +35,12 @@ def point_convergence(posterior: Posterior) -> ConvergenceCheck:
     )
 
 
-# Rates of swaps between neighbouring temperatures ---------------------------------------------------------------------
+# Rates of swaps between neighbouring temperatures -------------------------------------------------
 
 
 def swap_sentence(posterior: Posterior) -> Message | None:
-    """A sentence about a poor ladder of temperatures and its remedy; None if it is good or there is none."""
+    """A sentence about a poor ladder of temperatures and its remedy; None if it is good or there is
+    none."""
     stats = posterior.stats
     if "swap_rate" not in stats:
         return None
@@ -43,8 +50,9 @@ def swap_sentence(posterior: Posterior) -> Message | None:
     chain, gap = np.unravel_index(np.nanargmin(rates), rates.shape)
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
-        f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in {100 * rates[chain, gap]:.2g} % of attempts "
-        f"(target: at least {percent(LOWEST_RATE)}), so few states from hot replicas reach temperature 1; increase ",
+        f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in"
+        f" {100 * rates[chain, gap]:.2g} % of attempts (target: at least {percent(LOWEST_RATE)}),"
+        " so few states from hot replicas reach temperature 1; increase ",
         Argument("tune"),
         ", during which temperatures are added, or start with more temperatures (",
         Argument("tempering"),
@@ -52,17 +60,20 @@ def swap_sentence(posterior: Posterior) -> Message | None:
     )
 
 
-# Whether the standard deviation of the similarities makes sense where the user did not give it ------------------------
+# Whether the standard deviation of the similarities makes sense where the user did not give it ----
 
 
 MIN_NOISE, MAX_NOISE = 0.1, 0.7  # of the standard deviation of the similarities
-USUAL = 0.45  # of it, near which similarities left out were predicted best on real data (benchmarks/learned_sigma.py)
+# of it, near which similarities left out were predicted best on real data
+# (benchmarks/learned_sigma.py)
+USUAL = 0.45
 
 
 def noise_sentence(posterior: Posterior, was_chosen: bool) -> Message | None:
-    """A sentence about a sigma, learned or chosen by cross-validation, far from that of usual judgements; else None."""
-    # Few similarities say little about their own precision: noise alone explains them as well, or a feature for
-    # nearly every pair.
+    """A sentence about a sigma, learned or chosen by cross-validation, far from that of usual
+    judgements; else None."""
+    # Few similarities say little about their own precision: noise alone explains them as well, or a
+    # feature for nearly every pair.
     was_learned = posterior.learned_sigma
     if not was_learned and not was_chosen:
         return None
@@ -75,15 +86,18 @@ def noise_sentence(posterior: Posterior, was_chosen: bool) -> Message | None:
         return None
     judged = " (given the numbers of judgements)" if (judgements != 1).any() else ""
     how = "estimated" if was_learned else "cross-validated"
-    size = f"The {how} sigma, {found:.2g}, is {100 * share:.3g} % of the standard deviation of the similarities{judged}"
+    size = (
+        f"The {how} sigma, {found:.2g}, is {100 * share:.3g} % of the standard deviation of the"
+        f" similarities{judged}"
+    )
     if share > MAX_NOISE:
         return Message(
-            f"{size}. The features explain little. Set sigma if you know it, or a weight_prior whose mean matches the"
-            " scale of the similarities."
+            f"{size}. The features explain little. Set sigma if you know it, or a weight_prior"
+            " whose mean matches the scale of the similarities."
         )
     return Message(
-        f"{size}. The features also fit noise, because so few judgements contain little information on their precision."
-        " Set sigma if you know it, or try ",
+        f"{size}. The features also fit noise, because so few judgements contain little"
+        " information on their precision. Set sigma if you know it, or try ",
         Setting("sigma", float(f"{USUAL * spread / of_typical:.2g}")),
         ", which usually predicts held-out similarities best.",
     )

@@ -1,8 +1,9 @@
-"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and their tables.
+"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and their
+tables.
 
-The tree has what that of one group has, with the mean of the weights over groups, and besides by group the weights and
-what follows from them. Weights of choices, of which only ratios count, are shares of the group's total.
-"""
+The tree has what that of one group has, with the mean of the weights over groups, and besides by
+group the weights and what follows from them. Weights of choices, of which only ratios count, are
+shares of the group's total."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the unique aspect of an option, in each group",
-    "common_weights": "common weight of a feature, around which individual weights vary; padded with 0",
-    "kappa": "similarity of the groups: weights are Gamma(kappa, kappa / v) around the common weight v",
+    "common_weights": "common weight of a feature, around which individual weights vary; padded"
+    " with 0",
+    "kappa": "similarity of the groups: weights are Gamma(kappa, kappa / v) around the common"
+    " weight v",
     "weights": "weight of a feature, mean over groups; padded with 0",
-    "unique_weights": "weight of the unique aspect of an option, mean over groups; 0 without unique aspects",
+    "unique_weights": "weight of the unique aspect of an option, mean over groups; 0 without unique"
+    " aspects",
 }
 
 
@@ -55,9 +59,8 @@ def group_posterior(
 ) -> Posterior:
     """The posterior of the draws of all chains; chains of different lengths are cut to a rectangle.
 
-    Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of all together, and no
-    log-likelihoods of each answer and draw where these are too many.
-    """
+    Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of
+    all together, and no log-likelihoods of each answer and draw where these are too many."""
 
     kept = kept_draws(chains)
     shape, by_group = kept.shape, columns_of_groups(kept, range(len(groups)))
@@ -73,7 +76,9 @@ def group_posterior(
         for name, values in own.items():
             extra[name].append(values)
         flat = {name: values.ravel() for name, values in own.items()}
-        parts.append(_kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people))
+        parts.append(
+            _kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people)
+        )
     by_group = comparable_weights(by_group, parts, extra)
     middle = mean_over(by_group)
     variables = {
@@ -90,15 +95,21 @@ def group_posterior(
     rows = set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
         each = [part.variables[name][1] for part in parts if name in part.variables]
-        if len(dims) == 2 or name in parts[0].common:  # of the owners, or a parameter, which all groups share
+        # of the owners, or a parameter, which all groups share
+        if len(dims) == 2 or name in parts[0].common:
             variables[name] = dims, values
         elif rows & set(dims) and len(each) == len(parts):
             variables[name] = dims, np.concatenate(each, axis=2)
         elif not rows & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
     if persons and FACTS[parts[0].kind].of_several:
-        common = _common_columns(columns_of_group(kept, len(groups)), [part.scale for part in parts])
-        variables["common_weights"] = ("chain", "draw", "feature"), _padded_weights([common], shape)[:, :, 0]
+        common = _common_columns(
+            columns_of_group(kept, len(groups)), [part.scale for part in parts]
+        )
+        variables["common_weights"] = (
+            ("chain", "draw", "feature"),
+            _padded_weights([common], shape)[:, :, 0],
+        )
     stored = {dim for dims, _ in variables.values() for dim in dims}
     coordinates = _coordinates(parts, stored)
     if likelihood.unique:
@@ -117,9 +128,14 @@ def group_posterior(
 
 
 def unique_variables(
-    middle: FeatureColumns, each: Sequence[FeatureColumns], shape: tuple[int, int], dim: str, name: str
+    middle: FeatureColumns,
+    each: Sequence[FeatureColumns],
+    shape: tuple[int, int],
+    dim: str,
+    name: str,
 ) -> dict[str, Any]:
-    """Return the variables of the weights of unique aspects: their mean, and those of each group or class."""
+    """Return the variables of the weights of unique aspects: their mean, and those of each group or
+    class."""
     of_each = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
     mean = middle.unique_weights.reshape(*shape, -1)
     return {
@@ -173,8 +189,8 @@ def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[FeatureCol
 def comparable_weights(
     by_group: list[FeatureColumns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
 ) -> list[FeatureColumns]:
-    """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
-    in `extra` change with them."""
+    """The columns of groups with weights that can be compared: shares, where only ratios of them
+    count; the parameters in `extra` change with them."""
     if not FACTS[parts[0].kind].of_several:
         return list(map(_as_shares, by_group))
     found = list(by_group)
@@ -187,7 +203,8 @@ def comparable_weights(
 
 
 def _common_columns(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
-    """The columns with what everybody's weights vary about, over the mean of their scales where only ratios count."""
+    """The columns with what everybody's weights vary about, over the mean of their scales where
+    only ratios count."""
     if scales[0] is None:
         return columns
     return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
@@ -196,13 +213,15 @@ def _common_columns(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureCo
 def mean_over(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
     """The columns with the mean weights of groups or kinds."""
     weights, unique = (
-        np.mean([getattr(columns, name) for columns in by_group], axis=0) for name in ("weights", "unique_weights")
+        np.mean([getattr(columns, name) for columns in by_group], axis=0)
+        for name in ("weights", "unique_weights")
     )
     return replace(by_group[0], weights=weights, unique_weights=unique)
 
 
 def _as_shares(columns: FeatureColumns) -> FeatureColumns:
-    """Weights over the sum of all that choices depend on: features of all options are not counted."""
+    """Weights over the sum of all that choices depend on: features of all options are not
+    counted."""
     seen = columns.weights * (columns.sizes < columns.n_options)
     total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
     total = np.where(total > 0.0, total, 1.0)
@@ -225,7 +244,8 @@ def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
 
 
 def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
-    """The coordinates of the variables of all groups; along data one group after the other, with its number."""
+    """The coordinates of the variables of all groups; along data one group after the other, with
+    its number."""
     rows, found = set(parts[0].rows), {}
     for name, value in parts[0].coordinates.items():
         dim, _ = _placed(name, value)
@@ -235,12 +255,16 @@ def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
         elif of_rows in stored:
             each = [_placed(name, part.coordinates[name])[1] for part in parts]
             found[name] = dim, np.concatenate(each)
-            found[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), [len(values) for values in each])
+            found[f"{dim}_group"] = (
+                dim,
+                np.repeat(np.arange(len(parts)), [len(values) for values in each]),
+            )
     return found
 
 
 def joined_parts(parts: Sequence[Any], what: str, axis: int, coordinates: Any) -> "xarray.Dataset":
-    """What all groups' parts hold: of rows one group after the other, of the rest by group where they differ."""
+    """What all groups' parts hold: of rows one group after the other, of the rest by group where
+    they differ."""
     import xarray as xr
 
     each, of_rows = [getattr(part, what) for part in parts], set(parts[0].rows)
@@ -276,22 +300,25 @@ def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
     return (), value
 
 
-# Tables of groups of people: features with a weight in each -----------------------------------------------------------
+# Tables of groups of people: features with a weight in each ---------------------------------------
 
 
 MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
-def group_features_table(posterior: Posterior, min_probability: float, similar: Any, ci: float) -> "pandas.DataFrame":
-    """The features with a weight in each group, and for every two of up to four groups which weighs more."""
+def group_features_table(
+    posterior: Posterior, min_probability: float, similar: Any, ci: float
+) -> "pandas.DataFrame":
+    """The features with a weight in each group, and for every two of up to four groups which weighs
+    more."""
     from thali._tables import Table
 
     checked_probability(min_probability)
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
-            " requires a single group of respondents; use the model of one group with of_group(name), or of one latent"
-            " class with of_class(1).",
+            " requires a single group of respondents; use the model of one group with"
+            " of_group(name), or of one latent class with of_class(1).",
         )
     names, one = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(one, min_probability)
@@ -304,11 +331,17 @@ def group_features_table(posterior: Posterior, min_probability: float, similar: 
         there = weights[:, present]
         for name, values in zip(names, there, strict=True):
             low, high = np.quantile(values, tails_of(ci))
-            row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
+            row |= {
+                f"weight[{name}]": values.mean(),
+                f"weight_low[{name}]": low,
+                f"weight_high[{name}]": high,
+            }
         row |= {column: float(np.mean(there[a] > there[b])) for column, (a, b) in compared.items()}
         rows.append(row)
     found = Table(rows, columns=None if rows else ["members"])
-    found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
+    found = found.assign(
+        copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy()
+    )
     found = add_convergence(found, one)
     found.attrs |= {
         "groups": list(names),
@@ -323,7 +356,8 @@ def group_features_table(posterior: Posterior, min_probability: float, similar: 
 def group_weight_draws(
     posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
+    """Of each feature the sum of the weights of its copies (group, draw), and in which draws it
+    is."""
     labels, columns = posterior.labels, columns_of(posterior)
     of_groups = flat(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern = distinct_owners(columns)
@@ -339,11 +373,12 @@ def group_weight_draws(
     return weights, present
 
 
-# The posterior predictive check of several groups of people -----------------------------------------------------------
+# The posterior predictive check of several groups of people ---------------------------------------
 
 
 def group_check_table(tables: "Mapping[str, pandas.DataFrame]", each: str) -> "pandas.DataFrame":
-    """The checks of all groups, the worst first; the p-value is the smallest of a group times their number."""
+    """The checks of all groups, the worst first; the p-value is the smallest of a group times their
+    number."""
     import pandas as pd
 
     from thali._tables import Table

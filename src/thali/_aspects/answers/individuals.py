@@ -26,25 +26,36 @@ MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 
 
 def of_everybody(posterior: Posterior, what: str) -> Posterior:
-    """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
+    """The tree itself; an ArgumentError names what was asked for if people have no weights of their
+    own."""
     if posterior.population != PEOPLE:
         raise no_individuals(what)
     return posterior
 
 
 def no_individuals(what: str) -> ArgumentError:
-    """The error for an answer of individuals, by its name, where respondents have no individual weights."""
+    """The error for an answer of individuals, by its name, where respondents have no individual
+    weights."""
     return ArgumentError(
-        Argument(what), " requires individual weights; refit with ", Setting("people", Individuals()), "."
+        Argument(what),
+        " requires individual weights; refit with ",
+        Setting("people", Individuals()),
+        ".",
     )
 
 
 def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """Of choices everybody's share of each option, of other data the weight of each feature, with intervals."""
+    """Of choices everybody's share of each option, of other data the weight of each feature, with
+    intervals."""
     draws, people = posterior.n_draws, posterior.groups
     if posterior.facts.of_choices:
         return individuals_table(
-            lambda some: shares_of_people(posterior, some), draws, people, posterior.labels, "option", ci
+            lambda some: shares_of_people(posterior, some),
+            draws,
+            people,
+            posterior.labels,
+            "option",
+            ci,
         )
     one = posterior.of_group(people[0])
     found = features_table(one, MIN_PRESENT)["members"].tolist()
@@ -59,7 +70,9 @@ def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     return individuals_table(lambda some: drawn[:, some], draws, people, names, "feature", ci)
 
 
-def shares_of_people(posterior: Posterior, people: slice, draws: np.ndarray | None = None) -> np.ndarray:
+def shares_of_people(
+    posterior: Posterior, people: slice, draws: np.ndarray | None = None
+) -> np.ndarray:
     r"""Each option's share in the utilities of some of the people, (draws, people, options).
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
@@ -72,7 +85,8 @@ def shares_of_people(posterior: Posterior, people: slice, draws: np.ndarray | No
 
 
 def preferences_of_people(posterior: Posterior) -> Preferences:
-    r"""How often everybody prefers each option to another one, all others alike, at evenly spaced draws.
+    r"""How often everybody prefers each option to another one, all others alike, at evenly spaced
+    draws.
 
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
@@ -84,12 +98,17 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
     found = np.empty((len(draws), *own.shape[1:]))
     for draw, (has, shared, unique) in enumerate(zip(features, weights, own, strict=True)):
         beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
-        found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (len(labels) - 1)
+        found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (
+            len(labels) - 1
+        )
     return Preferences(tuple((label,) for label in labels), found, posterior.groups)
 
 
-def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of some people and draws the weights of the features, and those that each option has alone; 0 without any."""
+def weights_of_people(
+    posterior: Posterior, people: slice, draws: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of some people and draws the weights of the features, and those that each option has alone; 0
+    without any."""
     shared, unique = flat(posterior.group_weights)[draws][:, people], posterior.group_unique
     own = np.zeros((*shared.shape[:2], posterior.n_options))
     return shared, own if unique is None else flat(unique)[draws][:, people]

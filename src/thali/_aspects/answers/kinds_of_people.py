@@ -1,4 +1,5 @@
-"""People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and checks."""
+"""People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and
+checks."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 def aligned_members(posterior: Posterior) -> np.ndarray:
     """Of which common kind everybody is, from 0 (draw, person)."""
-    return np.take_along_axis(np.argsort(posterior.class_order, axis=1), posterior.members.astype(int), axis=1)
+    return np.take_along_axis(
+        np.argsort(posterior.class_order, axis=1), posterior.members.astype(int), axis=1
+    )
 
 
 def memberships(posterior: Posterior) -> np.ndarray:
@@ -42,8 +45,11 @@ def answers_of_people(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.
     return *rows, posterior.observed["answers"].values
 
 
-def as_groups(posterior: Posterior, parts: Sequence[DataPart], kept: Sequence[np.ndarray]) -> Posterior:
-    """Return the posterior of the common kinds as groups "1", "2", ..., each with its part of the data.
+def as_groups(
+    posterior: Posterior, parts: Sequence[DataPart], kept: Sequence[np.ndarray]
+) -> Posterior:
+    """Return the posterior of the common kinds as groups "1", "2", ..., each with its part of the
+    data.
 
     `kept`: of each kind the places of sets that its part has.
     """
@@ -51,7 +57,9 @@ def as_groups(posterior: Posterior, parts: Sequence[DataPart], kept: Sequence[np
     drawn, shape = posterior.whole(), posterior.shape
     names = [str(g + 1) for g in range(number)]
     observed = joined_parts(parts, "observed", 0, {})
-    counted = joined_parts(parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names})
+    counted = joined_parts(
+        parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names}
+    )
     fixed = posterior.fixed
     scalars = [name for name in fixed if not fixed[name].dims and name not in ("kinds", POPULATION)]
     counted = counted.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
@@ -63,20 +71,30 @@ def as_groups(posterior: Posterior, parts: Sequence[DataPart], kept: Sequence[np
         drawn = drawn.drop_vars(name)
         if dims[3:] == ("place",):  # the sets of the members of each kind
             drawn = drawn.drop_vars(plain).drop_dims(("place", "place_number"))
-            drawn[plain] = dims[:2] + dims[3:], np.concatenate([values[:, :, g, kept[g]] for g in range(number)], 2)
+            drawn[plain] = (
+                dims[:2] + dims[3:],
+                np.concatenate([values[:, :, g, kept[g]] for g in range(number)], 2),
+            )
             continue
         new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
         drawn[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
-    drawn = drawn.drop_vars(["kind", "n_classes", "respondent", "class_order"]).assign_coords(group=names)
+    drawn = drawn.drop_vars(["kind", "n_classes", "respondent", "class_order"]).assign_coords(
+        group=names
+    )
     if "set_probability" in drawn:
         rows = {name: observed[name].values for name in ("offered", "alternative", "place_group")}
-        labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
+        labels = [
+            f"{one} | {offered}"
+            for one, offered in zip(rows["alternative"], rows["offered"], strict=True)
+        ]
         drawn = drawn.assign_coords(place_group=("place", rows["place_group"]))
         drawn = drawn.assign_coords(place=np.array(labels, dtype=str))
-    return Posterior.of(parted(drawn) | data | {"sample_stats": posterior.stats}, posterior.attributes)
+    return Posterior.of(
+        parted(drawn) | data | {"sample_stats": posterior.stats}, posterior.attributes
+    )
 
 
-# Tables of kinds of people whose members are not known ----------------------------------------------------------------
+# Tables of kinds of people whose members are not known --------------------------------------------
 
 
 def same_class_table(posterior: Posterior) -> "pandas.DataFrame":
@@ -86,7 +104,11 @@ def same_class_table(posterior: Posterior) -> "pandas.DataFrame":
     from thali._tables import Table
 
     people = pd.Index(posterior.respondents, name="respondent")
-    return Table(together(posterior.members, posterior.most_classes), index=people, columns=people.rename("other"))
+    return Table(
+        together(posterior.members, posterior.most_classes),
+        index=people,
+        columns=people.rename("other"),
+    )
 
 
 def sizes_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -95,30 +117,49 @@ def sizes_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
     from thali._tables import Table
 
-    of, number, people = aligned_members(posterior), posterior.most_classes, np.array(posterior.respondents)
+    of, number, people = (
+        aligned_members(posterior),
+        posterior.most_classes,
+        np.array(posterior.respondents),
+    )
     likely = memberships(posterior).argmax(axis=1)
     rows = []
     for g in range(number):
         count = (of == g).sum(axis=1)
-        shares = {"sample": _of_sample(count, len(people), ci), "population": _of_all(count, len(people), number, ci)}
-        row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
-        rows.append(row | {"occupied": float(np.mean(count > 0)), "respondents": tuple(people[likely == g].tolist())})
+        shares = {
+            "sample": _of_sample(count, len(people), ci),
+            "population": _of_all(count, len(people), number, ci),
+        }
+        row = {
+            f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()
+        }
+        rows.append(
+            row
+            | {
+                "occupied": float(np.mean(count > 0)),
+                "respondents": tuple(people[likely == g].tolist()),
+            }
+        )
     table = Table(rows, index=pd.RangeIndex(1, number + 1, name="latent_class"))
     occupied = posterior.n_classes.ravel()
     table.attrs["interval"] = ci
-    table.attrs["n_classes"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
+    table.attrs["n_classes"] = {
+        count: float(np.mean(occupied == count)) for count in range(1, number + 1)
+    }
     return table
 
 
 def _of_sample(count: np.ndarray, people: int, ci: float) -> dict[str, float]:
-    """Mean and interval of the share of those who answered, of whom so many are of a kind in each draw."""
+    """Mean and interval of the share of those who answered, of whom so many are of a kind in each
+    draw."""
     share = count / people
     low, high = np.quantile(share, tails_of(ci))
     return {"share": float(share.mean()), "share_low": float(low), "share_high": float(high)}
 
 
 def _of_all(count: np.ndarray, people: int, kinds: int, ci: float) -> dict[str, float]:
-    """Mean and interval of the share of the population: a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g)."""
+    """Mean and interval of the share of the population: a mixture over draws of Beta(1 + n_g, G - 1
+    + N - n_g)."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 
@@ -130,7 +171,9 @@ def _of_all(count: np.ndarray, people: int, kinds: int, ci: float) -> dict[str, 
     for p in tails_of(ci):
         ends = betaincinv(a, b, p)
         low, high = float(ends.min()), float(ends.max())
-        found.append(low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high))
+        found.append(
+            low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high)
+        )
     return {"share": float(weight @ (a / (a + b))), "share_low": found[0], "share_high": found[1]}
 
 
@@ -148,7 +191,8 @@ def assignment_table(posterior: Posterior) -> "pandas.DataFrame":
 
 
 def of_kinds(posterior: Posterior) -> dict[str, np.ndarray]:
-    """Label-free quantities: `kappa`, and of several classes `n_classes`, `class_share[1]`, ..., `class_agreement`."""
+    """Label-free quantities: `kappa`, and of several classes `n_classes`, `class_share[1]`, ...,
+    `class_agreement`."""
     number, shape = posterior.most_classes, posterior.shape
     found = {} if posterior.kappa is None else {"kappa": posterior.kappa}
     if number == 1:
@@ -157,14 +201,19 @@ def of_kinds(posterior: Posterior) -> dict[str, np.ndarray]:
     sizes = -np.sort(-np.stack([(of == g).mean(axis=1) for g in range(number)], axis=1), axis=1)
     found["n_classes"] = posterior.n_classes
     found |= {f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(number)}
-    return found | ({"class_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {})
+    return found | (
+        {"class_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {}
+    )
 
 
-# What a person chooses of whom only the answers of others are known: a mixture over kinds -----------------------------
+# What a person chooses of whom only the answers of others are known: a mixture over kinds ---------
 
 
-def predicted_of_new(posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members.
+def predicted_of_new(
+    posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any
+) -> Any:
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its
+    members.
 
     `classes` is the posterior as groups.
     """
@@ -172,16 +221,25 @@ def predicted_of_new(posterior: Posterior, classes: Posterior, sets: Any, return
     if asked.paired:
         first, second = asked.pairs
         of_outcome = outcomes_of_new(posterior, classes, first, second, lift)
-        return asked.means(of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2]), return_se)
+        return asked.means(
+            of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2]), return_se
+        )
     share = aligned_shares(posterior)
     each = [asked.probabilities(columns_of(classes.of_group(name))) for name in classes.groups]
-    return asked.means(np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0), return_se)
+    return asked.means(
+        np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0), return_se
+    )
 
 
 def outcomes_of_new(
-    posterior: Posterior, classes: Posterior, first: np.ndarray, second: np.ndarray, lift: "Lift | None"
+    posterior: Posterior,
+    classes: Posterior,
+    first: np.ndarray,
+    second: np.ndarray,
+    lift: "Lift | None",
 ) -> np.ndarray:
-    """Probabilities that a new person chooses the first of each pair, neither, and the second, draw by draw."""
+    """Probabilities that a new person chooses the first of each pair, neither, and the second, draw
+    by draw."""
     share, lapse = aligned_shares(posterior), posterior.lapse
     total = np.zeros((len(share), len(first), 3))
     for g, name in enumerate(classes.groups):
@@ -192,11 +250,15 @@ def outcomes_of_new(
     return total
 
 
-def outcomes_table_of_new(posterior: Posterior, classes: Posterior, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+def outcomes_table_of_new(
+    posterior: Posterior, classes: Posterior, pairs: Any, covariates: Any
+) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b of a new person."""
     labels = posterior.labels
     first, second = tied_places(pairs, labels, posterior.tie is not None)
-    draws = outcomes_of_new(posterior, classes, first, second, lift_for(posterior, pairs, covariates))
+    draws = outcomes_of_new(
+        posterior, classes, first, second, lift_for(posterior, pairs, covariates)
+    )
     return table_of_outcomes(labels, first, second, draws.mean(axis=0))
 
 

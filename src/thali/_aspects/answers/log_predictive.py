@@ -29,13 +29,18 @@ def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any)
     """The same of people each of whom is of one of several kinds."""
     from scipy.special import logsumexp
 
-    by_kind = _log_of_people(posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data)
+    by_kind = _log_of_people(
+        posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data
+    )
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
-def _log_of_people(posterior: Posterior, several: list[FeatureColumns], data: Any) -> list[np.ndarray]:
-    """The ln of the probability of everybody's choices draw by draw (draws, people), by each of several columns."""
+def _log_of_people(
+    posterior: Posterior, several: list[FeatureColumns], data: Any
+) -> list[np.ndarray]:
+    """The ln of the probability of everybody's choices draw by draw (draws, people), by each of
+    several columns."""
     which, times = choices_by_person(data)
     places, found = places_of(data, posterior.labels)[0], []
     for columns in several:

@@ -1,4 +1,5 @@
-"""Features of different draws whose owners are nearly the same, taken for one feature; tables of them."""
+"""Features of different draws whose owners are nearly the same, taken for one feature; tables of
+them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,16 +19,17 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Features of different draws whose owners are nearly the same, taken for one feature ----------------------------------
+# Features of different draws whose owners are nearly the same, taken for one feature --------------
 #
-# A feature of many objects seldom has the same owners in two draws, so that sets of owners split its probability into
-# crumbs. Here the features of every draw are assigned to common ones by their weighted Jaccard index
+# A feature of many objects seldom has the same owners in two draws, so that sets of owners split
+# its probability into crumbs. Here the features of every draw are assigned to common ones by their
+# weighted Jaccard index
 #
 #     J(h, p) = sum_i min(h_i, p_i) / sum_i max(h_i, p_i) = h.p / (|h| + |p| - h.p)
 #
-# of owners h (0 or 1) and membership p of the common feature (between 0 and 1), where it is at least `similar`. The
-# first common features are those of a consensus draw; more are taken from what is left over; then memberships and
-# assignments are improved in turn.
+# of owners h (0 or 1) and membership p of the common feature (between 0 and 1), where it is at
+# least `similar`. The first common features are those of a consensus draw; more are taken from what
+# is left over; then memberships and assignments are improved in turn.
 
 
 ROUNDS = 3  # of memberships and assignments
@@ -37,7 +39,8 @@ LEADERS = 200  # patterns that are tried at a time as further features
 
 @dataclass(frozen=True)
 class Matched:
-    """The common features of a posterior, the most probable first; of each its entries, one a draw that has it."""
+    """The common features of a posterior, the most probable first; of each its entries, one a draw
+    that has it."""
 
     membership: np.ndarray  # (features, options) share of its draws in which an option owns it
     feature: np.ndarray  # (entries,) ascending
@@ -48,7 +51,10 @@ class Matched:
 
     def members(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
         """The options that own a feature in at least half of its draws."""
-        return [tuple(labels[i] for i in np.flatnonzero(row >= MEMBER).tolist()) for row in self.membership]
+        return [
+            tuple(labels[i] for i in np.flatnonzero(row >= MEMBER).tolist())
+            for row in self.membership
+        ]
 
     @property
     def present(self) -> np.ndarray:
@@ -69,19 +75,26 @@ class _Entries:
     n_draws: int
 
 
-def match(columns: FeatureColumns, similar: float, min_probability: float, least_owners: int = 1) -> Matched:
-    """The features of `least_owners` or more, matched across draws; those less probable are left out."""
+def match(
+    columns: FeatureColumns, similar: float, min_probability: float, least_owners: int = 1
+) -> Matched:
+    """The features of `least_owners` or more, matched across draws; those less probable are left
+    out."""
     entries = _entries(columns, least_owners)
     n = columns.n_options
     if not len(entries.pattern):
         empty = np.zeros(0)
-        return Matched(np.zeros((0, n)), np.zeros(0, int), np.zeros(0, int), empty, empty, columns.n_draws)
+        return Matched(
+            np.zeros((0, n)), np.zeros(0, int), np.zeros(0, int), empty, empty, columns.n_draws
+        )
     membership = entries.patterns[entries.pattern[entries.draw == _consensus_draw(entries)]]
     feature = np.zeros(0, int)
     for number in range(ROUNDS):
         feature = _assigned(entries, membership, similar)
         if number == 0:
-            membership = np.concatenate([membership, _leaders(entries, feature < 0, similar, min_probability)])
+            membership = np.concatenate(
+                [membership, _leaders(entries, feature < 0, similar, min_probability)]
+            )
             feature = _assigned(entries, membership, similar)
         membership = _memberships(entries, feature, len(membership))
     feature = _assigned(entries, membership, similar)
@@ -96,7 +109,12 @@ def match(columns: FeatureColumns, similar: float, min_probability: float, least
     membership = _memberships(entries, feature, len(kept))
     index = _index(entries.patterns[entries.pattern[order]], membership, feature[order])
     return Matched(
-        membership.astype(float), feature[order], entries.draw[order], entries.weight[order], index, columns.n_draws
+        membership.astype(float),
+        feature[order],
+        entries.draw[order],
+        entries.weight[order],
+        index,
+        columns.n_draws,
     )
 
 
@@ -134,14 +152,16 @@ def _consensus_draw(entries: _Entries) -> int:
     place = np.searchsorted(drawn, entries.draw[chosen])
     owners = entries.patterns[entries.pattern[chosen]]
     starts = np.searchsorted(place, np.arange(len(drawn)))
-    best = np.maximum.reduceat(_jaccard(owners, owners), starts, axis=1)  # of each feature in each draw
+    # of each feature in each draw
+    best = np.maximum.reduceat(_jaccard(owners, owners), starts, axis=1)
     total, size = np.add.reduceat(best, starts, axis=0), np.bincount(place)
     likeness = (total + total.T) / (size[:, None] + size)
     return int(drawn[np.argmax(likeness.sum(1))])
 
 
 def _assigned(entries: _Entries, membership: np.ndarray, similar: float) -> np.ndarray:
-    """The common feature of each entry, -1 if none is similar; within a draw the assignment of the largest sum of J."""
+    """The common feature of each entry, -1 if none is similar; within a draw the assignment of the
+    largest sum of J."""
     from scipy.optimize import linear_sum_assignment
 
     membership = membership.astype(np.float32)
@@ -164,13 +184,18 @@ def _memberships(entries: _Entries, feature: np.ndarray, features: int) -> np.nd
 
     here = feature >= 0
     ones = np.ones(int(here.sum()), np.float32)
-    counts = csr_array((ones, (feature[here], entries.pattern[here])), (features, len(entries.patterns)))
+    counts = csr_array(
+        (ones, (feature[here], entries.pattern[here])), (features, len(entries.patterns))
+    )
     number = np.bincount(feature[here], minlength=features)
     return (counts @ entries.patterns) / np.maximum(number, 1)[:, None]
 
 
-def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probability: float) -> np.ndarray:
-    """Further features from what was left over: time and again the frequent pattern near which most draws have one."""
+def _leaders(
+    entries: _Entries, left: np.ndarray, similar: float, min_probability: float
+) -> np.ndarray:
+    """Further features from what was left over: time and again the frequent pattern near which most
+    draws have one."""
     pattern, draw = entries.pattern[left], entries.draw[left]
     leaders = []
     while len(pattern):
@@ -180,7 +205,9 @@ def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probabilit
         frequent = np.argsort(-count, kind="stable")[:LEADERS]
         spread = np.unique(np.linspace(0, len(distinct) - 1, LEADERS).astype(int))
         tried = np.union1d(frequent, spread)
-        near = np.greater_equal(_jaccard(entries.patterns[distinct[tried]], entries.patterns[distinct]), similar - 1e-6)
+        near = np.greater_equal(
+            _jaccard(entries.patterns[distinct[tried]], entries.patterns[distinct]), similar - 1e-6
+        )
         found = _cover(near, at, draw, min_probability * entries.n_draws)
         if not found:
             break
@@ -191,7 +218,8 @@ def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probabilit
 
 
 def _cover(near: np.ndarray, at: np.ndarray, draw: np.ndarray, least: float) -> list[int]:
-    """Rows of `near`, greedily: each time the one near an entry of most draws, until fewer than `least` have any."""
+    """Rows of `near`, greedily: each time the one near an entry of most draws, until fewer than
+    `least` have any."""
     found: list[int] = []
     open_ = np.ones(len(at), bool)
     # of entries of one draw and near one row each counts, which is rarely more than one
@@ -207,11 +235,13 @@ def _cover(near: np.ndarray, at: np.ndarray, draw: np.ndarray, least: float) -> 
 
 SIMILAR = 0.8  # Jaccard index from which on two features are one, unless the user says otherwise
 MEMBER = 0.5  # membership from which on an option is named as a member
-MAX_UNMATCHED = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
+# objects: of more of them features hardly ever have the same owners in two draws, and are matched
+MAX_UNMATCHED = 30
 
 
 def similar_for(n: int, wanted: float | None = None) -> float | None:
-    """The Jaccard index from which on features of n objects are taken for one: that wanted, or one that suits n."""
+    """The Jaccard index from which on features of n objects are taken for one: that wanted, or one
+    that suits n."""
     return SIMILAR if wanted is None and n > MAX_UNMATCHED else wanted
 
 
@@ -224,7 +254,8 @@ def members_in_words(members: Sequence[str], labels: Sequence[str]) -> str:
 
 
 def matched_features(posterior: Posterior, similar: Any, min_probability: Any) -> Matched:
-    """The features of a posterior, matched; those that a single option owns only where the data can show them."""
+    """The features of a posterior, matched; those that a single option owns only where the data can
+    show them."""
     similar = between("similar", similar, "the minimum Jaccard index of merged features")
     least = checked_probability(min_probability)
     return match(columns_of(posterior), similar, least, 1 if posterior.shows_single else 2)
@@ -241,7 +272,9 @@ def matched_table(posterior: Posterior, found: Matched, ci: float = INTERVAL) ->
     present = found.present.reshape(-1, *posterior.shape)
     bounds = np.searchsorted(found.feature, np.arange(len(found.membership) + 1))
     of_each = [slice(*ends) for ends in pairwise(bounds)]
-    ends = np.array([np.quantile(found.weight[part], tails_of(ci)) for part in of_each]).reshape(-1, 2)
+    ends = np.array([np.quantile(found.weight[part], tails_of(ci)) for part in of_each]).reshape(
+        -1, 2
+    )
     columns = {
         "members": found.members(posterior.labels),
         "weight": [float(found.weight[part].mean()) for part in of_each],

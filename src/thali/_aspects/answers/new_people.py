@@ -1,4 +1,5 @@
-"""What a new person chooses where everybody has weights of their own about common ones, and how probable it is."""
+"""What a new person chooses where everybody has weights of their own about common ones, and how
+probable it is."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,13 +31,14 @@ def population_in(posterior: Posterior) -> PopulationDraws:
     return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior))
 
 
-# What is chosen out of a set: the mean over new people --------------------------------------------------------------
+# What is chosen out of a set: the mean over new people --------------------------------------------
 
 
 def predicted_of_population(
     posterior: Posterior, sets: Any, return_se: bool, covariates: Any, respondent: Any = None
 ) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers.
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its
+    members, or answers.
 
     `respondent`: what is known of the new person.
     """
@@ -58,18 +60,24 @@ def predicted_of_population(
 
 
 def new_people(population: PopulationDraws) -> list[FeatureColumns]:
-    """New people of every draw: their columns, of each the first, the second, ... person of all draws."""
+    """New people of every draw: their columns, of each the first, the second, ... person of all
+    draws."""
     common = population.common
     number = int(np.clip(_NUMBERS // common.n_draws, LEAST, NEW_PEOPLE))
-    weights, unique = np.empty((number, len(common.weights))), np.empty((number, *common.unique_weights.shape))
+    weights, unique = (
+        np.empty((number, len(common.weights))),
+        np.empty((number, *common.unique_weights.shape)),
+    )
     for draw in range(common.n_draws):
         columns = slice(common.first_column[draw], common.first_column[draw + 1])
         own = new_weights(population, draw, common.weights[columns], number)
         weights[:, columns], unique[:, draw] = np.split(own, [columns.stop - columns.start], axis=1)
-    return [replace(common, weights=w, unique_weights=u) for w, u in zip(weights, unique, strict=True)]
+    return [
+        replace(common, weights=w, unique_weights=u) for w, u in zip(weights, unique, strict=True)
+    ]
 
 
-# How probable all choices of a person together are: the integral over new people ------------------------------------
+# How probable all choices of a person together are: the integral over new people ------------------
 
 _SEED = 1
 
@@ -82,7 +90,10 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     population, lapse = population_in(posterior), posterior.lapse
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-PEOPLE // draws)))
-    found, known = {}, None if population.slopes is None else covariates_in(posterior).of_others(data.people)
+    found, known = (
+        {},
+        None if population.slopes is None else covariates_in(posterior).of_others(data.people),
+    )
     for name, own in data.by_respondent().items():
         counts = own.questions().counts
         which = np.flatnonzero(counts)
@@ -94,29 +105,40 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
             draws_of = out_of_sets(columns, places, has_answers(data), lapse)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
-        of_person = population if known is None else population.of(known_of(population, known.loc[name].to_numpy()))
+        of_person = (
+            population
+            if known is None
+            else population.of(known_of(population, known.loc[name].to_numpy()))
+        )
         found[name] = log_mean_of_new(of_person, log_likelihood, np.random.default_rng(_SEED))
     return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
 
 
 def known_of(population: PopulationDraws, x: np.ndarray) -> np.ndarray:
-    """What is known of a person; of one of whom nothing is known (NaN) what is known of those who answered, in turn."""
+    """What is known of a person; of one of whom nothing is known (NaN) what is known of those who
+    answered, in turn."""
     if not np.isnan(x).any():
         return x
     assert population.slopes is not None
     known = population.slopes.known
-    return known[np.resize(np.random.default_rng(_SEED).permutation(len(known)), population.common.n_draws)]
+    return known[
+        np.resize(np.random.default_rng(_SEED).permutation(len(known)), population.common.n_draws)
+    ]
 
 
 def log_mean_of_new(
-    population: PopulationDraws, log_likelihood: Callable[[FeatureColumns], np.ndarray], rng: np.random.Generator
+    population: PopulationDraws,
+    log_likelihood: Callable[[FeatureColumns], np.ndarray],
+    rng: np.random.Generator,
 ) -> float:
     """The ln of the mean over new people, one of each draw, of what has this logarithm."""
     from scipy.special import polygamma
 
     common, kappa = population.common, population.kappa
     draw, width = common.draw, np.sqrt(polygamma(1, kappa))
-    logs = _Logs(_log_gammas(rng, kappa[draw]), _log_gammas(rng, np.tile(kappa[:, None], common.n_options)))
+    logs = _Logs(
+        _log_gammas(rng, kappa[draw]), _log_gammas(rng, np.tile(kappa[:, None], common.n_options))
+    )
     widths = _Logs(width[draw], width[:, None])
 
     def move(logs: _Logs, step: float) -> tuple[_Logs, np.ndarray]:
@@ -126,18 +148,24 @@ def log_mean_of_new(
     def choose(accepted: np.ndarray, others: _Logs, logs: _Logs) -> _Logs:
         return logs.where(accepted, others, draw)
 
-    return log_mean_by_annealing(logs, lambda logs: log_likelihood(logs.about(common)), move, choose, rng)
+    return log_mean_by_annealing(
+        logs, lambda logs: log_likelihood(logs.about(common)), move, choose, rng
+    )
 
 
 class _Logs(NamedTuple):
-    """The logarithms of what the weights of new people are times the common ones, one person a draw."""
+    """The logarithms of what the weights of new people are times the common ones, one person a
+    draw."""
 
     weights: np.ndarray  # (columns,)
     unique: np.ndarray  # (draws, options)
 
     def about(self, common: FeatureColumns) -> FeatureColumns:
         """The columns with the weights of these people."""
-        weights, unique = common.weights * np.exp(self.weights), common.unique_weights * np.exp(self.unique)
+        weights, unique = (
+            common.weights * np.exp(self.weights),
+            common.unique_weights * np.exp(self.unique),
+        )
         return replace(common, weights=weights, unique_weights=unique)
 
     def log_density(self, common: FeatureColumns, kappa: np.ndarray) -> np.ndarray:
@@ -148,7 +176,10 @@ class _Logs(NamedTuple):
     def moved(self, rng: np.random.Generator, step: float, widths: "_Logs") -> "_Logs":
         """All of them a step of a random walk further, of as many of their own widths."""
         steps = step * widths.weights * rng.standard_normal(self.weights.shape)
-        return _Logs(self.weights + steps, self.unique + step * widths.unique * rng.standard_normal(self.unique.shape))
+        return _Logs(
+            self.weights + steps,
+            self.unique + step * widths.unique * rng.standard_normal(self.unique.shape),
+        )
 
     def where(self, accepted: np.ndarray, other: "_Logs", draw: np.ndarray) -> "_Logs":
         """Those of the other in the draws that accepted it."""

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     import pandas
 
 
-def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+def next_pairs_table(
+    posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
+) -> "pandas.DataFrame":
     """A row a pair, in the order in which they are best asked."""
     posterior, rng = of_choices(posterior, "next_pairs"), np.random.default_rng(seed)
     labels = posterior.labels
@@ -46,10 +48,14 @@ def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: 
         found = np.stack([p, 1.0 - p], axis=-1)
     else:
         found = with_ties(p, 1.0 - p, tie[at][:, None])
-    return pairs_table(labels, pairs, found, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    return pairs_table(
+        labels, pairs, found, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
+    )
 
 
-def next_sets_table(posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+def next_sets_table(
+    posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any
+) -> "pandas.DataFrame":
     """A row a set, in the order in which they are best asked."""
     from ..likelihoods.set_draws import set_probability_draws
 
@@ -58,19 +64,28 @@ def next_sets_table(posterior: Posterior, size: Any, n: Any, among: Any, goal: A
     own = options_among(among, labels, size := whole("size", size, 2))
     sets = subsets_of(own, size, rng)
     columns, _ = draws_for(posterior, sets.size)
-    p = set_probability_draws(columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse)
-    return sets_table(labels, sets, p, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    p = set_probability_draws(
+        columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
+    )
+    return sets_table(
+        labels, sets, p, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
+    )
 
 
 def draws_for(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarray]:
-    """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
+    """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws
+    these are."""
     columns = columns_of(posterior)
     at = spaced(columns.n_draws, places)
     return columns.take(at), at
 
 
 def learning_target(
-    goal: Any, columns: FeatureColumns, labels: list[str], rng: np.random.Generator, words: Any = WORDS
+    goal: Any,
+    columns: FeatureColumns,
+    labels: list[str],
+    rng: np.random.Generator,
+    words: Any = WORDS,
 ) -> LearningTarget:
     """What is to be learned."""
     if isinstance(goal, Mapping):
@@ -80,19 +95,33 @@ def learning_target(
     return target_of_worths(goal, utility, rng)
 
 
-def _aspect_target(goal: Mapping[str, Any], columns: FeatureColumns, labels: list[str]) -> LearningTarget:
+def _aspect_target(
+    goal: Mapping[str, Any], columns: FeatureColumns, labels: list[str]
+) -> LearningTarget:
     """Whether a draw has a column of these owners, or of nearly these."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
-        raise ArgumentError(f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}.")
+        raise ArgumentError(
+            f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}."
+        )
     aspect = goal["aspect"]
     members = list(aspect) if is_list(aspect) else []
     if not members:
-        raise ArgumentError(f"`goal`: the aspect must be a list of at least one label; got {aspect!r}.")
+        raise ArgumentError(
+            f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
+        )
     wanted = np.zeros(columns.n_options, bool)
     wanted[[place_in(as_label(each), labels, "goal") for each in members]] = True
-    shared = np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1]) if len(columns.sizes) else np.zeros(0)
+    shared = (
+        np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1])
+        if len(columns.sizes)
+        else np.zeros(0)
+    )
     index = shared / (columns.sizes + wanted.sum() - shared)
-    least = 1.0 if goal.get("similar") is None else between("similar", goal["similar"], "the minimum Jaccard index")
+    least = (
+        1.0
+        if goal.get("similar") is None
+        else between("similar", goal["similar"], "the minimum Jaccard index")
+    )
     there = np.zeros(columns.n_draws, bool)
     there[columns.draw[index >= least]] = True
     return LearningTarget(np.stack([there, ~there]))

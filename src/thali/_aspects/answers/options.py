@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def utility_draws(columns: FeatureColumns) -> np.ndarray:
-    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`: the higher is chosen oftener."""
+    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`: the higher
+    is chosen oftener."""
     utility = columns.unique_weights.astype(float)
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
@@ -31,15 +32,17 @@ def shares_of(utility: np.ndarray) -> np.ndarray:
 
 
 def rank_draws(posterior: Posterior) -> np.ndarray:
-    """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones share their mean."""
+    """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones
+    share their mean."""
     return average_ranks(-utility_draws(columns_of(posterior)))
 
 
-# The weight that each option has alone --------------------------------------------------------------------------------
+# The weight that each option has alone ------------------------------------------------------------
 
 
 def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """The weight that each option has alone: its unique aspect, and every feature that no other option owns."""
+    """The weight that each option has alone: its unique aspect, and every feature that no other
+    option owns."""
     import pandas as pd
 
     from thali._tables import Table
@@ -47,18 +50,29 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     columns = columns_of(posterior)
     weights = columns.unique_weights.copy()
     alone = np.flatnonzero(columns.sizes == 1)
-    np.add.at(weights, (columns.draw[alone], columns.owners[columns.first_owner[alone]]), columns.weights[alone])
+    np.add.at(
+        weights,
+        (columns.draw[alone], columns.owners[columns.first_owner[alone]]),
+        columns.weights[alone],
+    )
     total = weights.sum(1, keepdims=True)
     low, high = np.quantile(weights, tails_of(ci), axis=0)
-    shares = np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0)
+    shares = np.divide(
+        weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0
+    )
     labels = pd.Index(posterior.labels, name="option")
-    table = {"weight": weights.mean(0), "weight_low": low, "weight_high": high, "share": shares.mean(0)}
+    table = {
+        "weight": weights.mean(0),
+        "weight_low": low,
+        "weight_high": high,
+        "share": shares.mean(0),
+    }
     found = Table(table, index=labels)
     found.attrs["interval"] = ci
     return found
 
 
-# How similar options are by what they share, and the tree that is nearest to their features ---------------------------
+# How similar options are by what they share, and the tree that is nearest to their features -------
 
 
 MAX_OPTIONS = 1_000  # options of which there is a table
@@ -72,8 +86,8 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
     n = len(labels)
     if n > MAX_OPTIONS:
         raise ArgumentError(
-            f"The table of similarities would have {n:,} rows, but the limit is {MAX_OPTIONS:,} options; use fewer"
-            " options."
+            f"The table of similarities would have {n:,} rows, but the limit is {MAX_OPTIONS:,}"
+            " options; use fewer options."
         )
     columns = columns_of(posterior)
     counts = ~ignored(columns, posterior.sees_single)
@@ -94,5 +108,6 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
 
 
 def ignored(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
-    """The columns that tell no options apart: those of all, and those of one owner where the data do not see them."""
+    """The columns that tell no options apart: those of all, and those of one owner where the data
+    do not see them."""
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

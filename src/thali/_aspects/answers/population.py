@@ -1,4 +1,5 @@
-"""People of whom each has weights of their own about common ones: what the posterior says of the population."""
+"""People of whom each has weights of their own about common ones: what the posterior says of the
+population."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
 MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
 _DESCRIPTIONS = {
-    "common_weights": "population weight of a feature, around which individual weights vary, as a share; padded with 0",
-    "common_unique_weights": "population weight of the unique aspect of an option, around which individual weights "
-    "vary",
-    "common_worth": "share of an option in the total weight of all options, by the population weights",
-    "population_probability": "probability that the first of a pair is chosen, mean over new respondents, including "
-    "lapses",
+    "common_weights": "population weight of a feature, around which individual weights vary, as a"
+    " share; padded with 0",
+    "common_unique_weights": "population weight of the unique aspect of an option, around which"
+    " individual weights vary",
+    "common_worth": "share of an option in the total weight of all options, by the population"
+    " weights",
+    "population_probability": "probability that the first of a pair is chosen, mean over new"
+    " respondents, including lapses",
 }
 
 
@@ -51,8 +54,11 @@ class PopulationDraws(NamedTuple):
         return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa)
 
 
-def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people: int, lapse: float) -> Posterior:
-    """The posterior with the common weights and worths, and of pairs the choice probabilities of new people."""
+def with_population(
+    posterior: Posterior, chains: Sequence["ChainDraws"], people: int, lapse: float
+) -> Posterior:
+    """The posterior with the common weights and worths, and of pairs the choice probabilities of
+    new people."""
     kept = kept_draws(chains)
     common = columns_of_group(kept, people)
     if posterior.unique is None:  # what the chains hold for them counts nowhere
@@ -62,26 +68,38 @@ def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people
     worth = shares_of(utility_draws(shares)).reshape(shape)
     drawn: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
-        "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], kept.shape)[:, :, 0]),
-        "common_unique_weights": (("chain", "draw", "option"), shares.unique_weights.reshape(shape)),
+        "common_weights": (
+            ("chain", "draw", "feature"),
+            _padded_weights([shares], kept.shape)[:, :, 0],
+        ),
+        "common_unique_weights": (
+            ("chain", "draw", "option"),
+            shares.unique_weights.reshape(shape),
+        ),
     }
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
         kappa = np.concatenate(kept.parameter("kappa"))
         mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior)), lapse)
         drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
-        coordinates = {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
-    described = {name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()}
-    return posterior.replaced(parted(posterior.whole().assign(described).assign_coords(coordinates)))
+        coordinates = (
+            {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
+        )
+    described = {
+        name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()
+    }
+    return posterior.replaced(
+        parted(posterior.whole().assign(described).assign_coords(coordinates))
+    )
 
 
 def mean_of_new(population: PopulationDraws, lapse: float) -> np.ndarray:
-    r"""The probability that the first of each pair is chosen, mean over new people, draw by draw (draws, pairs).
+    r"""The probability that the first of each pair is chosen, mean over new people, draw by draw
+    (draws, pairs).
 
-    Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin hypercube: every weight
-    takes each of as many equally probable values once, in an order that the draw itself decides, so that a longer fit
-    has the same numbers.
-    """
+    Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin
+    hypercube: every weight takes each of as many equally probable values once, in an order that the
+    draw itself decides, so that a longer fit has the same numbers."""
     common = population.common
     first, second = np.triu_indices(common.n_options, 1)
     people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
@@ -96,17 +114,21 @@ def mean_of_new(population: PopulationDraws, lapse: float) -> np.ndarray:
     return found
 
 
-def new_weights(population: PopulationDraws, draw: int, weights: np.ndarray, people: int) -> np.ndarray:
+def new_weights(
+    population: PopulationDraws, draw: int, weights: np.ndarray, people: int
+) -> np.ndarray:
     """The weights of features, then unique ones, of so many new people of a draw (people, weights).
 
-    With slopes as much is known of them as of those who answered, of whom everybody is taken as often as another.
-    """
+    With slopes as much is known of them as of those who answered, of whom everybody is taken as
+    often as another."""
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population
     columns = slice(common.first_column[draw], common.first_column[draw + 1])
     about = np.concatenate([weights, common.unique_weights[draw]])
-    rng = np.random.default_rng(np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64))
+    rng = np.random.default_rng(
+        np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)
+    )
     order = np.argsort(rng.random((people, about.size)), axis=0)
     places = (np.arange(people) + 0.5) / people
     own = about * (gammaincinv(kappa[draw], places) / kappa[draw])[order]
@@ -117,8 +139,8 @@ def new_weights(population: PopulationDraws, draw: int, weights: np.ndarray, peo
 
 
 def quantities_of_population(posterior: Posterior, most: int) -> dict[str, np.ndarray]:
-    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or `worth[a]`; where
-    nobody chooses, `weight[a, b, ...]`."""
+    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or
+    `worth[a]`; where nobody chooses, `weight[a, b, ...]`."""
     labels, worth, p = posterior.labels, posterior.common_worth, posterior.population_probability
     effects = quantities_of_slopes(posterior, most)
     if worth is None:
@@ -130,7 +152,8 @@ def quantities_of_population(posterior: Posterior, most: int) -> dict[str, np.nd
 
 
 def common_weights_of_features(posterior: Posterior) -> dict[str, np.ndarray]:
-    """`weight[a, b, ...]` of probable features of several options: that which everybody's vary about, 0 if absent."""
+    """`weight[a, b, ...]` of probable features of several options: that which everybody's vary
+    about, 0 if absent."""
     columns, labels = columns_of(posterior), np.array(posterior.labels)
     weights = flat(posterior.common_weights)[columns.draw, columns.slot]
     patterns, pattern = distinct_owners(columns)

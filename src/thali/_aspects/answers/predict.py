@@ -26,7 +26,8 @@ _SETS = 200  # whose draws are held at once
 
 
 def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
-    """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
+    """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked
+    for."""
     labels, lapse = posterior.labels, posterior.lapse
     columns, lift = columns_of(posterior), lift_for(posterior, sets, covariates)
     found = predicted(columns, labels, sets, lapse, lift)
@@ -38,7 +39,8 @@ def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, cova
 def predicted(
     columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":
-    """For pairs the probability of the first; otherwise, for each set, the probabilities of its members, or answers."""
+    """For pairs the probability of the first; otherwise, for each set, the probabilities of its
+    members, or answers."""
     places, paired = places_of(sets, labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
@@ -63,14 +65,18 @@ class AskedSets:
         return np.array(self.places, np.int64).reshape(-1, 2).T
 
     def probabilities(self, columns: FeatureColumns) -> np.ndarray:
-        """Return the probabilities in each draw: of the first of each pair, or of the members, or answers, of sets."""
+        """Return the probabilities in each draw: of the first of each pair, or of the members, or
+        answers, of sets."""
         if self.paired:
             first, second = self.pairs
             return probability_draws(columns, first, second, self.lapse)
-        return out_of_sets(columns, self.places, self.answers, self.lapse)[0](slice(0, columns.n_draws))
+        return out_of_sets(columns, self.places, self.answers, self.lapse)[0](
+            slice(0, columns.n_draws)
+        )
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
-        """Return the means of these probabilities, for each set, and their Monte Carlo errors if asked for."""
+        """Return the means of these probabilities, for each set, and their Monte Carlo errors if
+        asked for."""
         from thali._posterior.summary import mean_errors
 
         found: list[Any] = [draws.mean(axis=0)]
@@ -86,7 +92,8 @@ class AskedSets:
 def out_of_sets(
     columns: FeatureColumns, places: list[np.ndarray], answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
-    """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
+    """What gives the probabilities of all members, or answers, in a slice of draws; and where those
+    of a set begin."""
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
     start, members = starts([len(each) for each in places]), np.concatenate(places)
@@ -129,7 +136,9 @@ def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
         return None
     places, paired = places_of(sets, posterior.labels)
     if not paired:
-        raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
+        raise ArgumentError(
+            "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
+        )
     x = values_for(covariates, posterior.covariates, len(places))
     return Lift(posterior.coefficients, x) if x.shape[1] else None
 
@@ -144,14 +153,17 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
     return table_of_outcomes(labels, first, second, total / columns.n_draws)
 
 
-# What draws predict for data that were left out of the fit ------------------------------------------------------------
+# What draws predict for data that were left out of the fit ----------------------------------------
 
 
 def outcome_draws(posterior: Posterior, part: LeftPair) -> np.ndarray:
-    """The probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
+    """The probability of each outcome of the comparisons of a pair (chain, draw, cells,
+    outcomes)."""
     count, n_outcomes = part.counts.shape
     lift = lift_for(posterior, [part.pair] * count, part.known(posterior.covariates))
-    draws = probability_draws(columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift)
+    draws = probability_draws(
+        columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift
+    )
     p = draws.reshape(*posterior.shape, count)
     if n_outcomes == 2:
         return np.stack([p, 1.0 - p], axis=-1)

@@ -1,4 +1,5 @@
-"""The label-free quantities of a latent-feature model, by which the agreement of chains is judged."""
+"""The label-free quantities of a latent-feature model, by which the agreement of chains is
+judged."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,13 +30,19 @@ MIN_PRESENT = 0.2
 SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
-_FAMILIES = "the chains stay in different sets of features, so more draws will rarely help; refit with "
+_FAMILIES = (
+    "the chains stay in different sets of features, so more draws will rarely help; refit with "
+)
 
 
 def _shared(posterior: Posterior, of_first: Quantities) -> Quantities:
     """Those of the first group that all groups share, and `kappa` if they are similar."""
     in_common = {*SHARED, *map(parameter, posterior.covariates)}
-    shared = {name: values for name, values in of_first.items() if name in in_common or name.startswith("presence[")}
+    shared = {
+        name: values
+        for name, values in of_first.items()
+        if name in in_common or name.startswith("presence[")
+    }
     return shared if posterior.kappa is None else shared | {"kappa": posterior.kappa}
 
 
@@ -56,14 +63,16 @@ def of_groups(posterior: Posterior, each: Mapping[str, Quantities]) -> Quantitie
 
 
 def of_shared_aspects(posterior: Posterior) -> Quantities:
-    """`presence[a, b, ...]` of probable shared aspects, which the choice probabilities may leave open."""
+    """`presence[a, b, ...]` of probable shared aspects, which the choice probabilities may leave
+    open."""
     if not posterior.n_features.any():
         return {}
     return of_presence(posterior, sees_single=False, sees_full=False)
 
 
 def of_pairs(posterior: Posterior) -> Quantities:
-    """`tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, `worth[a]`, `rank[a]` up to 1,000."""
+    """`tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, `worth[a]`, `rank[a]`
+    up to 1,000."""
     labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
     own = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
     slopes = posterior.coefficients.T.reshape(-1, *shape)
@@ -76,19 +85,27 @@ def of_pairs(posterior: Posterior) -> Quantities:
         found = probability_draws(columns_of(posterior), first, second, posterior.lapse)
         compared = found.reshape(*shape, -1)
     named = enumerate(zip(first, second, strict=True))
-    return own | {f"choice_probability[{labels[i]}, {labels[j]}]": compared[..., pair] for pair, (i, j) in named}
+    return own | {
+        f"choice_probability[{labels[i]}, {labels[j]}]": compared[..., pair]
+        for pair, (i, j) in named
+    }
 
 
 def of_options(posterior: Posterior) -> Quantities:
-    """`worth[a]`, the share of an option in the sum of all utilities, and `rank[a]` by utility, 1 the highest."""
-    labels, utility = posterior.labels, utility_draws(columns_of(posterior)).reshape(*posterior.shape, -1)
+    """`worth[a]`, the share of an option in the sum of all utilities, and `rank[a]` by utility, 1
+    the highest."""
+    labels, utility = (
+        posterior.labels,
+        utility_draws(columns_of(posterior)).reshape(*posterior.shape, -1),
+    )
     worth, rank = shares_of(utility), average_ranks(-utility)
     found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 
 
 def of_sets(posterior: Posterior) -> Quantities:
-    """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and `rank[a]` instead."""
+    """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and
+    `rank[a]` instead."""
     if not posterior.n_features.any() and posterior.n_options <= MAX_RANKED:
         return of_options(posterior)
     return of_offered(posterior)
@@ -99,24 +116,32 @@ def of_offered(posterior: Posterior) -> Quantities:
     if (chosen := posterior.set_probability) is None:
         return {}
     named = enumerate(posterior.places)
-    return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in named}
+    return {
+        f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in named
+    }
 
 
 def of_own(posterior: Posterior) -> Quantities:
-    """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
+    """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the
+    user's own."""
     return posterior.parameters | of_presence(posterior, posterior.sees_single)
 
 
 def of_presence(posterior: Posterior, sees_single: bool, sees_full: bool = True) -> Quantities:
-    """`presence[a, b, ...]` of features with probability above .2, of single owners and of all only if they matter."""
+    """`presence[a, b, ...]` of features with probability above .2, of single owners and of all only
+    if they matter."""
     probable: Any = features_table(posterior, MIN_PRESENT)["members"]
     if not sees_single:
-        probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
+        # those of a single object are drawn from the prior
+        probable = probable[probable.map(len) > 1]
     if not sees_full:
         probable = probable[probable.map(len) < posterior.n_options]
     members = probable.tolist()
     present = presence_of(posterior, members)
-    return {f"presence[{', '.join(owners)}]": each for owners, each in zip(members, present, strict=True)}
+    return {
+        f"presence[{', '.join(owners)}]": each
+        for owners, each in zip(members, present, strict=True)
+    }
 
 
 def temperatures_of(posterior: Posterior) -> int:
@@ -125,7 +150,8 @@ def temperatures_of(posterior: Posterior) -> int:
 
 
 def advice_of_choices(posterior: Posterior) -> Advice:
-    """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to temper."""
+    """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to
+    temper."""
     if np.ptp(posterior.n_features) == 0:
         return Advice()
     return tempered(temperatures_of(posterior), (Setting("tempering", 8),))

@@ -1,8 +1,19 @@
-"""Results of a posterior by kind of data and population: one row for each pair, loaded when it is first needed."""
+"""Results of a posterior by kind of data and population: one row for each pair, loaded when it is
+first needed."""
 
 from typing import TYPE_CHECKING
 
-from thali._data.kinds import CHOICES, GROUPS, KINDS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
+from thali._data.kinds import (
+    CHOICES,
+    GROUPS,
+    KINDS,
+    ONE,
+    OWN,
+    PAIRS,
+    PEOPLE,
+    SIMILARITIES,
+    TRIPLETS,
+)
 from thali._late import load
 from thali._posterior.view import Posterior
 
@@ -11,7 +22,10 @@ if TYPE_CHECKING:
 
 _ANSWERS = "thali._aspects.answers"
 _PAIR, _SET = f"{_ANSWERS}.choice_results:PairResults", f"{_ANSWERS}.choice_results:SetResults"
-_CHOOSER, _CLASS = f"{_ANSWERS}.choice_results:ChooserResults", f"{_ANSWERS}.choice_results:LatentClassResults"
+_CHOOSER, _CLASS = (
+    f"{_ANSWERS}.choice_results:ChooserResults",
+    f"{_ANSWERS}.choice_results:LatentClassResults",
+)
 _GROUP, _PERSON = f"{_ANSWERS}.data_answers:GroupResults", f"{_ANSWERS}.data_answers:PersonResults"
 RESULTS = {
     (PAIRS, ONE): _PAIR,
@@ -33,5 +47,6 @@ RESULTS = {
 
 
 def answers_of(posterior: Posterior, population: str = "") -> "DataAnswers":
-    """Return the results of a posterior, or with ONE those that depend on its kind of data alone."""
+    """Return the results of a posterior, or with ONE those that depend on its kind of data
+    alone."""
     return load(RESULTS[posterior.data_kind, population or posterior.population])(posterior)

@@ -1,4 +1,5 @@
-"""Search for the most probable set of features among those that the draws visited, at their best weights."""
+"""Search for the most probable set of features among those that the draws visited, at their best
+weights."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from thali._inference.places import BLOCK
 
 from ..draws.columns import FeatureColumns
 
-# How much one feature explains: the likelihood that it adds, its weight integrated out --------------------------------
+# How much one feature explains: the likelihood that it adds, its weight integrated out ------------
 
 
-# The integrand of `_log_integral` is followed down to exp(-DEPTH) of its largest value, on so many nodes.
+# The integrand of `_log_integral` is followed down to exp(-DEPTH) of its largest value, on so many
+# nodes.
 DEPTH = 45.0
 NODES = 640
 # Elements for which `_log_integral` works at once: 20 MiB.
@@ -21,12 +23,15 @@ _GRID_BLOCK = 4096
 
 
 def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.ndarray:
-    r"""Log of the factor by which a feature raises the likelihood of the similarities, its weight integrated out.
+    r"""Log of the factor by which a feature raises the likelihood of the similarities, its weight
+    integrated out.
 
     .. math:: \log \int_0^\infty \mathrm{Gamma}(w; \text{shape}, \text{rate})\,
        \exp\left(\frac{w B - w^2 A / 2}{\sigma^2}\right) dw
     """
-    A, B, sigma2, shape, rate = (a.astype(float) for a in np.broadcast_arrays(A, B, sigma2, shape, rate))
+    A, B, sigma2, shape, rate = (
+        a.astype(float) for a in np.broadcast_arrays(A, B, sigma2, shape, rate)
+    )
     gain = np.zeros(A.shape)
     some = A > 0
     A, B, sigma2, shape, rate = (a[some] for a in (A, B, sigma2, shape, rate))
@@ -42,7 +47,8 @@ def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.n
     return gain
 
 
-# Each returns the log of the integral over t > 0 of t^(shape - 1) exp(z t - t^2 / 2), divided by Gamma(shape).
+# Each returns the log of the integral over t > 0 of t^(shape - 1) exp(z t - t^2 / 2), divided by
+# Gamma(shape).
 
 
 def _log_integral_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
@@ -53,7 +59,8 @@ def _log_integral_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
 
 
 def _log_integral_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """log(1 + z M(z)), M the integral for shape 1; below -50 its first terms in 1 / z^2, for there the sum cancels."""
+    """log(1 + z M(z)), M the integral for shape 1; below -50 its first terms in 1 / z^2, for there
+    the sum cancels."""
     log_m = _log_integral_1(z, _shape)
     q = 1.0 / np.minimum(z, -50.0) ** 2
     far = np.log(q) + np.log1p(q * (-3.0 + q * (15.0 - 105.0 * q)))
@@ -84,7 +91,8 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
 
 
 def log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and widths of the trapezoidal rule over d for exp(-shape (e^d - 1 - d) - t^2 (e^d - 1)^2 / 2).
+    """Nodes and widths of the trapezoidal rule over d for exp(-shape (e^d - 1 - d) - t^2 (e^d -
+    1)^2 / 2).
 
     Whatever falls at least as fast on both sides of 0 may be integrated on them.
     """
@@ -94,25 +102,29 @@ def log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     high = np.log1p(np.minimum(reach, slow + np.sqrt(slow**2 + 2 * slow)))
     # far to the left the second term stays at t^2 / 2
     left = np.where(reach < 1, np.log1p(-np.minimum(reach, 1 - 1e-12)), -np.inf)
-    low = np.maximum(left, -(np.maximum(DEPTH - 0.5 * t**2, 0.0) / shape + 1.0 + 2.0 / (1.0 + 0.1 * t)))
+    low = np.maximum(
+        left, -(np.maximum(DEPTH - 0.5 * t**2, 0.0) / shape + 1.0 + 2.0 / (1.0 + 0.1 * t))
+    )
     width = (high - low) / (NODES - 1)
     return low[:, None] + width[:, None] * np.arange(NODES), width
 
 
-# The distinct sets of features among the draws, in which a most probable set is searched ------------------------------
+# The distinct sets of features among the draws, in which a most probable set is searched ----------
 #
 # Features that fewer than two objects own do not affect similarities; they are left out.
 
 
 @dataclass(frozen=True)
 class FeatureSets:
-    """The features with two owners or more of all draws; a set of them is a multiset, for features may have copies."""
+    """The features with two owners or more of all draws; a set of them is a multiset, for features
+    may have copies."""
 
     patterns: np.ndarray  # (patterns, n) bool: the distinct sets of owners
     pattern: np.ndarray  # (columns,) the pattern of each feature
     draw: np.ndarray  # (columns,) its draw, ascending
     weights: np.ndarray  # (columns,)
-    members: np.ndarray  # (sets, M) patterns of each distinct set of features, ascending; padded with -1 on the left
+    # (sets, M) patterns of each distinct set of features, ascending; padded with -1 on the left
+    members: np.ndarray
     of_draw: np.ndarray  # (draws,) the set of each draw
     counts: np.ndarray  # (sets,) draws that have it
 
@@ -131,9 +143,16 @@ def feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
     """The distinct sets of features of the draws over n objects."""
     shared = np.flatnonzero(columns.sizes >= 2)
     distinct, pattern = _distinct_rows(_masks(columns, n)[shared])
-    patterns = np.unpackbits(distinct.view(np.uint8), axis=1, count=n, bitorder="little").astype(bool)
-    order = np.lexsort((pattern, columns.draw[shared]))  # ascending within a draw, for the rows of `members`
-    pattern, draw, weights = pattern[order], columns.draw[shared][order], columns.weights[shared][order]
+    patterns = np.unpackbits(distinct.view(np.uint8), axis=1, count=n, bitorder="little").astype(
+        bool
+    )
+    # ascending within a draw, for the rows of `members`
+    order = np.lexsort((pattern, columns.draw[shared]))
+    pattern, draw, weights = (
+        pattern[order],
+        columns.draw[shared][order],
+        columns.weights[shared][order],
+    )
     sizes = np.bincount(draw, minlength=columns.n_draws)
     slot = np.arange(len(draw)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     width = int(sizes.max(initial=0))
@@ -163,17 +182,20 @@ def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ascending[is_new], number
 
 
-# The weights of known features: the most probable ones, and the likelihood with all of them integrated out ------------
+# The weights of known features: the most probable ones, and the likelihood with all of them
+# integrated out
 #
-# Features with the same owners explain the same thing, and so does the additive constant where a feature is owned by
-# all. Such copies are one term here, whose summed weight T has a Gamma prior of as many times the shape:
+# Features with the same owners explain the same thing, and so does the additive constant where a
+# feature is owned by all. Such copies are one term here, whose summed weight T has a Gamma prior of
+# as many times the shape:
 #
 #     log likelihood of the terms = (b' T - T' G T / 2) / sigma^2 + constant
 #
 # G_kl counts the judgements of the measured pairs inside both terms, b_k adds them up.
 
 
-# Coordinate ascent ends when no weight moves by more than this (times the largest weight if that is above 1) ...
+# Coordinate ascent ends when no weight moves by more than this (times the largest weight if that is
+# above 1) ...
 MIN_MOVE = 1e-10
 # ... or after so many cycles; a hundred are usual.
 MAX_CYCLES = 20_000
@@ -187,12 +209,19 @@ class Terms:
     sums: np.ndarray  # (sets, d)
     copies: np.ndarray  # (sets, d), >= 1
     n_pairs: int
-    squares: float  # sum of the squared similarities, each times the number of judgements that it is the mean of
+    # sum of the squared similarities, each times the number of judgements that it is the mean of
+    squares: float
     log_judgements: float  # sum of the logarithms of these numbers
 
     @classmethod
     def of(
-        cls, owners: np.ndarray, copies: np.ndarray, first: Any, second: Any, values: Any, judgements: Any
+        cls,
+        owners: np.ndarray,
+        copies: np.ndarray,
+        first: Any,
+        second: Any,
+        values: Any,
+        judgements: Any,
     ) -> "Terms":
         """From owners, bool (sets, d, n), and the measured pairs."""
         inside = (owners[:, :, first] & owners[:, :, second]).astype(float)
@@ -211,22 +240,28 @@ class Terms:
 def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
     r"""The most probable weights of known features.
 
-    .. math:: \hat w = \arg\max_w \; \log p(S \mid F, w) + \sum_k \log \mathrm{Gamma}(w_k; \text{shape}, \text{rate})
+    .. math::
+
+        \hat w = \arg\max_w \; \log p(S \mid F, w)
+        + \sum_k \log \mathrm{Gamma}(w_k; \text{shape}, \text{rate})
     """
     return _ascend(terms, terms.copies * (shape - 1.0), sigma2, rate)
 
 
 def log_evidence(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
     """Log likelihood of the data given the features alone, their weights integrated out."""
-    # Exact for one and two terms. For more it is the Laplace approximation in the logarithms of the weights, where
-    # the density has one mode and none of it lies on the boundary, times the ratio of exact and approximate integral
-    # for each weight alone, the others at the mode; that is good to a few hundredths.
+    # Exact for one and two terms. For more it is the Laplace approximation in the logarithms of the
+    # weights, where the density has one mode and none of it lies on the boundary, times the ratio
+    # of exact and approximate integral for each weight alone, the others at the mode; that is good
+    # to a few hundredths.
     shapes = terms.copies * shape
     empty = terms.log_likelihood(np.zeros(shapes.shape), sigma2)
     if shapes.shape[1] == 0:
         return empty
     if shapes.shape[1] == 1:
-        return empty + log_feature_gain(terms.gram[:, 0, 0], terms.sums[:, 0], sigma2, shapes[:, 0], rate)
+        return empty + log_feature_gain(
+            terms.gram[:, 0, 0], terms.sums[:, 0], sigma2, shapes[:, 0], rate
+        )
     mode = _ascend(terms, shapes, sigma2, rate)
     if shapes.shape[1] == 2:
         return empty + _integral_of_two(terms, mode, sigma2, shapes, rate)
@@ -239,14 +274,19 @@ def _fit(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _ascend(terms: Terms, power: np.ndarray, sigma2: float, rate: float) -> np.ndarray:
-    """The largest value of power' log T - rate T + (b' T - T' G T / 2) / sigma2 over T >= 0, by cyclic ascent."""
+    """The largest value of power' log T - rate T + (b' T - T' G T / 2) / sigma2 over T >= 0, by
+    cyclic ascent."""
     gram, sums = terms.gram, terms.sums
     weights = np.zeros(sums.shape)
     diagonal = np.einsum("skk->sk", gram)
     for _ in range(MAX_CYCLES):
         before = weights.copy()
         for k in range(sums.shape[1]):
-            rest = sums[:, k] - np.einsum("sl,sl->s", gram[:, k], weights) + diagonal[:, k] * weights[:, k]
+            rest = (
+                sums[:, k]
+                - np.einsum("sl,sl->s", gram[:, k], weights)
+                + diagonal[:, k] * weights[:, k]
+            )
             weights[:, k] = _largest(diagonal[:, k], rest - rate * sigma2, power[:, k] * sigma2)
         scale = max(1.0, weights.max(initial=0.0))
         if np.abs(weights - before).max(initial=0.0) < MIN_MOVE * scale:
@@ -258,7 +298,9 @@ def _largest(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndarray:
     """argmax over w >= 0 of p log w + g w - a w^2 / 2; a is 0 only where g is negative."""
     root = np.sqrt(g * g + 4 * a * p)
     above = g > 0  # each side without cancellation
-    return np.where(above, (g + root) / np.where(above, 2 * a, 1.0), 2 * p / np.where(root > g, root - g, 1.0))
+    return np.where(
+        above, (g + root) / np.where(above, 2 * a, 1.0), 2 * p / np.where(root > g, root - g, 1.0)
+    )
 
 
 def _log_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> np.ndarray:
@@ -268,12 +310,18 @@ def _log_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> np.ndarr
     return shapes * np.log(rate * weights) - rate * weights - gammaln(shapes)
 
 
-def _laplace(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float) -> np.ndarray:
+def _laplace(
+    terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
+) -> np.ndarray:
     d = shapes.shape[1]
     curvature = terms.gram * mode[:, :, None] * mode[:, None, :] / sigma2
     own = np.einsum("skk->sk", curvature) + shapes
     prior = _log_prior(mode, shapes, rate)
-    together = _fit(terms.gram, terms.sums, mode) / sigma2 + prior.sum(axis=1) + 0.5 * d * np.log(2 * np.pi)
+    together = (
+        _fit(terms.gram, terms.sums, mode) / sigma2
+        + prior.sum(axis=1)
+        + 0.5 * d * np.log(2 * np.pi)
+    )
     together -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
     area = np.einsum("skk->sk", terms.gram)
     rest = terms.sums - np.einsum("skl,sl->sk", terms.gram, mode) + area * mode
@@ -281,7 +329,9 @@ def _laplace(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, 
     return together + (log_feature_gain(area, rest, sigma2, shapes, rate) - alone).sum(axis=1)
 
 
-def _integral_of_two(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float) -> np.ndarray:
+def _integral_of_two(
+    terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
+) -> np.ndarray:
     """The second weight in closed form, the first by the trapezoidal rule in its logarithm."""
     gram, sums = terms.gram, terms.sums
     # curvature of the first weight after maximising over the second
@@ -359,10 +409,13 @@ def evidence_of(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) 
 def promising(
     sets: FeatureSets, problem: FeatureSearchProblem, numbers: np.ndarray, integrated: bool = False
 ) -> np.ndarray:
-    """Of these sets the 200 with the largest log joint in any draw; if `integrated`, roughly over weights."""
+    """Of these sets the 200 with the largest log joint in any draw; if `integrated`, roughly over
+    weights."""
     visited = np.full(len(sets.counts), -np.inf)
     np.maximum.at(visited, sets.of_draw, _draw_scores(sets, problem))
-    scores = visited[numbers] + np.array([problem.log_prior(sets.matrix(number)) for number in numbers])
+    scores = visited[numbers] + np.array(
+        [problem.log_prior(sets.matrix(number)) for number in numbers]
+    )
     if integrated:
         measured = np.zeros((problem.n, problem.n))
         measured[problem.first, problem.second] = problem.judgements
@@ -378,7 +431,8 @@ def _draw_scores(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
 
     n, draws = problem.n, len(sets.of_draw)
     width = sets.members.shape[1]
-    owners = np.concatenate([sets.patterns, np.zeros((1, n), bool)]).astype(float)  # the last for the padding
+    # the last for the padding
+    owners = np.concatenate([sets.patterns, np.zeros((1, n), bool)]).astype(float)
     of_draw, weights = sets.members[sets.of_draw], np.zeros((draws, width))
     weights[of_draw >= 0] = sets.weights
     observed, measured = np.zeros((n, n)), np.zeros((n, n))
@@ -408,18 +462,31 @@ def _draw_scores(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
 def _grouped(
     sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any
 ) -> Iterator[tuple[list[int], np.ndarray, Terms]]:
-    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's among them."""
+    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's
+    among them."""
     everyone = _everyone(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
     groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
     for number in numbers:
         members = sets.members[number]
-        members = np.append(members[members >= 0], [everyone] * problem.with_constant).astype(np.int64)
+        members = np.append(members[members >= 0], [everyone] * problem.with_constant).astype(
+            np.int64
+        )
         patterns, copies = np.unique(members, return_counts=True)
         groups.setdefault(len(patterns), []).append((int(number), patterns, copies))
     for group in groups.values():
-        patterns, copies = np.array([each[1] for each in group]), np.array([each[2] for each in group], float)
-        terms = Terms.of(owners[patterns], copies, problem.first, problem.second, problem.values, problem.judgements)
+        patterns, copies = (
+            np.array([each[1] for each in group]),
+            np.array([each[2] for each in group], float),
+        )
+        terms = Terms.of(
+            owners[patterns],
+            copies,
+            problem.first,
+            problem.second,
+            problem.values,
+            problem.judgements,
+        )
         yield [each[0] for each in group], patterns, terms
 
 
@@ -428,7 +495,9 @@ def _everyone(sets: FeatureSets) -> int:
     return int(whole[0]) if len(whole) else len(sets.patterns)
 
 
-def _evidence(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> Iterator[tuple[int, float]]:
+def _evidence(
+    sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any
+) -> Iterator[tuple[int, float]]:
     """log p(F, S) of each of these sets, by its number."""
     for group, _, terms in _grouped(sets, problem, numbers):
         evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
@@ -441,16 +510,28 @@ def _fitted(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> B
     best = None
     for group, patterns, terms in _grouped(sets, problem, numbers):
         weights = argmax_weights(terms, problem.sigma2, problem.shape, problem.rate)
-        joint = terms.log_likelihood(weights, problem.sigma2) + _log_density(weights, terms.copies, problem)
+        joint = terms.log_likelihood(weights, problem.sigma2) + _log_density(
+            weights, terms.copies, problem
+        )
         joint += [problem.log_prior(sets.matrix(number)) for number in group]
         at = int(np.argmax(joint))
         if best is None or joint[at] > best.log_joint:
-            best = _split(sets, problem, group[at], patterns[at], terms.copies[at], weights[at], float(joint[at]))
+            best = _split(
+                sets,
+                problem,
+                group[at],
+                patterns[at],
+                terms.copies[at],
+                weights[at],
+                float(joint[at]),
+            )
     assert best is not None
     return best
 
 
-def _log_density(weights: np.ndarray, copies: np.ndarray, problem: FeatureSearchProblem) -> np.ndarray:
+def _log_density(
+    weights: np.ndarray, copies: np.ndarray, problem: FeatureSearchProblem
+) -> np.ndarray:
     """Of the weights of all copies, which share equally."""
     from scipy.special import gammaln, xlogy
 

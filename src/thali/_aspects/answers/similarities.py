@@ -1,4 +1,5 @@
-"""Results of similarities of objects: quantities, what is predicted, and the posterior predictive check."""
+"""Results of similarities of objects: quantities, what is predicted, and the posterior predictive
+check."""
 
 import math
 from collections.abc import Callable
@@ -26,13 +27,14 @@ from .quantities import Quantities, of_presence, temperatures_of, tempered
 if TYPE_CHECKING:
     import pandas
 
-# Objects whose pairs chains are judged by, how many pairs at least and at most, and numbers that are looked at for each
-# of their two quantities.
+# Objects whose pairs chains are judged by, how many pairs at least and at most, and numbers that
+# are looked at for each of their two quantities.
 MAX_JUDGED_OBJECTS, JUDGED_PAIRS, MAX_JUDGED_NUMBERS = 40, (20, 200), 1e7
 
 
 class ObjectResults(DataAnswers):
-    """What is alike to people, who compare objects: chains are judged by what is reported of pairs, too."""
+    """What is alike to people, who compare objects: chains are judged by what is reported of pairs,
+    too."""
 
     def judged_besides(self) -> Quantities:
         return of_some_pairs(self.posterior, "similarity", self._similarity) | self.judged_owners()
@@ -41,15 +43,19 @@ class ObjectResults(DataAnswers):
         return of_some_pairs(self.posterior, "shared_features", self._shared)
 
     def judges(self, name: str) -> bool:
-        # of many objects features are reported that were matched, of whatever owners, which pairs show
-        return similar_for(self.posterior.n_options) is None or not name.startswith(("presence[", "weight["))
+        # of many objects features are reported that were matched, of whatever owners, which pairs
+        # show
+        return similar_for(self.posterior.n_options) is None or not name.startswith(
+            ("presence[", "weight[")
+        )
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """The similarity of pairs in each draw (draws, pairs)."""
         raise NotImplementedError
 
     def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """How many features, that the data depend on, both objects of each pair have in each draw (draws, pairs)."""
+        """How many features, that the data depend on, both objects of each pair have in each draw
+        (draws, pairs)."""
         raise NotImplementedError
 
 
@@ -57,7 +63,8 @@ class SimilarityResults(ObjectResults):
     """Similarities of objects, two at a time."""
 
     def _own_quantities(self) -> Quantities:
-        """`sigma` and `constant` where they are learned, and `presence[a, b, ...]` of probable shared features."""
+        """`sigma` and `constant` where they are learned, and `presence[a, b, ...]` of probable
+        shared features."""
         posterior, own = self.posterior, {}
         if posterior.learned_sigma:
             own["sigma"] = posterior.sigma.reshape(posterior.shape)
@@ -66,7 +73,8 @@ class SimilarityResults(ObjectResults):
         return own | of_presence(posterior, sees_single=False)
 
     def counted_features(self) -> Quantities:
-        return {"n_shared_features": self.posterior.n_counted}  # of a single object they are drawn from the prior
+        # of a single object they are drawn from the prior
+        return {"n_shared_features": self.posterior.n_counted}
 
     def remedies(self) -> Advice:
         to_temper = (Setting("tempering", "auto"),)
@@ -82,7 +90,9 @@ class SimilarityResults(ObjectResults):
 
     def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         columns = columns_of(self.posterior)
-        return similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second)
+        return similarity_draws(
+            replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second
+        )
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         return similarity_check_table(self.posterior, random_seed, ci)
@@ -91,7 +101,8 @@ class SimilarityResults(ObjectResults):
         return measured_similarities(self.posterior)
 
     def share_explained(self) -> float:
-        """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are equal."""
+        """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are
+        equal."""
         measured = self.data()
         residuals = measured.values - fitted_draws(self.posterior, measured)[0].mean(axis=(0, 1))
         if np.ptp(measured.values) == 0.0:
@@ -100,7 +111,7 @@ class SimilarityResults(ObjectResults):
         return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
-# Pairs by which chains are judged -------------------------------------------------------------------------------------
+# Pairs by which chains are judged -----------------------------------------------------------------
 
 
 def some_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
@@ -117,8 +128,8 @@ def of_some_pairs(
 ) -> Quantities:
     """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
 
-    Unlike the presence of a feature with just these owners they are there for any number of objects.
-    """
+    Unlike the presence of a feature with just these owners they are there for any number of
+    objects."""
     labels, (first, second) = posterior.labels, some_pairs(posterior)
     drawn = draws_of(first, second).T.reshape(-1, *posterior.shape)
     named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
@@ -131,7 +142,8 @@ def spread(number: int, most: int) -> np.ndarray:
 
 
 def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
+    """Mean and standard deviation of each measured similarity of these data, in every draw (chain,
+    draw, pair)."""
     posterior = of_only(SIMILARITIES, posterior, "a predicted similarity")
     mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
     deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
@@ -139,11 +151,12 @@ def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray
 
 
 def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) -> "pandas.DataFrame":
-    """Each measured similarity against replicates by the fitted model, s_rep ~ Normal(mu, sigma² / n).
+    """Each measured similarity against replicates by the fitted model, s_rep ~ Normal(mu, sigma² /
+    n).
 
-    p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it is
-    P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²), where the left sum has a chi-square distribution.
-    """
+    p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it
+    is P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²), where the left sum has a
+    chi-square distribution."""
     import pandas as pd
     from scipy.special import ndtr
     from scipy.stats import chi2
@@ -169,7 +182,9 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
         outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
         predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)
         rows.append((predicted, low, high, p_value, outside))
-    predicted, low, high, p_value, outside = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    predicted, low, high, p_value, outside = (
+        np.concatenate(parts) for parts in zip(*rows, strict=True)
+    )
     frame = Table(
         pd.DataFrame(
             {

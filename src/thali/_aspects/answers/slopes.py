@@ -1,4 +1,5 @@
-"""People whose weights depend on what is known of them: the slopes of log weights, and what follows for options."""
+"""People whose weights depend on what is known of them: the slopes of log weights, and what follows
+for options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,22 +33,33 @@ class WeightSlopes(NamedTuple):
     known: np.ndarray  # (people, columns of people) of those who answered
 
     def factors(self, columns: slice, draw: int, x: np.ndarray) -> np.ndarray:
-        """What multiplies the weights of features, then unique ones, of people with these x (people, weights)."""
+        """What multiplies the weights of features, then unique ones, of people with these x
+        (people, weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
     def lifted(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
-        """What the weights of people with this x vary about, (columns of people,) or one of each draw before it."""
+        """What the weights of people with this x vary about, (columns of people,) or one of each
+        draw before it."""
         x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
         weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
-        return common.reweighted(weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0]))
+        return common.reweighted(
+            weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0])
+        )
 
     def taken(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
         """Those of some of the draws of the columns."""
-        each = [common.reweighted(of_column, common.unique_weights).take(draws) for of_column in self.weights.T]
-        return WeightSlopes(np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known)
+        each = [
+            common.reweighted(of_column, common.unique_weights).take(draws)
+            for of_column in self.weights.T
+        ]
+        return WeightSlopes(
+            np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known
+        )
 
 
-def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: RespondentCovariates) -> Posterior:
+def with_slopes(
+    posterior: Posterior, chains: Sequence["ChainDraws"], known: RespondentCovariates
+) -> Posterior:
     """The posterior with the slopes, and what is known of people."""
     kept = kept_draws(chains)
     people, shape = len(known.matrix), kept.shape
@@ -62,14 +74,16 @@ def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: Res
     described = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
     for name in found:
         drawn[name].attrs["description"] = (
-            f"change in respondents' log weight of {described[name]} per standard deviation of a column"
+            f"change in respondents' log weight of {described[name]} per standard deviation of a"
+            " column"
         )
     fixed = posterior.fixed.assign_coords(known=list(known.names)).assign(known.stored("group"))
     return posterior.replaced(parted(drawn) | {"constant_data": fixed})
 
 
 def slopes_in(posterior: Posterior) -> WeightSlopes | None:
-    """Those of a posterior; None if the weights of people depend on nothing that is known of them."""
+    """Those of a posterior; None if the weights of people depend on nothing that is known of
+    them."""
     if posterior.slopes is None:
         return None
     columns = columns_of(posterior)
@@ -87,19 +101,20 @@ def covariates_in(posterior: Posterior) -> RespondentCovariates:
     return found
 
 
-# What the weights depend on, in the terms of options and features -----------------------------------------------------
+# What the weights depend on, in the terms of options and features ---------------------------------
 
 
 def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    r"""By how much a unit of each column changes what people prefer, at its mean: by name (draws, columns of people).
+    r"""By how much a unit of each column changes what people prefer, at its mean: by name (draws,
+    columns of people).
 
     Of choices the log of each option's share of all worths,
 
     .. math:: \sum_k w_k f_{ik} b_k / U_i - \sum_j s_j \sum_k w_k f_{jk} b_k / U_j
 
-    with common weights w, slopes b, U the utility and s the shares. Then of features of several owners the log weight,
-    where they are present (NaN elsewhere); of choices less the mean over the shares of options, too.
-    """
+    with common weights w, slopes b, U the utility and s the shares. Then of features of several
+    owners the log weight, where they are present (NaN elsewhere); of choices less the mean over the
+    shares of options, too."""
     slopes = slopes_in(posterior)
     assert slopes is not None
     sd, common = posterior.fixed["known_sd"].values, columns_of(posterior.of_common())
@@ -123,7 +138,11 @@ def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str,
     for number, owners in enumerate(patterns):
         own = np.flatnonzero(pattern == number)
         present = np.bincount(common.draw[own], minlength=common.n_draws) > 0
-        if len(owners) < 2 or present.mean() < MIN_PRESENT or posterior.is_silent(np.array([len(owners)]))[0]:
+        if (
+            len(owners) < 2
+            or present.mean() < MIN_PRESENT
+            or posterior.is_silent(np.array([len(owners)]))[0]
+        ):
             continue
         found = np.full((common.n_draws, len(sd)), np.nan)
         weight = np.bincount(common.draw[own], common.weights[own], common.n_draws)
@@ -142,7 +161,9 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
 
     if posterior.slopes is None:
         raise ArgumentError(
-            "respondent_effects requires a model with ", Argument("by"), ", which names respondent columns."
+            "respondent_effects requires a model with ",
+            Argument("by"),
+            ", which names respondent columns.",
         )
     options, features = effect_draws(posterior)
     tails = tails_of(ci)
@@ -152,7 +173,17 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
             values = drawn[:, j][~np.isnan(drawn[:, j])]
             low, high = np.quantile(values, tails)
             present = len(values) / len(drawn)
-            rows.append((values.mean(), values.std(), low, high, (values > 0.0).mean(), np.exp(values.mean()), present))
+            rows.append(
+                (
+                    values.mean(),
+                    values.std(),
+                    low,
+                    high,
+                    (values > 0.0).mean(),
+                    np.exp(values.mean()),
+                    present,
+                )
+            )
             index.append((name, of))
     columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
     table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
@@ -161,14 +192,18 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
 
 
 def quantities_of_slopes(posterior: Posterior, most: int) -> dict[str, np.ndarray]:
-    """`respondent_effect[column, of]` draw by draw: of choices of each option, up to so many; of other data of features
-    of several owners, 0 where absent."""
+    """`respondent_effect[column, of]` draw by draw: of choices of each option, up to so many; of
+    other data of features of several owners, 0 where absent."""
     if posterior.slopes is None:
         return {}
     options, features = effect_draws(posterior)
     drawn = options if len(options) <= most else {}
     if not options:
-        drawn = {of: np.nan_to_num(values) for of, values in features.items() if np.isfinite(values).mean() >= 0.2}
+        drawn = {
+            of: np.nan_to_num(values)
+            for of, values in features.items()
+            if np.isfinite(values).mean() >= 0.2
+        }
     return {
         f"respondent_effect[{name}, {of}]": values[:, j].reshape(posterior.shape)
         for j, name in enumerate(posterior.known)

@@ -12,7 +12,8 @@ from ..draws.columns import columns_of
 if TYPE_CHECKING:
     import xarray
 
-TEMPERED_LATER = "started_anew"  # attribute: 1 if the run started without tempering and began again with it
+# attribute: 1 if the run started without tempering and began again with it
+TEMPERED_LATER = "started_anew"
 POINT = "point"  # attribute: 1 if the only draw is the best answer that was found
 RESTARTS, REACHED = (
     "restarts",
@@ -42,8 +43,8 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     if (kind := str(posterior.fixed.get("kind", np.array("")).item())) not in FACTS:
         version = tree.attrs.get("creation_library_version", "?")
         raise DataError(
-            f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this version does not"
-            " support; fit the model again"
+            f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this"
+            " version does not support; fit the model again"
         )
     drawn = posterior.whole()
     wanted = _ALWAYS | (_LISTED if posterior.features is None else _DENSE)
@@ -51,10 +52,19 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     for name, dimensions in wanted.items():
         found = drawn[name].dims if name in drawn.variables else None
         if found != dimensions:
-            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got {found}")
+            raise DataError(
+                f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got"
+                f" {found}"
+            )
         if name != "option" and drawn[name].dtype.kind not in "biuf":
-            raise DataError(f"'{path}' is not a posterior of this model: {name} must contain numbers")
+            raise DataError(
+                f"'{path}' is not a posterior of this model: {name} must contain numbers"
+            )
     columns = columns_of(posterior)
     owners, options = columns.owners, posterior.n_options
-    if columns.sizes.sum() != len(owners) or (len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options):
-        raise DataError(f"'{path}' is not a posterior of this model: its features do not match its options")
+    if columns.sizes.sum() != len(owners) or (
+        len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options
+    ):
+        raise DataError(
+            f"'{path}' is not a posterior of this model: its features do not match its options"
+        )

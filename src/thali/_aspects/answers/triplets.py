@@ -1,4 +1,5 @@
-"""Results of triplets, and of choices of the most similar pair: what is predicted, ranks, and the next question."""
+"""Results of triplets, and of choices of the most similar pair: what is predicted, ranks, and the
+next question."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,9 @@ class TripletResults(ObjectResults):
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         posterior = self.posterior
-        return pair_similarities(columns_of(posterior), posterior.constant, first, second, posterior.link)
+        return pair_similarities(
+            columns_of(posterior), posterior.constant, first, second, posterior.link
+        )
 
     def _shared(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         columns = columns_of(self.posterior)
@@ -57,7 +60,8 @@ class TripletResults(ObjectResults):
         return shared_draws(counted, None, first, second, self.posterior.link)
 
     def _own_quantities(self) -> Quantities:
-        """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a, b, ...]`."""
+        """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a,
+        b, ...]`."""
         posterior = self.posterior
         present = of_presence(posterior, sees_single=False, sees_full=posterior.has_constant)
         if (constant := posterior.constant) is None:
@@ -72,7 +76,11 @@ class TripletResults(ObjectResults):
         return answered(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
-        columns, link, lapse = columns_of(self.posterior).take(draws), self.posterior.link, self.posterior.lapse
+        columns, link, lapse = (
+            columns_of(self.posterior).take(draws),
+            self.posterior.link,
+            self.posterior.lapse,
+        )
         constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
         def of_questions(some: slice) -> np.ndarray:
@@ -83,14 +91,15 @@ class TripletResults(ObjectResults):
         return of_questions
 
 
-# The most similar pair of any set, and how similar the pairs are ------------------------------------------------------
+# The most similar pair of any set, and how similar the pairs are ----------------------------------
 
 
 Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 
 def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if wanted."""
+    """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if
+    wanted."""
     from thali._posterior.summary import mean_errors
 
     posterior = of_only(TRIPLETS, posterior, "predict_proba")
@@ -114,12 +123,16 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
         return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
     if not is_list(sets):
         raise ArgumentError(
-            f"Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
+            "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
+            f" {type(sets).__name__}."
         )
     sizes, sides = [], []
     for number, entry in enumerate(sets):
         if not is_list(entry):
-            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of at least three objects, such as (a, b, c).")
+            raise ArgumentError(
+                f"Entry {number} is {entry!r}; give sets of at least three objects, such as (a, b,"
+                " c)."
+            )
         try:
             pairs = pairs_in(number, entry)
         except DataError as error:
@@ -136,7 +149,9 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
 def _known(label: str, where: dict[str, int], who: str) -> None:
     """Refuse an object that the model does not know."""
     if label not in where:
-        raise ArgumentError(f"{who} {label!r}, which is not one of the fitted objects.{suggest(label, list(where))}")
+        raise ArgumentError(
+            f"{who} {label!r}, which is not one of the fitted objects.{suggest(label, list(where))}"
+        )
 
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -148,10 +163,12 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     first, second = np.triu_indices(len(labels), k=1)
     if len(first) > MAX_PAIRS:
         raise ArgumentError(
-            f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks; compare selected pairs"
-            " with predict_proba."
+            f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks;"
+            " compare selected pairs with predict_proba."
         )
-    similarity = pair_similarities(columns_of(posterior), posterior.constant, first, second, posterior.link)
+    similarity = pair_similarities(
+        columns_of(posterior), posterior.constant, first, second, posterior.link
+    )
     rank = average_ranks(-similarity)
     sides = pair_coordinates("", labels, first, second)
     found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
@@ -163,7 +180,9 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     return table
 
 
-def next_triplets_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+def next_triplets_table(
+    posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
+) -> "pandas.DataFrame":
     """A row a triplet, in the order in which they are best asked."""
     posterior, rng = of_only(TRIPLETS, posterior, "next_triplets"), np.random.default_rng(seed)
     labels = posterior.labels
@@ -172,8 +191,15 @@ def next_triplets_table(posterior: Posterior, n: Any, among: Any, goal: Any, see
     constant = None if posterior.constant is None else posterior.constant[at]
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
-    p = probabilities_of_draws(columns, constant, start, first, second, posterior.link, posterior.lapse)
-    chosen = choose(
-        QuestionOutcomes(p, start), learning_target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng
+    p = probabilities_of_draws(
+        columns, constant, start, first, second, posterior.link, posterior.lapse
     )
-    return question_table({"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen)
+    chosen = choose(
+        QuestionOutcomes(p, start),
+        learning_target(goal, columns, labels, rng, (EVERYTHING,)),
+        whole("n", n, 1),
+        rng,
+    )
+    return question_table(
+        {"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen
+    )

@@ -1,1 +1,2 @@
-"""What draws of a posterior are as arrays: columns of features, probabilities, similarities, and their tree."""
+"""What draws of a posterior are as arrays: columns of features, probabilities, similarities, and
+their tree."""

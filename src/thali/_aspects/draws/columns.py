@@ -1,8 +1,9 @@
-"""The features of many draws as ragged arrays: the one form in which everything in this folder reads them.
+"""The features of many draws as ragged arrays: the one form in which everything in this folder
+reads them.
 
-A column is a feature with its owners and its weight. The columns of all draws lie one after another, and a
-dense block is made only for the draws and options at hand: of ten thousand options few own a column.
-"""
+A column is a feature with its owners and its weight. The columns of all draws lie one after
+another, and a dense block is made only for the draws and options at hand: of ten thousand options
+few own a column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +62,9 @@ class FeatureColumns:
     def reweighted(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
         """The same columns with other weights, which take no further memory."""
         made = replace(self, weights=weights, unique_weights=unique_weights)
-        vars(made).update({name: getattr(self, name) for name in ("first_column", "first_owner", "draw")})
+        vars(made).update(
+            {name: getattr(self, name) for name in ("first_column", "first_owner", "draw")}
+        )
         return made
 
     def at(self, draw: int) -> "FeatureColumns":
@@ -70,23 +73,36 @@ class FeatureColumns:
         owners = self.owners[self.first_owner[first] : self.first_owner[last]]
         one = slice(draw, draw + 1)
         return FeatureColumns(
-            self.n_features[one], self.weights[first:last], self.sizes[first:last], owners, self.unique_weights[one]
+            self.n_features[one],
+            self.weights[first:last],
+            self.sizes[first:last],
+            owners,
+            self.unique_weights[one],
         )
 
     def take(self, draws: np.ndarray) -> "FeatureColumns":
         """Some of the draws, in ascending order or not, each as often as it is named."""
         count = self.n_features[draws]
-        column = np.repeat(self.first_column[draws] - np.cumsum(count) + count, count) + np.arange(count.sum())
+        column = np.repeat(self.first_column[draws] - np.cumsum(count) + count, count) + np.arange(
+            count.sum()
+        )
         sizes = self.sizes[column]
-        owner = np.repeat(self.first_owner[column] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return FeatureColumns(count, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws])
+        owner = np.repeat(self.first_owner[column] - np.cumsum(sizes) + sizes, sizes) + np.arange(
+            sizes.sum()
+        )
+        return FeatureColumns(
+            count, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws]
+        )
 
     def summed(self, terms: np.ndarray) -> np.ndarray:
         """The sum of one number a column over the columns of each draw."""
         return np.bincount(self.draw, terms, minlength=self.n_draws)
 
-    def dense(self, start: int, stop: int, options: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Features and weights of the draws start..stop-1 as padded arrays, for some options only if given."""
+    def dense(
+        self, start: int, stop: int, options: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Features and weights of the draws start..stop-1 as padded arrays, for some options only
+        if given."""
         columns = slice(self.first_column[start], self.first_column[stop])
         owners = self.owners[self.first_owner[columns.start] : self.first_owner[columns.stop]]
         draw = self.draw[columns] - start
@@ -125,7 +141,8 @@ def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> FeatureColu
 
 
 def columns_of(posterior: Posterior) -> FeatureColumns:
-    """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner lists."""
+    """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner
+    lists."""
     weights = flat(posterior.weights)
     if posterior.unique is None:
         unique_weights = np.zeros((len(weights), posterior.n_options))
@@ -139,4 +156,6 @@ def columns_of(posterior: Posterior) -> FeatureColumns:
         sizes, owners = flat(posterior.feature_sizes), posterior.owners
         owners = owners[owners >= 0]
     present = sizes > 0
-    return FeatureColumns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)
+    return FeatureColumns(
+        present.sum(axis=1), weights[present], sizes[present], owners, unique_weights
+    )

@@ -38,13 +38,16 @@ def advantages(
 
 
 def _all_advantages(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """sum_k w_k f_ik (1 - f_jk) of all i, j; a draw's products have its own size, and rounding knows no other draws."""
+    """sum_k w_k f_ik (1 - f_jk) of all i, j; a draw's products have its own size, and rounding
+    knows no other draws."""
     sizes = (features.any(axis=2) * np.arange(1, features.shape[1] + 1)).max(axis=1, initial=0)
     found = np.empty((len(features), features.shape[2], features.shape[2]))
     for size in np.flatnonzero(np.bincount(sizes)):
         draws = np.flatnonzero(sizes == size)
         owned = features[draws, :size]
-        found[draws] = (owned * weights[draws, :size, None]).transpose(0, 2, 1) @ (~owned).astype(float)
+        found[draws] = (owned * weights[draws, :size, None]).transpose(0, 2, 1) @ (~owned).astype(
+            float
+        )
     return found
 
 
@@ -61,7 +64,8 @@ def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
 def advantage_blocks(
     columns: FeatureColumns, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The two advantages of each pair, block of draws by block of draws, so that memory stays bounded."""
+    """The two advantages of each pair, block of draws by block of draws, so that memory stays
+    bounded."""
     options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     first, second = np.split(place, 2)
     width, m = int(columns.n_features.max(initial=0)), len(options)
@@ -72,18 +76,28 @@ def advantage_blocks(
 
 
 def probability_blocks(
-    columns: FeatureColumns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns,
+    first: np.ndarray,
+    second: np.ndarray,
+    lapse: float,
+    lift: Lift | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """p̃ of each pair and the reverse probability, block of draws by block of draws; `lift`: by covariates."""
+    """p̃ of each pair and the reverse probability, block of draws by block of draws; `lift`: by
+    covariates."""
     for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
         if lift is not None:
             ij, ji = lifted(ij, ji, lift.of(draws))
-        # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
+        # The reverse probability from its own advantage: 1 - p would lose the digits of a small
+        # one.
         yield draws, lapsing(ij, ji, lapse), lapsing(ji, ij, lapse)
 
 
 def probability_draws(
-    columns: FeatureColumns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns,
+    first: np.ndarray,
+    second: np.ndarray,
+    lapse: float,
+    lift: Lift | None = None,
 ) -> np.ndarray:
     """Probability that the first option of each pair is chosen over the second, draw by draw."""
     probabilities = np.empty((columns.n_draws, len(first)))
@@ -93,9 +107,14 @@ def probability_draws(
 
 
 def mean_probabilities(
-    columns: FeatureColumns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns,
+    first: np.ndarray,
+    second: np.ndarray,
+    lapse: float,
+    lift: Lift | None = None,
 ) -> np.ndarray:
-    """Posterior mean of the probability that the first option of each pair is chosen over the second."""
+    """Posterior mean of the probability that the first option of each pair is chosen over the
+    second."""
     total = np.zeros(len(first))
     for _, p, _ in probability_blocks(columns, first, second, lapse, lift):
         total += p.sum(axis=0)

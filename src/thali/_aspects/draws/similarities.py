@@ -1,4 +1,5 @@
-"""What draws say about similarities: the fitted similarity of every pair, and the likelihood of the measured ones."""
+"""What draws say about similarities: the fitted similarity of every pair, and the likelihood of the
+measured ones."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,10 @@ def similarities_part(
     labels = np.asarray(data.labels, dtype=str)
     draw = columns.draw[columns.sizes > 1]
     variables: dict[Any, Any] = {
-        "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
+        "n_shared_features": (
+            ("chain", "draw"),
+            np.bincount(draw, minlength=columns.n_draws).reshape(shape),
+        )
     }
     coordinates, pointwise = {}, {}
     if dense:
@@ -49,7 +53,8 @@ def similarities_part(
         log_constant=log_constant,
         descriptions={
             "constant": "additive constant, part of every similarity",
-            "sigma": "standard deviation of a similarity around its mean, for one judgement (constant_data.judgements)",
+            "sigma": "standard deviation of a similarity around its mean, for one judgement"
+            " (constant_data.judgements)",
             "n_shared_features": "features of at least two objects",
             "similarity": "fitted similarity of a pair: constant and shared weights",
         },
@@ -70,8 +75,11 @@ def similarities_part(
     )
 
 
-def similarity_draws(columns: FeatureColumns, constant: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The fitted similarity of each pair in each draw: the weights of the features that both have, and the constant.
+def similarity_draws(
+    columns: FeatureColumns, constant: Any, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """The fitted similarity of each pair in each draw: the weights of the features that both have,
+    and the constant.
 
     mu_ij = w_0 + sum_k w_k f_ik f_jk
     """
@@ -79,7 +87,9 @@ def similarity_draws(columns: FeatureColumns, constant: Any, first: np.ndarray, 
     first, second = np.split(place, 2)
     similarity = np.empty((columns.n_draws, len(first)))
     m = len(options)
-    step = max(1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(first)))
+    step = max(
+        1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(first))
+    )
     for start in range(0, columns.n_draws, step):
         stop = min(start + step, columns.n_draws)
         features, weights = columns.dense(start, stop, options)

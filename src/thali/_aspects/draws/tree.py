@@ -1,4 +1,5 @@
-"""Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior densities."""
+"""Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior
+densities."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,18 +30,21 @@ if TYPE_CHECKING:
 _DESCRIPTIONS = {
     "n_features": "features that at least one option has, without the fixed unique features",
     "alpha": "concentration of the prior over features",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
     "features": "1 if an option has a feature, else 0; padded with 0",
     "feature_size": "number of options with a feature; padded with 0",
     "owners": "option indices, feature by feature, feature_size of each; padded with -1",
-    "weights": "weight of a feature; padded with 0; in elimination by aspects comparable only within a fit",
+    "weights": "weight of a feature; padded with 0; in elimination by aspects comparable only"
+    " within a fit",
     "unique_weights": "weight of the unique aspect of an option; 0 without unique aspects",
 }
 
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior about data of one kind, as a likelihood's `posterior_part` returns it.
+    """The part of a posterior about data of one kind, as a likelihood's `posterior_part` returns
+    it.
 
     The datasets of the groups are given as `xarray.Dataset` takes them: variables, coordinates.
     """
@@ -54,12 +58,16 @@ class DataPart:
     coordinates: dict[Any, Any] = field(default_factory=dict)
     observed: dict[Any, Any] = field(default_factory=dict)  # group observed_data
     constants: dict[Any, Any] = field(default_factory=dict)  # group constant_data
-    pointwise: dict[Any, Any] = field(default_factory=dict)  # group log_likelihood; empty above 2,000 pairs
+    # group log_likelihood; empty above 2,000 pairs
+    pointwise: dict[Any, Any] = field(default_factory=dict)
     observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
-    rows: tuple[str, ...] = ()  # the dimensions along which data stand, of which each group of people has its own
-    scale: np.ndarray | None = None  # (draws,) of weights and constant, where only their ratios count
+    # the dimensions along which data stand, of which each group of people has its own
+    rows: tuple[str, ...] = ()
+    # (draws,) of weights and constant, where only their ratios count
+    scale: np.ndarray | None = None
     common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
-    answers: Callable[[], np.ndarray] | None = None  # probabilities of all answers (draws, answers); None: too many
+    # probabilities of all answers (draws, answers); None: too many
+    answers: Callable[[], np.ndarray] | None = None
 
 
 class KeptDraws(NamedTuple):
@@ -82,13 +90,16 @@ class KeptDraws(NamedTuple):
         return self.stacked(chain.extra[name] for chain in self.chains)
 
     def variables(self, log_constant: float) -> dict[Any, Any]:
-        """What every posterior has; the constant is what the samplers leave out of the log-likelihood."""
+        """What every posterior has; the constant is what the samplers leave out of the
+        log-likelihood."""
         of_chains = {
             "n_features": [chain.n_features for chain in self.chains],
             "alpha": [chain.alpha for chain in self.chains],
             "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
         }
-        return {name: (("chain", "draw"), self.stacked(values)) for name, values in of_chains.items()}
+        return {
+            name: (("chain", "draw"), self.stacked(values)) for name, values in of_chains.items()
+        }
 
     def coordinates(self) -> dict[str, Any]:
         """The numbers of chains and draws."""
@@ -97,7 +108,8 @@ class KeptDraws(NamedTuple):
     def groups(
         self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: dict[str, str]
     ) -> "dict[str, xarray.Dataset]":
-        """The groups of what was drawn, every variable with its description, and of the statistics of chains."""
+        """The groups of what was drawn, every variable with its description, and of the statistics
+        of chains."""
         import xarray as xr
 
         drawn = xr.Dataset(variables, {**self.coordinates(), **coordinates})
@@ -111,7 +123,9 @@ def kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
     """Return the chains with the most draws together; interrupted ones differ in length."""
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
     if draws == 0:
-        raise DataError("no draws were kept, so there is no posterior; run the fit longer before stopping it")
+        raise DataError(
+            "no draws were kept, so there is no posterior; run the fit longer before stopping it"
+        )
     return KeptDraws([chains[number] for number in numbers], draws)
 
 
@@ -124,7 +138,8 @@ def to_datatree(
     attrs: Mapping[str, object] | None = None,
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task is given."""
+    """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task
+    is given."""
     import xarray as xr
 
     kept = kept_draws(chains)
@@ -137,14 +152,20 @@ def to_datatree(
     variables = {
         **kept.variables(part.log_constant),
         # other parameters stand in the part
-        **{name: (("chain", "draw"), values) for name, values in own.items() if name in part.descriptions},
+        **{
+            name: (("chain", "draw"), values)
+            for name, values in own.items()
+            if name in part.descriptions
+        },
         **stored_features(columns, shape, dense),
         **part.variables,
     }
     groups = kept.groups(variables, {"option": labels, **part.coordinates}, part.descriptions)
     if part.pointwise:
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
-        groups["log_likelihood"] = xr.Dataset(part.pointwise, {**kept.coordinates(), **part.observed_coordinates})
+        groups["log_likelihood"] = xr.Dataset(
+            part.pointwise, {**kept.coordinates(), **part.observed_coordinates}
+        )
     groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
     groups["constant_data"] = xr.Dataset(
         {"kind": part.kind, **part.constants, "learned_alpha": bool(learned_alpha)},
@@ -152,12 +173,15 @@ def to_datatree(
     )
     if task is not None:
         found = log_prior_of(task, likelihood, data, columns, variables["alpha"][1].ravel(), flat)
-        add_log_prior(groups, {name: values.reshape(shape) for name, values in found.items()}, NOTES)
+        add_log_prior(
+            groups, {name: values.reshape(shape) for name, values in found.items()}, NOTES
+        )
     return tree_of(groups, {**origin(), **(attrs or {})})
 
 
 def _stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
-    """Statistics of whole chains; arrays, which may differ in length, are padded with NaN along a dimension `level`."""
+    """Statistics of whole chains; arrays, which may differ in length, are padded with NaN along a
+    dimension `level`."""
     variables = {}
     for name in stats[0]:
         values = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
@@ -173,14 +197,18 @@ def _stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
 
 
 def stored_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
-    """The features of all draws with their weights: owners as a matrix, or as lists where there are many options."""
+    """The features of all draws with their weights: owners as a matrix, or as lists where there are
+    many options."""
     return _dense_features(columns, shape) if dense else _listed_features(columns, shape)
 
 
 def _dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
     features, weights = columns.dense(0, columns.n_draws)
     return {
-        "features": (("chain", "draw", "feature", "option"), features.reshape(*shape, *features.shape[1:])),
+        "features": (
+            ("chain", "draw", "feature", "option"),
+            features.reshape(*shape, *features.shape[1:]),
+        ),
         "weights": (("chain", "draw", "feature"), weights.reshape(*shape, -1)),
     }
 
@@ -201,12 +229,13 @@ def _listed_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[An
     }
 
 
-# The log prior density of recorded draws, part by part ----------------------------------------------------------------
+# The log prior density of recorded draws, part by part --------------------------------------------
 
 
 NOTES = {
     "alpha": "the concentration",
-    "features": "the members of all features: an unordered Poisson process under an infinite prior, else the matrix",
+    "features": "the members of all features: an unordered Poisson process under an infinite prior,"
+    " else the matrix",
     "weights": "the weights of all features",
     "unique_weights": "the weights of the unique aspects",
     "constant": "the additive constant",
@@ -224,7 +253,8 @@ def log_prior_of(
     alpha: np.ndarray,
     own: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """Log prior densities of what was drawn, arrays (draws,) by the names of the variables; a fixed alpha has none."""
+    """Log prior densities of what was drawn, arrays (draws,) by the names of the variables; a fixed
+    alpha has none."""
     weights = task.model.weights
     found = {}
     if task.model.learn_alpha:

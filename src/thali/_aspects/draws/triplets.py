@@ -1,4 +1,5 @@
-"""What draws say about triplets: how similar each two objects are, and the likelihood of every answer."""
+"""What draws say about triplets: how similar each two objects are, and the likelihood of every
+answer."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,10 @@ def triplets_part(
     """The part of a posterior about triplets; `constant`: draw by draw, if the link has one."""
     draw = columns.draw[(columns.sizes > 1) & seen(columns, link)]
     variables: dict[Any, Any] = {
-        "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
+        "n_shared_features": (
+            ("chain", "draw"),
+            np.bincount(draw, minlength=columns.n_draws).reshape(shape),
+        )
     }
     coordinates, pointwise = {}, {}
     asked = data.questions()
@@ -48,7 +52,9 @@ def triplets_part(
         )
         coordinates = pair_names(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
-        p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
+        p = probabilities_of_draws(
+            columns, constant, data.start, data.first, data.second, link, lapse
+        )
         terms = asked.log_likelihoods(np.maximum(p, MIN_PROBABILITY))
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
@@ -57,7 +63,8 @@ def triplets_part(
         descriptions={
             "constant": "c, part of the value of every pair",
             "n_shared_features": "features of at least two objects that affect an answer",
-            "similarity": "shared weight of a pair; with the link ratio plus the constant, over the mean of all pairs",
+            "similarity": "shared weight of a pair; with the link ratio plus the constant, over the"
+            " mean of all pairs",
         },
         variables=variables,
         coordinates=coordinates,
@@ -79,22 +86,35 @@ def triplets_part(
 
 
 def seen(columns: FeatureColumns, link: str) -> np.ndarray:
-    """Which columns an answer can depend on, if they have two owners: with the link exp not those that all own."""
+    """Which columns an answer can depend on, if they have two owners: with the link exp not those
+    that all own."""
     return np.ones(len(columns.sizes), bool) if link == RATIO else columns.sizes < columns.n_options
 
 
 def shared_draws(
-    columns: FeatureColumns, constant: np.ndarray | None, first: np.ndarray, second: np.ndarray, link: str
+    columns: FeatureColumns,
+    constant: np.ndarray | None,
+    first: np.ndarray,
+    second: np.ndarray,
+    link: str,
 ) -> np.ndarray:
-    """s, or s + c, of each pair in each draw, without the columns that all objects own where these cancel."""
+    """s, or s + c, of each pair in each draw, without the columns that all objects own where these
+    cancel."""
     common = columns.summed(np.where(seen(columns, link), 0.0, columns.weights))
-    return similarity_draws(columns, (0.0 if constant is None else constant) - common, first, second)
+    return similarity_draws(
+        columns, (0.0 if constant is None else constant) - common, first, second
+    )
 
 
 def pair_similarities(
-    columns: FeatureColumns, constant: np.ndarray | None, first: np.ndarray, second: np.ndarray, link: str
+    columns: FeatureColumns,
+    constant: np.ndarray | None,
+    first: np.ndarray,
+    second: np.ndarray,
+    link: str,
 ) -> np.ndarray:
-    """The similarity of each pair in each draw (draws, pairs): s with the link exp, otherwise (s + c) / mean."""
+    """The similarity of each pair in each draw (draws, pairs): s with the link exp, otherwise (s +
+    c) / mean."""
     shared = shared_draws(columns, constant, first, second, link)
     if constant is None:
         return shared
@@ -122,29 +142,46 @@ def probabilities_of_draws(
     value = shared_draws(columns, constant, keys // n, keys % n, link)[:, place]
     sizes = np.diff(start)
     if link != RATIO:
-        value = np.exp(value - np.repeat(np.maximum.reduceat(value, start[:-1], axis=1), sizes, axis=1))
+        value = np.exp(
+            value - np.repeat(np.maximum.reduceat(value, start[:-1], axis=1), sizes, axis=1)
+        )
     total = np.repeat(np.add.reduceat(value, start[:-1], axis=1), sizes, axis=1)
     guess = np.repeat(1.0 / sizes, sizes)
-    share = np.divide(value, total, out=np.broadcast_to(guess, value.shape).copy(), where=total > 0.0)
+    share = np.divide(
+        value, total, out=np.broadcast_to(guess, value.shape).copy(), where=total > 0.0
+    )
     return (1.0 - lapse) * share + lapse * guess
 
 
 def triplet_blocks(
     posterior: Posterior, start: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Whole sets at a time: their places, and the probability of every pair in each draw (draws, places)."""
-    columns, constant, link, lapse = columns_of(posterior), posterior.constant, posterior.link, posterior.lapse
+    """Whole sets at a time: their places, and the probability of every pair in each draw (draws,
+    places)."""
+    columns, constant, link, lapse = (
+        columns_of(posterior),
+        posterior.constant,
+        posterior.link,
+        posterior.lapse,
+    )
     sizes = np.diff(start)
     step = max(1, BLOCK // max(1, columns.n_draws * int(sizes.max(initial=1))))
     for begin in range(0, len(sizes), step):
         end = min(begin + step, len(sizes))
         places = slice(int(start[begin]), int(start[end]))
         own = start[begin : end + 1] - start[begin]
-        yield places, probabilities_of_draws(columns, constant, own, first[places], second[places], link, lapse)
+        yield (
+            places,
+            probabilities_of_draws(
+                columns, constant, own, first[places], second[places], link, lapse
+            ),
+        )
 
 
 def answered(posterior: Posterior) -> "Triplets":
     """The triplets that a model was fitted to, from its posterior tree."""
     from thali._data.triplets import Triplets
 
-    return Triplets._made_of(tuple(posterior.labels), posterior.set_start, *posterior.pairs, posterior.chosen, None)
+    return Triplets._made_of(
+        tuple(posterior.labels), posterior.set_start, *posterior.pairs, posterior.chosen, None
+    )

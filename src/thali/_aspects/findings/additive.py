@@ -11,7 +11,15 @@ from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
 from thali._model.choice_findings import check, row_in_words
 from thali._model.choice_groups import MAX_PAIRS, pair_index
-from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
+from thali._model.common_findings import (
+    asked,
+    check_of,
+    convergence,
+    data,
+    describes,
+    methods_of,
+    summary,
+)
 from thali._model.finding import (
     FILE,
     FULL,
@@ -61,11 +69,12 @@ if TYPE_CHECKING:
     from ..models.additive import AdditiveClustering
 
 
-# Observed similarities beside fitted ones -----------------------------------------------------------------------------
+# Observed similarities beside fitted ones ---------------------------------------------------------
 
 
 def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
-    """One row a measured pair (a, b), of 2,000 at most: observed, predicted (posterior mean), its interval."""
+    """One row a measured pair (a, b), of 2,000 at most: observed, predicted (posterior mean), its
+    interval."""
     from thali._tables import Table
 
     posterior = model._view
@@ -79,7 +88,12 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     draws = draws.reshape(-1, len(shown))
     low, high = np.quantile(draws, tails_of(ci), axis=0)
     named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
-    numbers = {"observed": observed[shown], "predicted": draws.mean(axis=0), "low": low, "high": high}
+    numbers = {
+        "observed": observed[shown],
+        "predicted": draws.mean(axis=0),
+        "low": low,
+        "high": high,
+    }
     table = Table(named | numbers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -90,11 +104,21 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
 
 CONSTANT = "additive constant"
 # Columns of a table of features that say nothing of a single set of them.
-_POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
+_POINTLESS = [
+    "weight_low",
+    "weight_high",
+    "copies",
+    "mcse",
+    "ess",
+    "r_hat",
+    "converged",
+    "probability",
+]
 
 
 def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
+    """The makers of the findings of a fit to similarities or triplets, of one group or several, or
+    of a point."""
     if model._engine.is_point:
         return OF_A_POINT
     of, population = _of(model), model._view.population
@@ -125,7 +149,11 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
         notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
     posterior = model._view
     shared = posterior.n_shared_features
-    if posterior.sigma is not None and shared is not None and bool((posterior.n_features > shared).any()):
+    if (
+        posterior.sigma is not None
+        and shared is not None
+        and bool((posterior.n_features > shared).any())
+    ):
         notes += (ENGLISH["additive.silent"],)
     return features_finding(model, table, "feature", notes)
 
@@ -140,7 +168,9 @@ def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 @finding("membership", "Objects with nearly identical features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
-    return Finding(picture=Picture("membership", ENGLISH["features.membership"], model.membership()))
+    return Finding(
+        picture=Picture("membership", ENGLISH["features.membership"], model.membership())
+    )
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
@@ -178,7 +208,12 @@ def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
     table = by_member(found.features, found.similarity.index.tolist())
     table.insert(0, "term", "feature")
     if has_constant:
-        last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(found.constant)}
+        last = {
+            "term": "constant",
+            "members": CONSTANT,
+            "probability": 1.0,
+            "weight": float(found.constant),
+        }
         missing = dict.fromkeys(found.features.columns, float("nan"))
         row = {column: (missing | last).get(str(column), 1) for column in table.columns}
         table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
@@ -191,7 +226,11 @@ def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
 
     shown = to_read(found.features, model, "feature")
     last = [{"members": CONSTANT, "weight": float(found.constant)}] * bool(found.has_constant)
-    return pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True) if last else shown
+    return (
+        pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True)
+        if last
+        else shown
+    )
 
 
 @finding("similarity", "Fitted similarities", FULL)
@@ -202,7 +241,9 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("predictions", caption, fitted_similarities(model, settings.ci), file="similarity"),
+        picture=Picture(
+            "predictions", caption, fitted_similarities(model, settings.ci), file="similarity"
+        ),
     )
 
 
@@ -211,7 +252,9 @@ def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings)
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
     drawn = Picture("check", ENGLISH["additive.check"], table)
-    return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
+    return check_of(
+        table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn
+    )
 
 
 @finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
@@ -225,7 +268,9 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
     if len(named) < 7:
         sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(named))
     else:
-        sentence = phrase(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
+        sentence = phrase(
+            ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:])
+        )
     title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
     return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
 
@@ -234,7 +279,11 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
 def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary(settings.ci)
-    notes = [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
+    notes = (
+        [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))]
+        if "alpha" in rows.index
+        else []
+    )
     if not notes and model.alpha is not None:
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
     density = phrase(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
@@ -244,7 +293,10 @@ def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 def _assumed_of_answers(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
     """How answers depend on what is shared, and how often they are blind."""
     link = phrase(
-        ENGLISH, "additive.link", link=ENGLISH[f"additive.link.{model.link}"], setting=Setting("link", model.link)
+        ENGLISH,
+        "additive.link",
+        link=ENGLISH[f"additive.link.{model.link}"],
+        setting=Setting("link", model.link),
     )
     return [link, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
 
@@ -261,7 +313,9 @@ def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
     if "sigma" in rows.index:
         more = ENGLISH["additive.sigma.several"] if several else ""
         prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
-        return phrase(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
+        return phrase(
+            ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior
+        )
     if "sigma_scores_" in vars(model):
         how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
         others = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
@@ -275,7 +329,9 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
     shape, rate = model.weight_prior_
     whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
     numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
-    return phrase(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
+    return phrase(
+        ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers
+    )
 
 
 @finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
@@ -295,10 +351,12 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     if wrong is None:
         return Finding(sentence)
     headline = ENGLISH["tempering.seldom"]
-    return Finding(wrong, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering"))
+    return Finding(
+        wrong, notes=(sentence,), good=False, headline=headline, brief=Brief("Tempering")
+    )
 
 
-# a single set of features -------------------------------------------------------------------------------------
+# a single set of features -------------------------------------------------------------------------
 
 
 @finding("features", "Shared features", ON_SCREEN)
@@ -321,7 +379,12 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
 def point(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
-    return Finding(notes=(*_of(model).explained(model), phrase(ENGLISH, "additive.point.likelihood", value=likelihood)))
+    return Finding(
+        notes=(
+            *_of(model).explained(model),
+            phrase(ENGLISH, "additive.point.likelihood", value=likelihood),
+        )
+    )
 
 
 def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
@@ -336,7 +399,7 @@ def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
     ]
 
 
-# how a paper says what was done -------------------------------------------------------------------------------
+# how a paper says what was done -------------------------------------------------------------------
 
 
 def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
@@ -351,7 +414,14 @@ def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
     shape, rate = model.weight_prior_
     prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
     shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
-    return (*sentences, prior, fixed, *shared, *people.known_of_people(model), *people.modelled_people(model))
+    return (
+        *sentences,
+        prior,
+        fixed,
+        *shared,
+        *people.known_of_people(model),
+        *people.modelled_people(model),
+    )
 
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
@@ -374,7 +444,9 @@ def _of_similarities(model: "AdditiveClustering", ci: float) -> tuple[Text, Text
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
         return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
-    return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
+    return rule, phrase(
+        ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen
+    )
 
 
 LAST = (methods_text, people.independence, convergence)

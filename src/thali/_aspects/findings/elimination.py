@@ -44,9 +44,12 @@ _MIN_RANKED = 3
 
 
 def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
+    """The makers of the findings of a fit to one group of people, to several, to kinds or to people
+    themselves."""
     of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(settings), *_LAST_OF_PEOPLE)
-    return {ONE: MAKERS, GROUPS: OF_GROUPS, PEOPLE: of_people, KINDS: OF_KINDS}[model._view.population]
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, PEOPLE: of_people, KINDS: OF_KINDS}[
+        model._view.population
+    ]
 
 
 def is_plain(model: "EliminationByAspects") -> bool:
@@ -60,7 +63,9 @@ def _asked(model: "EliminationByAspects") -> Text:
         return ENGLISH["elimination.asked.plain"]
     if isinstance(model.aspects, Tree):
         return ENGLISH["elimination.asked.tree"]
-    return ENGLISH["elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"]
+    return ENGLISH[
+        "elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"
+    ]
 
 
 @finding("features", "Aspects", ON_SCREEN)
@@ -89,7 +94,9 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The ranks of the options by utility."""
-    return rank_finding(model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci)
+    return rank_finding(
+        model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
+    )
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
@@ -154,7 +161,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     return Finding(notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}")))
 
 
-# how a paper says what was done -------------------------------------------------------------------------------
+# how a paper says what was done -------------------------------------------------------------------
 
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
@@ -190,7 +197,9 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
     if not names:
         return ()
-    several = "groups" if model.groups_ else "kinds" if isinstance(model.people, LatentClasses) else ""
+    several = (
+        "groups" if model.groups_ else "kinds" if isinstance(model.people, LatentClasses) else ""
+    )
     common = (ENGLISH[f"{several}.methods.covariates"],) if several else ()
     return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
 

@@ -16,38 +16,43 @@ ENGLISH = SENTENCES | {
     "features.brief.given": "Specified shared {word}s, with their weights:",
     "features.title": "{Word}s: probability, weight and members",
     "features.matched": "Features from different draws are merged if their members are similar.",
-    "features.not_agreed": "The chains disagree on the probability of {members}; another seed may give other"
-    " probabilities.",
-    "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of}, {clade:.2f} match a"
-    " clade of the tree and {across:.2f} cut across the tree.",
+    "features.not_agreed": "The chains disagree on the probability of {members}; another seed may"
+    " give other probabilities.",
+    "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of},"
+    " {clade:.2f} match a clade of the tree and {across:.2f} cut across the tree.",
     "features.no_place": "No {word} is shared by some but not all {of}.",
     "features.caption": "{Word}s and their members.",
     "number": "Number of {what}: {estimate}.",
     "number.fixed": "Number of {what}: {number:g} in every draw.",
-    "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if it was estimated.",
+    "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if"
+    " it was estimated.",
     "number.title": "Number of {word}s",
     # elimination
-    "elimination.silent": "Choices do not identify aspects shared by all options, or the separate weights of an"
-    " option's unique aspects (only the sum of these weights is identified).",
+    "elimination.silent": "Choices do not identify aspects shared by all options, or the separate"
+    " weights of an option's unique aspects (only the sum of these weights is identified).",
     "ranks.title": "Rank of each option by the total weight of its aspects",
-    "ranks.common": "Ranks are based on population weights, which are means of the respondents' weights. An option"
-    " that only some respondents strongly prefer can therefore rank higher here than by scores or shares.",
-    "unique_weights.title": "Weight of the unique aspect of each option, and its share of the total",
-    "option_similarity": "{a} and {b} are the most similar options: they share {share} of their weight.",
+    "ranks.common": "Ranks are based on population weights, which are means of the respondents'"
+    " weights. An option that only some respondents strongly prefer can therefore rank higher"
+    " here than by scores or shares.",
+    "unique_weights.title": "Weight of the unique aspect of each option, and its share of the"
+    " total",
+    "option_similarity": "{a} and {b} are the most similar options: they share {share} of their"
+    " weight.",
     "option_similarity.title": "Share of weight that two options have in common",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0.",
     "parameters.alpha": "Concentration α: {value}.",
     # methods of papers
-    "methods.luce": "Choices were modelled with the choice rule of {source}, with a Gamma(1, 1) prior on the worth of"
-    " each option.",
-    "methods.elimination": "Choices were modelled by elimination by aspects {source}: an aspect that some but not all"
-    " of the available options have is selected with probability proportional to its weight, and the options without"
-    " it are eliminated.",
-    "methods.tree": "The number of aspects and their assignment to options were inferred with a phylogenetic Indian"
-    " buffet process prior {source} on a given tree of the options.",
-    "methods.ibp": "The number of aspects and their assignment to options were inferred with an Indian buffet process"
-    " prior {source}.",
-    "methods.finite": "The assignment of {number} aspects to options was inferred with a beta-Bernoulli prior.",
+    "methods.luce": "Choices were modelled with the choice rule of {source}, with a Gamma(1, 1)"
+    " prior on the worth of each option.",
+    "methods.elimination": "Choices were modelled by elimination by aspects {source}: an aspect"
+    " that some but not all of the available options have is selected with probability"
+    " proportional to its weight, and the options without it are eliminated.",
+    "methods.tree": "The number of aspects and their assignment to options were inferred with a"
+    " phylogenetic Indian buffet process prior {source} on a given tree of the options.",
+    "methods.ibp": "The number of aspects and their assignment to options were inferred with an"
+    " Indian buffet process prior {source}.",
+    "methods.finite": "The assignment of {number} aspects to options was inferred with a"
+    " beta-Bernoulli prior.",
     "methods.given": "The assignment of aspects to options was specified in advance.",
     "methods.alpha": "The concentration parameter {how}.",
     "methods.alpha.learned": "had a Gamma(1, 1) prior",
@@ -56,25 +61,31 @@ ENGLISH = SENTENCES | {
     "methods.no_own": "All weights had Gamma(1, 1) priors.",
     "methods.ties.prior": ", with a Gamma(1, 1) prior on its parameter",
     # people who answered more than once
-    "independence.asked": "Which options do respondents prefer, allowing for individual differences?",
-    "independence.aspects": "The adjustment also lowers the estimated number of {features}, because each answer"
-    " carries less information.",
+    "independence.asked": "Which options do respondents prefer, allowing for individual"
+    " differences?",
+    "independence.aspects": "The adjustment also lowers the estimated number of {features}, because"
+    " each answer carries less information.",
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
-    "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
-    "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
-    " columns held constant; for the worth of an option, changes in the log of its share of the total worth.",
-    "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the population weight, x"
-    " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
-    "individuals.methods": "Individual weights had a Gamma(κ, κ / v) prior around the population weight v, with κ ~"
-    " Gamma(2, 0.1).",
-    "individuals.kappa": "Heterogeneity: individual weights vary around the population weight with a relative"
-    " standard deviation of {estimate}.",
-    "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
+    "individuals.caption": "Individual shares of preference, and the shares implied by the"
+    " population weights.",
+    "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the"
+    " column, with the other columns held constant; for the worth of an option, changes in the"
+    " log of its share of the total worth.",
+    "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the"
+    " population weight, x contains the respondent's {columns} (standardised) and each element"
+    " of b had a Normal(0, {sd}²) prior.",
+    "individuals.methods": "Individual weights had a Gamma(κ, κ / v) prior around the population"
+    " weight v, with κ ~ Gamma(2, 0.1).",
+    "individuals.kappa": "Heterogeneity: individual weights vary around the population weight with"
+    " a relative standard deviation of {estimate}.",
+    "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants:"
+    " {value}.",
     # groups and latent classes
-    "groups.asked": "Do {names} share the same {word}s, and how much does each {word} weigh in each group?",
-    "groups.more": "The {word} shared by {members} weighs more for {more} than for {less} (probability {sure} if the"
-    " {word} exists; it exists with probability {probability})",
+    "groups.asked": "Do {names} share the same {word}s, and how much does each {word} weigh in each"
+    " group?",
+    "groups.more": "The {word} shared by {members} weighs more for {more} than for {less}"
+    " (probability {sure} if the {word} exists; it exists with probability {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
     "groups.title": "Weights by group, for {word}s shared by some but not all",
     "groups.others": "The exported table of {word}s contains {more}.",
@@ -83,79 +94,96 @@ ENGLISH = SENTENCES | {
     "groups.first": "{option} by {name} (probability {probability})",
     "groups.higher": "{option} ranks higher for {more} than for {less} (probability {probability})",
     "groups.differ": "Some options rank higher in one group than in another: {each}{more}.",
-    "groups.alike": "No option clearly ranks higher in one group than in another; the most probable difference:"
-    " {option} ranks higher for {more} than for {less} (probability {probability}).",
+    "groups.alike": "No option clearly ranks higher in one group than in another; the most probable"
+    " difference: {option} ranks higher for {more} than for {less} (probability"
+    " {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
     "groups.kappa": "Weights vary between groups with a relative standard deviation of {estimate}.",
-    "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants: {value}.",
+    "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants:"
+    " {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
-    "groups.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
-    "groups.methods.covariates": "Covariate coefficients were constrained to be equal in all groups.",
-    "kinds.asked": "Which latent classes are there, which respondents belong to the same class, and what does each"
-    " class prefer?",
-    "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
-    "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population ({interval} {low}"
-    " to {high}); {prefers}.",
-    "kinds.shares": "In each draw, a class contains a whole number of respondents, so its share takes only a few values"
-    " and the interval may exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class,"
-    " the second largest, ... in each draw, regardless of their members.",
+    "groups.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~"
+    " Gamma(2, 0.1).",
+    "groups.methods.covariates": "Covariate coefficients were constrained to be equal in all"
+    " groups.",
+    "kinds.asked": "Which latent classes are there, which respondents belong to the same class, and"
+    " what does each class prefer?",
+    "kinds": "Number of latent classes: {number} (probability {probability}; at most {most}"
+    " allowed).",
+    "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population"
+    " ({interval} {low} to {high}); {prefers}.",
+    "kinds.shares": "In each draw, a class contains a whole number of respondents, so its share"
+    " takes only a few values and the interval may exclude the mean. class_share[1],"
+    " class_share[2], ... are the shares of the largest class, the second largest, ... in each"
+    " draw, regardless of their members.",
     "kinds.liked": "best mean ranks: {liked}",
-    "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"
-    " respondents assigned",
+    "kinds.title": "Latent classes, largest first: share of the respondents and of the population,"
+    " and number of respondents assigned",
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Weights, by class, of the aspects shared by some but not all options",
     "kinds.caption": "Weight of each aspect in each class.",
     "kinds.kappa": "Weights vary between classes with a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
-    "kinds.agreement": "Agreement between the class memberships of a draw and those of the most typical draw (Rand"
-    " index: the share of pairs of respondents that both draws assign to the same class, or both to different"
-    " classes): {value}.",
-    "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
-    "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
-    " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"
-    " weights{how}",
-    "kinds.methods.covariates": "Covariate coefficients were constrained to be equal in all classes.",
+    "kinds.agreement": "Agreement between the class memberships of a draw and those of the most"
+    " typical draw (Rand index: the share of pairs of respondents that both draws assign to"
+    " the same class, or both to different classes): {value}.",
+    "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants:"
+    " {value}.",
+    "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a"
+    " Dirichlet(1, ..., 1) prior on the class shares; class memberships were inferred. The"
+    " classes shared the same aspects but had separate weights{how}",
+    "kinds.methods.covariates": "Covariate coefficients were constrained to be equal in all"
+    " classes.",
     "kinds.methods.free": ", independent across classes.",
-    "kinds.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
+    "kinds.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~"
+    " Gamma(2, 0.1).",
     "kinds.methods.matched": "Classes were matched across draws by their members {source}.",
     # what was asked
-    "elimination.asked.plain": "How strongly is each option preferred, assuming that each has a single worth?",
-    "elimination.asked.tree": "Which aspects determine choices among these options, if related options tend to share"
-    " aspects?",
-    "elimination.asked.latent": "Which aspects determine choices among these options, how many are there, and how much"
-    " does each weigh?",
-    "elimination.asked.given": "How much does each aspect weigh, and which options do respondents prefer?",
+    "elimination.asked.plain": "How strongly is each option preferred, assuming that each has a"
+    " single worth?",
+    "elimination.asked.tree": "Which aspects determine choices among these options, if related"
+    " options tend to share aspects?",
+    "elimination.asked.latent": "Which aspects determine choices among these options, how many are"
+    " there, and how much does each weigh?",
+    "elimination.asked.given": "How much does each aspect weigh, and which options do respondents"
+    " prefer?",
     # maximum likelihood
     "ml.asked": "How much does each known aspect weigh, and how strongly is each option preferred?",
     "ml.weights": "Aspect weights (sum to 1)",
-    "ml.zero": "Weights estimated as zero (the lowest possible value, so there is no standard error): {names}.",
-    "ml.tree": "The aspects as a tree of the options; the length of a branch is the weight of its aspect.",
+    "ml.zero": "Weights estimated as zero (the lowest possible value, so there is no standard"
+    " error): {names}.",
+    "ml.tree": "The aspects as a tree of the options; the length of a branch is the weight of its"
+    " aspect.",
     "ml.best": "Highest estimated utilities: {best}.",
     "ml.utility": "Utility scale: total weight of the aspects of each option",
     "ml.utility.caption": "Utility of each option, with its {interval}.",
     "ml.fit": "Measures of fit",
-    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each pair. Pearson"
-    " X² = {pearson}.",
+    "ml.pearson": "The alternative is the saturated model, which has a separate probability for"
+    " each pair. Pearson X² = {pearson}.",
     "ml.ties": "Tie parameter nu: {nu} (standard error {error}).",
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
     "ml.outcomes": "Pair outcomes",
     "ml.worst": "{what} predicted worst: {worst}.",
     "ml.residuals": "Deviance residuals, largest absolute values first",
-    "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",
-    "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors {errors}.",
+    "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given"
+    " aspects.",
+    "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors"
+    " {errors}.",
     "ml.methods.people": "are clustered by respondent {source}",
     "ml.methods.tests": "and tests of fit are clustered by respondent {source}",
     # the open combination
     "open.asked": "Which latent features explain the data under the chosen prior and likelihood?",
-    "open.unknown": "thali cannot simulate data from a user-defined likelihood, so the model was not checked.",
+    "open.unknown": "thali cannot simulate data from a user-defined likelihood, so the model was"
+    " not checked.",
     # additive clustering
-    "additive.asked": "Which features do the objects share, how many are there, and how much does each feature add to"
-    " the similarity of the objects that share it?",
-    "additive.silent": "Similarities carry no information about features that only one object has, so such features"
-    " are omitted.",
-    "features.membership": "Probability that each option or object has the feature, given that the feature exists",
+    "additive.asked": "Which features do the objects share, how many are there, and how much does"
+    " each feature add to the similarity of the objects that share it?",
+    "additive.silent": "Similarities carry no information about features that only one object has,"
+    " so such features are omitted.",
+    "features.membership": "Probability that each option or object has the feature, given that the"
+    " feature exists",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
     "additive.all": "features in total, including features of a single object",
@@ -165,20 +193,24 @@ ENGLISH = SENTENCES | {
     "additive.of.map-features": "The similarities of the map-features estimate",
     "additive.of.conditional-map": "The similarities of the conditional-map estimate",
     "additive.of.joint-map": "The similarities of the joint-map estimate",
-    "additive.estimate.expectation": "Posterior mean over all feature sets (only the most probable features are"
-    " listed)",
-    "additive.estimate.map-features": "Most probable set of features, with the best-fitting weights",
-    "additive.estimate.conditional-map": "Best draw among those with the most probable number of features",
+    "additive.estimate.expectation": "Posterior mean over all feature sets (only the most probable"
+    " features are listed)",
+    "additive.estimate.map-features": "Most probable set of features, with the best-fitting"
+    " weights",
+    "additive.estimate.conditional-map": "Best draw among those with the most probable number of"
+    " features",
     "additive.estimate.joint-map": "Jointly most probable draw of features and weights",
     "additive.deviation": ", at σ = {sigma} (square root of the posterior mean of σ²)",
     "additive.similarity": "Observed and fitted similarities.",
     "additive.check": "Observed similarities against model predictions.",
-    "additive.check.title": "Observed similarities and their predictive intervals, worst-fitting first",
+    "additive.check.title": "Observed similarities and their predictive intervals, worst-fitting"
+    " first",
     "additive.pairs": "Pairs, from most to least similar: {named}.",
     "additive.ends": "Most similar pairs: {most}; least similar: {least}.",
     "additive.pairs.title": "Pairs of objects, ranked by similarity",
     "additive.alpha": "Concentration α: {alpha}, fixed.",
-    "additive.link": "Choice rule: a pair is chosen with probability proportional to {link} ({setting}).",
+    "additive.link": "Choice rule: a pair is chosen with probability proportional to {link}"
+    " ({setting}).",
     "additive.link.exp": "the exponential of its shared weight",
     "additive.link.ratio": "its shared weight plus a constant",
     "additive.answers": "Log-likelihood of all answers (natural logarithm): {value}.",
@@ -188,42 +220,46 @@ ENGLISH = SENTENCES | {
     "additive.sigma.several": ", divided by the mean of 1 / judgements",
     "additive.sigma.learned": "Standard deviation σ of {of}: {value}, estimated with the prior σ² ~"
     " InverseGamma({shape}, {share} times the variance of the similarities{more}).",
-    "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, chosen from {number} values because it predicts"
-    " held-out similarities best; use {argument} to set another value, or {setting} to estimate it.",
+    "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, chosen from {number} values"
+    " because it predicts held-out similarities best; use {argument} to set another value, or"
+    " {setting} to estimate it.",
     "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
     "additive.sigma.data": "Standard deviation σ of {of}: {value}, as given with the data.",
-    "additive.prior": "Prior on {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"
-    " similarities. If you multiply the similarities by c, divide the rate by c ({argument}).",
+    "additive.prior": "Prior on {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the"
+    " scale of the similarities. If you multiply the similarities by c, divide the rate by c"
+    " ({argument}).",
     "additive.prior.constant": "each weight and the constant",
     "additive.prior.alone": "each weight",
     "tempering.seldom": "Chains at adjacent temperatures rarely swap states.",
     "tempering.none": "Tempering was not used.",
-    "tempering.short": "Tempering used {number} temperatures from 1 to {highest}; the run was too short to estimate"
-    " how often adjacent temperatures swap.",
-    "tempering": "Tempering used {number} temperatures from 1 to {highest}; adjacent temperatures swapped in at least"
-    " {rate} % of attempts.",
-    "additive.point": "The most probable set of features found has {number} shared by two or more objects.",
+    "tempering.short": "Tempering used {number} temperatures from 1 to {highest}; the run was too"
+    " short to estimate how often adjacent temperatures swap.",
+    "tempering": "Tempering used {number} temperatures from 1 to {highest}; adjacent temperatures"
+    " swapped in at least {rate} % of attempts.",
+    "additive.point": "The most probable set of features found has {number} shared by two or more"
+    " objects.",
     "additive.point.title": "Features: weight and members",
     "additive.constant": "Additive constant: {value}.",
     "additive.variance": "Variance accounted for: {share} %.",
     "additive.point.likelihood": "Log-likelihood of the data (natural logarithm): {value}.",
-    "additive.methods.ibp": "The number of features and their assignment to objects were inferred with an Indian"
-    " buffet process prior {source}.",
-    "additive.methods.tree": "The number of features and their assignment to objects were inferred with a phylogenetic"
-    " Indian buffet process prior {source} on a given tree of the objects.",
+    "additive.methods.ibp": "The number of features and their assignment to objects were inferred"
+    " with an Indian buffet process prior {source}.",
+    "additive.methods.tree": "The number of features and their assignment to objects were inferred"
+    " with a phylogenetic Indian buffet process prior {source} on a given tree of the objects.",
     "additive.methods.prior": "Weights had a Gamma prior with shape {shape} and rate {rate}.",
-    "additive.methods.exp": "Choices of the most similar pair in a set were modelled by additive clustering: each"
-    " pair is chosen with probability proportional to the exponential of the summed weights of the features that its"
-    " two"
-    " objects share {source}.",
-    "additive.methods.ratio": "Choices of the most similar pair in a set were modelled by additive clustering: each"
-    " pair is chosen with probability proportional to a constant plus the summed weights of the features that its two"
-    " objects share.",
+    "additive.methods.exp": "Choices of the most similar pair in a set were modelled by additive"
+    " clustering: each pair is chosen with probability proportional to the exponential of the"
+    " summed weights of the features that its two objects share {source}.",
+    "additive.methods.ratio": "Choices of the most similar pair in a set were modelled by additive"
+    " clustering: each pair is chosen with probability proportional to a constant plus the"
+    " summed weights of the features that its two objects share.",
     "additive.methods.lapse": "With probability {lapse} a pair was chosen at random.",
-    "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
-    " objects is the sum of the weights of the features they share, plus a constant, with normal error.",
-    "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
-    " objects is the sum of the weights of the features they share, with normal error.",
+    "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the"
+    " similarity of two objects is the sum of the weights of the features they share, plus a"
+    " constant, with normal error.",
+    "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}:"
+    " the similarity of two objects is the sum of the weights of the features they share, with"
+    " normal error.",
     "additive.methods.learned": "The error standard deviation was estimated as {value}.",
     "additive.methods.sigma": "The standard deviation of the error was {value}{chosen}.",
     "additive.methods.chosen": ", chosen by cross-validation over pairs of objects",

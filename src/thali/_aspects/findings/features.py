@@ -1,4 +1,5 @@
-"""Findings about features, for every latent-feature model: which there are, how many, and what was checked."""
+"""Findings about features, for every latent-feature model: which there are, how many, and what was
+checked."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 _NAMED = 3
 _RATHER_THERE = 0.5  # probability from which on features that are not named are counted
-_READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
+# columns that people read
+_READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")
 _BRIEFLY = ("probability", "weight", "weight_low", "weight_high", "members")
 
 
@@ -34,20 +36,28 @@ def labels_of(model: Any) -> list[str]:
 
 
 def of_variance(share: float, key: str, **named: Any) -> str | Message:
-    """How much of the variance is accounted for, in the words of the key; where no two numbers differ, that."""
+    """How much of the variance is accounted for, in the words of the key; where no two numbers
+    differ, that."""
     if math.isnan(share):
         return phrase(ENGLISH, "additive.no variance")
     return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **named)
 
 
-def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
+def features_finding(
+    model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()
+) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
     labels, is_given = labels_of(model), has_given(model)
     steps: Any = "" if is_given else next_steps(word)
     if not len(features):
-        none, brief = phrase(ENGLISH, "features.none", word=word), Brief(f"{word.capitalize()}s", next=steps)
+        none, brief = (
+            phrase(ENGLISH, "features.none", word=word),
+            Brief(f"{word.capitalize()}s", next=steps),
+        )
         said = (steps,) if steps else ()
-        return Finding(none, table=by_member(features, labels), is_printed=False, notes=said, brief=brief)
+        return Finding(
+            none, table=by_member(features, labels), is_printed=False, notes=said, brief=brief
+        )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     disputed = [row["members"] for row in features.to_dict("records") if not row["converged"]]
@@ -106,7 +116,9 @@ def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) 
     shown = shown[[name for name in _BRIEFLY if name in shown]]
     text = phrase(ENGLISH, f"features.{key}", word=word)
     steps = next_steps(word) if key == "brief.unsure" else ""
-    return Brief(label, text, table=shown.drop(columns="probability") if is_given else shown, next=steps)
+    return Brief(
+        label, text, table=shown.drop(columns="probability") if is_given else shown, next=steps
+    )
 
 
 def has_given(model: Any) -> bool:
@@ -117,12 +129,17 @@ def has_given(model: Any) -> bool:
 
 
 def most_probable(features: Any, word: str, n_options: int, is_given: bool) -> str:
-    """A sentence about the features that several, and not all, share; "" if none is worth naming."""
+    """A sentence about the features that several, and not all, share; "" if none is worth
+    naming."""
     shared = shared_features(features, n_options, is_given)
     if not len(shared):
         return ""
     unnamed = int((shared["probability"].iloc[_NAMED:] >= _RATHER_THERE).sum())
-    more = phrase(ENGLISH, "features.more", more=plural(unnamed, "other")) if unnamed and not is_given else ""
+    more = (
+        phrase(ENGLISH, "features.more", more=plural(unnamed, "other"))
+        if unnamed and not is_given
+        else ""
+    )
     named = "; ".join(_named(row, is_given) for row in shared.head(_NAMED).to_dict("records"))
     if is_given:
         key = "features.given"
@@ -145,27 +162,36 @@ def _named(row: dict[str, Any], is_given: bool) -> str:
     facts = {"members": listed(row["members"]), "weight": number(row["weight"])}
     if is_given:
         return str(phrase(ENGLISH, "features.given.one", **facts))
-    return str(phrase(ENGLISH, "features.one", probability=probability(row["probability"]), **facts))
+    return str(
+        phrase(ENGLISH, "features.one", probability=probability(row["probability"]), **facts)
+    )
 
 
 def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
     """The columns of a table of features that people read; the members in words, last."""
     labels = labels_of(model)
-    of_chains = [name for name in map(chain_column, range(model._view.shape[0])) if name in features]
+    of_chains = [
+        name for name in map(chain_column, range(model._view.shape[0])) if name in features
+    ]
     read = ("probability", *of_chains, "place") if of_chains else _READ
     names = [name for name in (word, *read) if name in features]
-    shown = features[names].assign(members=[members_in_words(each, labels) for each in features["members"]])
+    shown = features[names].assign(
+        members=[members_in_words(each, labels) for each in features["members"]]
+    )
     shown.attrs = features.attrs
     return shown
 
 
 def by_member(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":
-    """A table of features as it is written: members in one column, and a column of 0 and 1 for each of these labels."""
+    """A table of features as it is written: members in one column, and a column of 0 and 1 for each
+    of these labels."""
     import pandas as pd
 
     taken = set(features.columns)
     has = {
-        f"{label} (member)" if label in taken else label: [int(label in members) for members in features["members"]]
+        f"{label} (member)" if label in taken else label: [
+            int(label in members) for members in features["members"]
+        ]
         for label in labels
     }
     joined = features.assign(members=features["members"].map("; ".join))
@@ -179,7 +205,10 @@ def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
     table = features_table(model._view, 0.0)
     place = np.array(place_in_tree(table["members"], tree), dtype=object)
     copies = table["copies"].to_numpy()
-    total, across = copies[(place != "leaf") & (place != "root")].sum(), copies[place == "across"].sum()
+    total, across = (
+        copies[(place != "leaf") & (place != "root")].sum(),
+        copies[place == "across"].sum(),
+    )
     if total == 0.0:
         return str(phrase(ENGLISH, "features.no_place", word=word, of=of))
     parts = {"total": f"{total:.2f}", "clade": f"{total - across:.2f}", "across": f"{across:.2f}"}
@@ -202,9 +231,15 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str, ci: floa
     values, counts = np.unique(draws, return_counts=True)
     index = pd.Index(values, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
-    table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, tails_of(ci)).tolist(), "interval": ci}
+    table.attrs |= {
+        "mean": float(draws.mean()),
+        "low_high": np.quantile(draws, tails_of(ci)).tolist(),
+        "interval": ci,
+    }
     table.attrs["word"] = word
-    title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
+    title, caption = (
+        str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption")
+    )
     picture = Picture("n_features", caption, table)
     return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
 

@@ -7,7 +7,16 @@ from thali._digits import probability
 from thali._labels import listed, plural
 from thali._model.choice_findings import MAX_GROUPS, ranks_in_line, row_in_words
 from thali._model.common_findings import asked, data, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
 
@@ -24,8 +33,8 @@ _NAMED = 3
 
 
 def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data;
-    `besides`: answers that are of all groups together."""
+    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature;
+    `check`: of the data; `besides`: answers that are of all groups together."""
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
     def features(model: Any, settings: AnswerSettings) -> Finding | None:
@@ -39,7 +48,9 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
             return None
         return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
-    question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
+    question = asked(
+        lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word)
+    )
     own = (ranks,) * (word == "aspect")
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
@@ -47,10 +58,23 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def ranks(model: Any, settings: AnswerSettings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
-    found = {name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model.groups_}
-    likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
+    found = {
+        name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model.groups_
+    }
+    likely = {
+        name: table["p_1"].sort_values(ascending=False, kind="stable")
+        for name, table in found.items()
+    }
     first = [
-        str(phrase(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
+        str(
+            phrase(
+                ENGLISH,
+                "groups.first",
+                name=name,
+                option=p.index[0],
+                probability=probability(p.iloc[0]),
+            )
+        )
         for name, p in likely.items()
     ]
     sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
@@ -65,22 +89,31 @@ def _most_different(model: Any) -> Text:
     found = [
         (float(p), option, more, less)
         for more, less in permutations(of_group, 2)
-        for option, p in zip(labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True)
+        for option, p in zip(
+            labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True
+        )
     ]
     found.sort(key=lambda each: -each[0])
     named = [
-        {"option": option, "more": more, "less": less, "probability": probability(p)} for p, option, more, less in found
+        {"option": option, "more": more, "less": less, "probability": probability(p)}
+        for p, option, more, less in found
     ]
     sure = sum(each[0] >= _SURE for each in found)
     if not sure:
         return phrase(ENGLISH, "groups.alike", **named[0])
-    each = "; ".join(str(phrase(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)])
+    each = "; ".join(
+        str(phrase(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)]
+    )
     more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
     return phrase(ENGLISH, "groups.differ", each=each, more=more)
 
 
 def ranks_finding(
-    column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str, leads: bool | None = None
+    column: str,
+    found: "dict[Any, pandas.DataFrame]",
+    sentence: Text,
+    title: str,
+    leads: bool | None = None,
 ) -> Finding:
     """The tables of ranks of groups or kinds of people, joined."""
     import pandas as pd
@@ -90,8 +123,14 @@ def ranks_finding(
     joined.insert(0, column, joined.pop(column))
     joined = joined.set_index([column, "option"])
     shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
-    in_lines = {"ranks": [", ".join(map(" ".join, ranks_in_line(each)[:MAX_GROUPS])) for each in found.values()]}
-    brief = Brief("Preferred", table=pd.DataFrame(in_lines, index=pd.Index(list(found), name=column)), order=0)
+    in_lines = {
+        "ranks": [
+            ", ".join(map(" ".join, ranks_in_line(each)[:MAX_GROUPS])) for each in found.values()
+        ]
+    }
+    brief = Brief(
+        "Preferred", table=pd.DataFrame(in_lines, index=pd.Index(list(found), name=column)), order=0
+    )
     return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)
 
 
@@ -134,12 +173,27 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
             sure = row[column]
             if not 1 - _SURE < sure < _SURE:
                 more, less = (a, b) if sure > 0.5 else (b, a)
-                how = {"sure": probability(max(sure, 1 - sure)), "probability": probability(row["probability"])}
+                how = {
+                    "sure": probability(max(sure, 1 - sure)),
+                    "probability": probability(row["probability"]),
+                }
                 members = listed(row["members"])
                 found.append(
-                    str(phrase(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how))
+                    str(
+                        phrase(
+                            ENGLISH,
+                            "groups.more",
+                            members=members,
+                            more=more,
+                            less=less,
+                            word=word,
+                            **how,
+                        )
+                    )
                 )
-    return ". ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
+    return (
+        ". ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
+    )
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
@@ -149,7 +203,8 @@ def parameters(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
-    """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of people."""
+    """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of
+    people."""
     kappa = model._view.kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
@@ -157,7 +212,9 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
     if kappa is not None:
         spread = estimate(kappa**-0.5, rows.attrs["interval"])
         notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=spread))
-    notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    notes.append(
+        phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood"))
+    )
     return tuple(notes)
 
 

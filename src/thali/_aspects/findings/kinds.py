@@ -6,7 +6,17 @@ from thali._digits import number, probability
 from thali._labels import listed
 from thali._model.choice_findings import MAX_GROUPS, row_in_words
 from thali._model.common_findings import asked, data, summary
-from thali._model.finding import FILE, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FILE,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
@@ -25,7 +35,8 @@ _LIKED = 3
 
 
 def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for the paragraph of a paper; `check`: of the data; `more`: further answers."""
+    """The makers of the findings but for the paragraph of a paper; `check`: of the data; `more`:
+    further answers."""
     question = asked(lambda model: ENGLISH["kinds.asked"])
     own = question, kinds, features, n_features, ranks, *more
     return (*own, parameters, check, summary, data, assignment, same_class)
@@ -54,7 +65,9 @@ def kinds(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         shown=sizes.assign(respondents=sizes["respondents"].map(len)),
         notes=tuple(notes),
         brief=Brief(
-            "Classes", table=sizes[["population_share", "population_share_low", "population_share_high"]], order=0
+            "Classes",
+            table=sizes[["population_share", "population_share_low", "population_share_high"]],
+            order=0,
         ),
     )
 
@@ -85,7 +98,9 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
         table=written,
         shown=shown,
         brief=Brief("Aspects", table=shown[[*weights, "probability", "members"]]),
-        picture=Picture("group_weights", ENGLISH["kinds.caption"], table) if 1 < several <= MAX_GROUPS else None,
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], table)
+        if 1 < several <= MAX_GROUPS
+        else None,
     )
 
 
@@ -112,7 +127,10 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     of_kinds: tuple[Text, ...] = ()
     if "n_classes" in rows.index:
         number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_classes"))
-        of_kinds = number_of_kinds, phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "class_agreement"))
+        of_kinds = (
+            number_of_kinds,
+            phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "class_agreement")),
+        )
     return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
 
 
@@ -130,6 +148,8 @@ def same_class(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """Return the methods text of latent classes."""
-    how = ENGLISH["kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"]
+    how = ENGLISH[
+        "kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"
+    ]
     matched = phrase(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
     return (phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=how), matched)

@@ -7,13 +7,28 @@ from thali._inference.numerics.ranks import descending
 from thali._labels import listed
 from thali._model.choice_findings import covariates_finding, predictions_finding, ties_sentence
 from thali._model.common_findings import asked, convergence, data, methods
-from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FULL,
+    MISSES,
+    ON_SCREEN,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
-from ..maximum_likelihood.tables import branch_table, estimated_predictions, named_row, utility_table
+from ..maximum_likelihood.tables import (
+    branch_table,
+    estimated_predictions,
+    named_row,
+    utility_table,
+)
 from .english import ENGLISH
 
 if TYPE_CHECKING:
@@ -63,7 +78,11 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         title=ENGLISH["ml.utility"],
         table=table,
         picture=Picture("utility_scale", caption, table),
-        brief=Brief("Preferred", parts=tuple((str(name), number(value)) for name, value in scale.items()), order=0),
+        brief=Brief(
+            "Preferred",
+            parts=tuple((str(name), number(value)) for name, value in scale.items()),
+            order=0,
+        ),
     )
 
 
@@ -94,13 +113,22 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         pearson = f"{found['pearson']:.4f}"
         notes.append(phrase(ENGLISH, "ml.pearson", pearson=pearson))
     if "tie" in found:
-        notes.append(phrase(ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"))
+        notes.append(
+            phrase(
+                ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"
+            )
+        )
     numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
     notes.append(phrase(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
     notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
     return Finding(
-        sentence, title=ENGLISH["ml.fit"], table=table, is_printed=False, notes=tuple(notes), brief=Brief("Fit")
+        sentence,
+        title=ENGLISH["ml.fit"],
+        table=table,
+        is_printed=False,
+        notes=tuple(notes),
+        brief=Brief("Fit"),
     )
 
 
@@ -130,7 +158,9 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
         errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
     if model.estimates_.is_tested_over_people:
         errors = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
-    sentences.append(phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors))
+    sentences.append(
+        phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors)
+    )
     lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model.lapse_:g}")
     return (*sentences, *([lapse] if model.lapse_ else []))
 

@@ -1,4 +1,5 @@
-"""What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
+"""What is found out of people: whether intervals hold for others, and what each prefers whose
+weights are their own."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,9 @@ from .english import ENGLISH
 from .groups import parameter_notes
 
 
-@finding("independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS)
+@finding(
+    "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
+)
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = model._view.dependence
@@ -31,8 +34,14 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     spec = spec_of(model)
     assert spec is not None
     features = spec.features
-    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(model._view.n_features.any())
-    notes = (phrase(ENGLISH, "independence.aspects", features=features),) if dependence.by == POWER and learned else ()
+    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(
+        model._view.n_features.any()
+    )
+    notes = (
+        (phrase(ENGLISH, "independence.aspects", features=features),)
+        if dependence.by == POWER and learned
+        else ()
+    )
     return replace(found, notes=notes)
 
 
@@ -41,7 +50,7 @@ def modelled_people(model: Any) -> tuple[Text, ...]:
     return said_of(model._view.dependence)
 
 
-# people of whom each has weights of their own about common ones ------------------------------------------------------
+# people of whom each has weights of their own about common ones -----------------------------------
 
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
@@ -64,7 +73,9 @@ def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
 def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(settings.ci), population_table(model._view, settings.ci)
-    return individuals_finding(table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
+    return individuals_finding(
+        table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
+    )
 
 
 def segments_of(settings: AnswerSettings) -> tuple[Maker, ...]:

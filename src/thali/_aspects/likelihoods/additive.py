@@ -1,4 +1,5 @@
-"""Additive clustering: similarity is the sum of the weights of the features that two objects share."""
+"""Additive clustering: similarity is the sum of the weights of the features that two objects
+share."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -39,12 +40,16 @@ from .residuals import (
 )
 
 LEARNED = "learned"
-# The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
+# The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of
+# the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
-MIN_WORTH, MAX_WORTH = 0.05, 25.0  # prior means of a weight that the largest similarity should be worth
-WORTH = 10.0  # prior means of a weight that the largest similarity is worth unless the user says otherwise
+# prior means of a weight that the largest similarity should be worth
+MIN_WORTH, MAX_WORTH = 0.05, 25.0
+# prior means of a weight that the largest similarity is worth unless the user says otherwise
+WORTH = 10.0
 USUAL_PRIOR = (1.0, WORTH)  # for similarities of up to 1
-SMALL = 0.02  # share of the standard deviation of the similarities below which a fixed sigma is warned of
+# share of the standard deviation of the similarities below which a fixed sigma is warned of
+SMALL = 0.02
 
 
 @dataclass(frozen=True)
@@ -55,19 +60,22 @@ class Additive:
         \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
 
     over the measured pairs i < j, each counted once, where s_ij is the mean of n_ij judgements
-    (`Similarities.judgements`; 1 if nothing is known of them); the diagonal plays no part. The constant w_0
-    belongs to all pairs and has the prior of the weights. Features of a single object do not touch the similarities.
+    (`Similarities.judgements`; 1 if nothing is known of them); the diagonal plays no part. The
+    constant w_0 belongs to all pairs and has the prior of the weights. Features of a single object
+    do not touch the similarities.
 
     Parameters
     ----------
     sigma : float above 0, or "learned", optional
-        Standard deviation of a single judgement about the similarity. "learned": with the prior sigma^2 ~
-        InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean of 1 / n_ij). None: that of the
-        data (`Similarities.sigma`), or else it is learned. (`AdditiveClustering` chooses one by cross-validation.)
+        Standard deviation of a single judgement about the similarity. "learned": with the prior
+        sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean
+        of 1 / n_ij). None: that of the data (`Similarities.sigma`), or else it is learned.
+        (`AdditiveClustering` chooses one by cross-validation.)
     constant : bool
         Whether there is an additive constant; it is 0 otherwise.
     variance : float above 0, optional
-        The prior mean of sigma^2 where it is learned. None: 0.02 times the variance of the similarities.
+        The prior mean of sigma^2 where it is learned. None: 0.02 times the variance of the
+        similarities.
 
     Raises
     ------
@@ -107,7 +115,8 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                f", the standard deviation of a similarity, must be a number from {LEAST:g} to {MOST:g} or ",
+                f", the standard deviation of a similarity, must be a number from {LEAST:g} to"
+                f" {MOST:g} or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
@@ -116,20 +125,31 @@ class Additive:
             positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no room to move."""
+        """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no
+        room to move."""
         if not isinstance(data, Similarities):
             raise DataError(
-                f"Additive clustering requires Similarities; got {type(data).__name__}. For triplets use"
-                " thali.likelihoods.MostSimilarPair; wrap a matrix as Similarities(matrix)."
+                f"Additive clustering requires Similarities; got {type(data).__name__}. For"
+                " triplets use thali.likelihoods.MostSimilarPair; wrap a matrix as"
+                " Similarities(matrix)."
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
-        if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
-            judged = "" if (data.judgements == 1).all() else ", divided by the root of the number of judgements,"
+        if (
+            sigma is not None
+            and sigma * math.sqrt(mean_share(data)) < SMALL * spread
+            and not is_quiet()
+        ):
+            judged = (
+                ""
+                if (data.judgements == 1).all()
+                else ", divided by the root of the number of judgements,"
+            )
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f"{judged} is less than {SMALL:g} times the standard deviation of the similarities, {spread:.3g},"
-                    " so chains mix very slowly; choose a larger value, or set ",
+                    f"{judged} is less than {SMALL:g} times the standard deviation of the"
+                    f" similarities, {spread:.3g}, so chains mix very slowly; choose a larger"
+                    " value, or set ",
                     Setting("sigma", LEARNED),
                     " to estimate sigma.",
                 )
@@ -142,7 +162,8 @@ class Additive:
         return float(self.sigma) if self.sigma is not None else data.sigma
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of similarities, as the samplers read it, and a function that makes a chain's cache.
+        """The likelihood of similarities, as the samplers read it, and a function that makes a
+        chain's cache.
 
         `weights` is the Gamma prior of weights and constant.
         """
@@ -176,8 +197,9 @@ class Additive:
         suited = WORTH * shape / largest
         warn(
             DataWarning(
-                f"The largest similarity is {largest:.3g} in absolute value, but weights have prior mean"
-                f" {shape / rate:.3g}, suitable for similarities of about {WORTH * shape / rate:.3g}; set ",
+                f"The largest similarity is {largest:.3g} in absolute value, but weights have"
+                f" prior mean {shape / rate:.3g}, suitable for similarities of about"
+                f" {WORTH * shape / rate:.3g}; set ",
                 Setting("weight_prior", (float(f"{shape:g}"), float(f"{suited:.2g}"))),
                 " for this scale, and ",
                 Argument("sigma"),
@@ -186,7 +208,8 @@ class Additive:
         )
 
     def first_variance(self, data: Any) -> float:
-        """Where a chain starts: the fixed variance of a judgement, or the prior mean of a learned one.
+        """Where a chain starts: the fixed variance of a judgement, or the prior mean of a learned
+        one.
 
         If all similarities are equal, the square of their mean replaces the variance.
         """
@@ -201,29 +224,47 @@ class Additive:
 
     def held_to(self, data: Any) -> "Additive":
         """The same likelihood with the prior of sigma fixed to the one for these data."""
-        return self if self.fixed_sigma(data) is not None else replace(self, variance=self.first_variance(data))
+        return (
+            self
+            if self.fixed_sigma(data) is not None
+            else replace(self, variance=self.first_variance(data))
+        )
 
-    def scaled_priors(self, data: Any, factors: Iterable[float]) -> Iterator[tuple[str, "Additive"]]:
-        """The same likelihood with the prior mean of a learned sigma² multiplied, and a name for each."""
+    def scaled_priors(
+        self, data: Any, factors: Iterable[float]
+    ) -> Iterator[tuple[str, "Additive"]]:
+        """The same likelihood with the prior mean of a learned sigma² multiplied, and a name for
+        each."""
         if self.fixed_sigma(data) is None:
             for factor in factors:
                 variance = factor * self.first_variance(data)
                 yield f"mean of sigma squared x {factor:g}", replace(self, variance=variance)
 
-    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
+    def prior_parameters(
+        self, data: Any, weights: Any, rng: np.random.Generator
+    ) -> dict[str, float]:
         """Parameters other than features and weights, from their prior: constant and sigma."""
         variance = self.first_variance(data)
         if self.fixed_sigma(data) is None:
             variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
-        return {"constant": weights.random(rng, 1)[0] if self.constant else 0.0, "sigma": math.sqrt(variance)}
+        return {
+            "constant": weights.random(rng, 1)[0] if self.constant else 0.0,
+            "sigma": math.sqrt(variance),
+        }
 
     def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Log prior densities of what is learned of constant and sigma, draw by draw."""
         found = {"constant": weights.log_density(own["constant"])} if self.constant else {}
         if self.fixed_sigma(data) is None:
             # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
-            precision = GammaWeights(VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0))
-            found["sigma"] = precision.log_density(own["sigma"] ** -2.0) + math.log(2.0) - 3.0 * np.log(own["sigma"])
+            precision = GammaWeights(
+                VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0)
+            )
+            found["sigma"] = (
+                precision.log_density(own["sigma"] ** -2.0)
+                + math.log(2.0)
+                - 3.0 * np.log(own["sigma"])
+            )
         return found
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
@@ -248,7 +289,9 @@ class Additive:
             data,
             shape,
             dense,
-            log_constant=-0.5 * data.values.size * math.log(2.0 * math.pi * self.first_variance(data))
+            log_constant=-0.5
+            * data.values.size
+            * math.log(2.0 * math.pi * self.first_variance(data))
             + 0.5 * float(np.log(data.judgements).sum()),
             has_constant=self.constant,
             learned_sigma=self.fixed_sigma(data) is None,
@@ -256,13 +299,15 @@ class Additive:
 
 
 def suited_prior(data: Any) -> tuple[float, float]:
-    """Shape and rate of a Gamma prior of weights that suits the scale: as mean a tenth of the largest similarity."""
+    """Shape and rate of a Gamma prior of weights that suits the scale: as mean a tenth of the
+    largest similarity."""
     largest = float(np.abs(data.values).max())
     return (1.0, WORTH / largest) if largest > 0.0 else USUAL_PRIOR
 
 
 def mean_share(data: Any) -> float:
-    """The mean of 1 / n_ij over the pairs: the variance of a typical similarity, as a share of that of a judgement."""
+    """The mean of 1 / n_ij over the pairs: the variance of a typical similarity, as a share of that
+    of a judgement."""
     return float(np.mean(1.0 / data.judgements))
 
 
@@ -370,20 +415,24 @@ def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
     # what is left out is the log-density of residuals of 0 under the first variance
     variance = c.real[VARIANCE]
     return -0.5 * (
-        squared_error(judgements, c) / variance + judgements.pairs * math.log(variance / judgements.variance)
+        squared_error(judgements, c) / variance
+        + judgements.pairs * math.log(variance / judgements.variance)
     )
 
 
 @operations.draw_weights.register(Judgements)
 def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2 variance), where A counts the
-    # judgements of pairs of owners and B sums what the others leave unexplained of them
+    # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2
+    # variance), where A counts the judgements of pairs of owners and B sums what the others leave
+    # unexplained of them
     precision = b.real[BETA] / c.real[VARIANCE]
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         pairs = inner_pairs(judgements, b, k, b.m[k])
         unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
-        w = tilted_weight(rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained)
+        w = tilted_weight(
+            rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained
+        )
         inner_shift(judgements, c, b, k, w - b.w[k])
         b.w[k] = w
 

@@ -24,13 +24,16 @@ def comparison_answers(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> AnswerProbabilities:
-    """Return the probabilities of the outcomes of comparisons; `tie` and `beta`, of ties and covariates, by draw."""
+    """Return the probabilities of the outcomes of comparisons; `tie` and `beta`, of ties and
+    covariates, by draw."""
     cells = data.cells
 
     def of_questions(some: slice) -> np.ndarray:
         lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[some])
         p = probability_draws(columns, cells.first[some], cells.second[some], lapse, lift)
-        found = np.stack([p, 1.0 - p], axis=-1) if tie is None else outcomes(p, 1.0 - p, tie[:, None])
+        found = (
+            np.stack([p, 1.0 - p], axis=-1) if tie is None else outcomes(p, 1.0 - p, tie[:, None])
+        )
         return found.reshape(len(p), -1)
 
     return of_questions

@@ -54,28 +54,37 @@ def choices_part(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> DataPart:
-    """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
+    """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by
+    draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
     stored = groups_of_pairs(data, lapse, tie is not None)
-    variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
+    variables = {
+        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+    }
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
     coordinates, pointwise, answers = {}, {}, None
     if beta is not None:
         coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
     if dense and len(cells.pair) <= MAX_PAIRS:
-        answers = partial(comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair)))
+        answers = partial(
+            comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair))
+        )
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
-        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
+        variables["choice_probability"] = (
+            ("chain", "draw", "pair"),
+            probability.reshape(*shape, -1),
+        )
         coordinates |= pair_names(labels)
         terms = (terms + stored.coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
     return replace(
         part_of_data(stored, unique),
         descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
+            "choice_probability": "probability that the first of a pair is chosen, given that one"
+            " is, including lapses",
             "tie": "nu, the tie parameter",
             "covariate": "covariate coefficients: change in the log odds per unit",
         },
@@ -96,14 +105,16 @@ def _pair_draws(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """p̃ of all pairs i < j with covariates of 0, and the log-likelihood of compared ones, draw by draw."""
+    """p̃ of all pairs i < j with covariates of 0, and the log-likelihood of compared ones, draw by
+    draw."""
     compared = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))
     pointwise = np.empty((columns.n_draws, len(compared)))
     for draws, ij, ji in advantage_blocks(columns, i, j):
         probability[draws] = lapsing(ij, ji, lapse)
         if beta is None:
-            # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
+            # The reverse probability from its own advantage: 1 - p would lose the digits of a small
+            # one.
             reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
             nu = None if tie is None else tie[draws]
             pointwise[draws] = _terms(probability[draws][:, compared], reverse, nu, data)
@@ -111,7 +122,10 @@ def _pair_draws(
         cells, own = data.cells, data.covariates.values
         starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
         for some in slices(ij.shape[0], len(cells.pair)):  # there may be many more cells than pairs
-            these, pairs = slice(draws.start + some.start, draws.start + some.stop), compared[cells.pair]
+            these, pairs = (
+                slice(draws.start + some.start, draws.start + some.stop),
+                compared[cells.pair],
+            )
             up, down = lifted(ij[some][:, pairs], ji[some][:, pairs], Lift(beta, own).of(these))
             nu = None if tie is None else tie[these]
             terms = _terms(lapsing(up, down, lapse), lapsing(down, up, lapse), nu, cells)
@@ -126,11 +140,14 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
     of_outcome = np.moveaxis(outcomes(p, q, tie[:, None]), -1, 0)
-    terms = [xlogy(n, p) for n, p in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True)]
+    terms = [
+        xlogy(n, p)
+        for n, p in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True)
+    ]
     return np.sum(terms, axis=0)
 
 
-# What draws say about choices from sets: choice probabilities, and the likelihood of every set ----------------------
+# What draws say about choices from sets: choice probabilities, and the likelihood of every set ----
 
 
 def sets_part(
@@ -152,19 +169,26 @@ def sets_part(
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability = probability_draws(columns, i, j, lapse)
-        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
+        variables["choice_probability"] = (
+            ("chain", "draw", "pair"),
+            probability.reshape(*shape, -1),
+        )
         coordinates = pair_names(labels)
     if len(asked.counts) <= MAX_PAIRS:
         answers = choice_answers(columns, data, lapse)(slice(0, data.n_sets))
-        pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
+        pointwise = {
+            "chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))
+        }
     if answers is not None:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= place_names(data)
     return replace(
         part_of_data(stored, unique),
         descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, including lapses",
-            "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
+            "choice_probability": "probability that the first of a pair is chosen, including"
+            " lapses",
+            "set_probability": "probability that the alternative is chosen out of those offered,"
+            " including lapses",
         },
         variables=variables,
         coordinates=coordinates,

@@ -17,7 +17,15 @@ from thali.errors import ArgumentError
 from .. import operations
 from ..weight_priors import EXPONENTIAL, are_positive
 from . import full_evaluation, term_sums
-from .parameters import FLAT, NAMED, check_parameters, draw_by_slices, note_values, own_log_prior, start_of
+from .parameters import (
+    FLAT,
+    NAMED,
+    check_parameters,
+    draw_by_slices,
+    note_values,
+    own_log_prior,
+    start_of,
+)
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "log_likelihood": ("data", "features", "weights"),
@@ -35,42 +43,46 @@ MIN_ARGUMENTS = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 class Custom:
     r"""A likelihood of your own, for data that are a NamedTuple of yours.
 
-    Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is enough:
-    `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood is a sum of terms that see
-    the features through sums of weights,
+    Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is
+    enough: `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood
+    is a sum of terms that see the features through sums of weights,
 
     .. math:: \log P = \text{const} + \sum_i f_i(t_i) + \sum_{i<j} g_{ij}(t_{ij}, t_i, t_j), \qquad
         t_i = \sum_k w_k z_{ik}, \quad t_{ij} = \sum_k w_k z_{ik} z_{jk},
 
-    give the terms as well: a move then evaluates only those that it touches, which is many times as fast.
-    `thali.testing.check` compares the two, and the whole with the posterior.
+    give the terms as well: a move then evaluates only those that it touches, which is many times as
+    fast. `thali.testing.check` compares the two, and the whole with the posterior.
 
     Parameters
     ----------
     log_likelihood : function (data, features, weights) -> float
-        Of all data. `features` is an array (options, K) of 0.0 and 1.0, K is 0 or more and the order of the features
-        means nothing; `weights` (K,) are above 0, or of either sign under
+        Of all data. `features` is an array (options, K) of 0.0 and 1.0, K is 0 or more and the
+        order of the features means nothing; `weights` (K,) are above 0, or of either sign under
         `weight_prior=Normal(...)`. Must be finite for every feature matrix.
     of_pair : function (data, i, j, shared) or (data, i, j, shared, own_i, own_j) -> float, optional
         The term g of the options i < j. `shared` is t_ij; `own_i` and `own_j` are t_i and t_j.
     of_option : function (data, i, own) -> float, optional
         The term f of the option i; `own` is t_i.
     simulate : function (data, features, weights, rng) -> data, optional
-        New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not compiled. Only
-        `sample_prior`, `posterior_predictive`, `thali.testing.calibrate` and `thali.testing.check` need it, the latter
-        two to see whether `log_likelihood` is the density of what you have in mind.
+        New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not
+        compiled. Only `sample_prior`, `posterior_predictive`, `thali.testing.calibrate` and
+        `thali.testing.check` need it, the latter two to see whether `log_likelihood` is the density
+        of what you have in mind.
     pointwise : function (data, features, weights) -> array, optional
-        The log-likelihood of each observation, an array of any shape that sums to `log_likelihood`; not compiled. With
-        it the posterior has the group `log_likelihood`, which leave-one-out validation needs (`arviz.loo`).
+        The log-likelihood of each observation, an array of any shape that sums to `log_likelihood`;
+        not compiled. With it the posterior has the group `log_likelihood`, which leave-one-out
+        validation needs (`arviz.loo`).
     predict : function (data, features, weights) -> array, optional
-        What the model says of data, an array of the same shape for all features; not compiled. `model.predict` gives
-        its posterior mean.
+        What the model says of data, an array of the same shape for all features; not compiled.
+        `model.predict` gives its posterior mean.
     parameters : mapping from name to prior, optional
-        Fields of the data, single numbers, that are learned: `Normal(mean, sd)`, `HalfNormal(sd)`, `LogNormal(mean,
-        sd)`, `Gamma(shape, rate)` or `Beta(a, b)` of `thali.likelihoods`. All functions see the data with their present
-        values in these fields; the values of the data are where chains start.
+        Fields of the data, single numbers, that are learned: `Normal(mean, sd)`, `HalfNormal(sd)`,
+        `LogNormal(mean, sd)`, `Gamma(shape, rate)` or `Beta(a, b)` of `thali.likelihoods`. All
+        functions see the data with their present values in these fields; the values of the data are
+        where chains start.
     log_prior : function (data) -> float, optional
-        Joint log prior of the parameters, added to the priors above, of which None then stands for none.
+        Joint log prior of the parameters, added to the priors above, of which None then stands for
+        none.
 
     Raises
     ------
@@ -114,13 +126,19 @@ class Custom:
     def __post_init__(self) -> None:
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
-            if (function is not None or name == "log_likelihood") and not isinstance(function, NotSaved):
+            if (function is not None or name == "log_likelihood") and not isinstance(
+                function, NotSaved
+            ):
                 _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
         shown = [_name_of(self.log_likelihood)]
-        shown += [f"{name}={_name_of(getattr(self, name))}" for name in list(ARGUMENTS)[1:] if getattr(self, name)]
+        shown += [
+            f"{name}={_name_of(getattr(self, name))}"
+            for name in list(ARGUMENTS)[1:]
+            if getattr(self, name)
+        ]
         shown += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
         return f"Custom({', '.join(shown)})"
 
@@ -129,16 +147,19 @@ class Custom:
         return data if isinstance(data, Observed) else Observed(data)
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and ArgumentError if functions were not saved with the model."""
+        """Raise DataError for data of another kind, and ArgumentError if functions were not saved
+        with the model."""
         self.observed(data)
         if isinstance(self.log_likelihood, NotSaved):
             raise ArgumentError(
-                "This model was loaded from a file, and files do not contain functions, such as those of its likelihood"
-                f" {self!r}; pass the functions again with set_params(likelihood=...)."
+                "This model was loaded from a file, and files do not contain functions, such as"
+                f" those of its likelihood {self!r}; pass the functions again with"
+                " set_params(likelihood=...)."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of the data, as the samplers read it, and a function that makes a chain's cache.
+        """The likelihood of the data, as the samplers read it, and a function that makes a chain's
+        cache.
 
         The functions are tried out at weights from their prior.
         """
@@ -148,26 +169,39 @@ class Custom:
         observed = self.observed(data)
         start_of(self.parameters, observed.fields, self.log_prior)
         allocates = try_out(self, observed, weights)
-        return self._made(observed, allocates, weights), (term_sums if self.terms else full_evaluation).empty_cache
+        return self._made(observed, allocates, weights), (
+            term_sums if self.terms else full_evaluation
+        ).empty_cache
 
     def as_python(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """The same without trying the functions out, for operations that are called as Python."""
-        return self._made(observed, False, weights), (term_sums if self.terms else full_evaluation).empty_cache
+        return self._made(observed, False, weights), (
+            term_sums if self.terms else full_evaluation
+        ).empty_cache
 
     def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """The data and the priors of the parameters as the samplers read them."""
         signed = not are_positive(weights)
         if not self.parameters:
             return self._class(allocates, signed)(observed.fields, observed.n_options)
-        fields = observed.fields._replace(**{name: float(getattr(observed.fields, name)) for name in self.parameters})
-        coded = [(FLAT, 0.0, 1.0) if prior is None else prior.coded() for prior in self.parameters.values()]
+        fields = observed.fields._replace(
+            **{name: float(getattr(observed.fields, name)) for name in self.parameters}
+        )
+        coded = [
+            (FLAT, 0.0, 1.0) if prior is None else prior.coded()
+            for prior in self.parameters.values()
+        ]
         kind, first, second = (np.array(each) for each in zip(*coded, strict=True))
-        return self._class(allocates, signed, type(fields))(fields, observed.n_options, kind, first, second)
+        return self._class(allocates, signed, type(fields))(
+            fields, observed.n_options, kind, first, second
+        )
 
     @property
     def terms(self) -> str:
         """The names of the functions that give terms; empty if `log_likelihood` is alone."""
-        return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
+        return " and ".join(
+            name for name in ("of_pair", "of_option") if getattr(self, name) is not None
+        )
 
     def _class(self, allocates: bool, signed: bool, of_data: Any = None) -> Any:
         """The class by which the samplers know these functions, the same for the same ones."""
@@ -187,18 +221,25 @@ class Custom:
             if not source:
                 _CLASSES[key] = _class_of(self, allocates, signed, of_data, "Custom", False)
             else:  # functions that were defined once more are the same functions
-                made = globals().get(name) or _class_of(self, allocates, signed, of_data, name, True)
+                made = globals().get(name) or _class_of(
+                    self, allocates, signed, of_data, name, True
+                )
                 _CLASSES[key] = globals()[name] = made
         return _CLASSES[key]
 
     def _source(self, allocates: bool, signed: bool, of_data: Any) -> str:
-        """A hash of all that the class is made of, by which compiled code is found again; "" if there is none."""
+        """A hash of all that the class is made of, by which compiled code is found again; "" if
+        there is none."""
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
-        digests = ["none" if function is None else constants_digest(function) for function in functions]
+        digests = [
+            "none" if function is None else constants_digest(function) for function in functions
+        ]
         if "" in digests:
             return ""
         fields = () if of_data is None else of_data._fields
-        return hashlib.sha256(repr((digests, allocates, signed, fields, tuple(self.parameters))).encode()).hexdigest()
+        return hashlib.sha256(
+            repr((digests, allocates, signed, fields, tuple(self.parameters))).encode()
+        ).hexdigest()
 
     def at(self, data: Any, values: Mapping[str, float]) -> Any:
         """The data of the user with these values of the parameters."""
@@ -208,18 +249,23 @@ class Custom:
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
-    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
+    def prior_parameters(
+        self, data: Any, weights: Any, rng: np.random.Generator
+    ) -> dict[str, float]:
         """The parameters from their priors."""
         if self.log_prior is not None:
             raise ArgumentError(
-                f"Draws from the prior require priors that can be sampled ({NAMED}); log_prior only defines a density."
-                " Use such priors instead of log_prior."
+                f"Draws from the prior require priors that can be sampled ({NAMED}); log_prior"
+                " only defines a density. Use such priors instead of log_prior."
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
     def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
-        """Log prior densities of the parameters, draw by draw; what `log_prior` adds is not in them."""
-        return {name: p.log_density(own[name]) for name, p in self.parameters.items() if p is not None}
+        """Log prior densities of the parameters, draw by draw; what `log_prior` adds is not in
+        them."""
+        return {
+            name: p.log_density(own[name]) for name, p in self.parameters.items() if p is not None
+        }
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Data of the same design, as `simulate` draws them at one draw's features and weights."""
@@ -229,25 +275,43 @@ class Custom:
 
         if self.simulate is None or isinstance(self.simulate, NotSaved):
             raise ArgumentError(
-                "Simulating data requires a function simulate(data, features, weights, rng); pass it to Custom(...,"
-                " simulate=...)."
+                "Simulating data requires a function simulate(data, features, weights, rng); pass"
+                " it to Custom(..., simulate=...)."
             )
         owners, weights = columns.dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
         old = self.observed(data).original
-        new = Observed(self.simulate(self.at(old, parameters), features.copy(), weights.copy(), rng))
-        found = called("log_likelihood", self.log_likelihood, new.fields, as_seen(features), weights)
+        new = Observed(
+            self.simulate(self.at(old, parameters), features.copy(), weights.copy(), rng)
+        )
+        found = called(
+            "log_likelihood", self.log_likelihood, new.fields, as_seen(features), weights
+        )
         fields = new.fields._asdict()
-        kept = {f"data.{name}": np.asarray(each) for name, each in fields.items() if name not in self.parameters}
-        return NewData(self.at(new.original, {name: getattr(old, name) for name in self.parameters}), kept, found)
+        kept = {
+            f"data.{name}": np.asarray(each)
+            for name, each in fields.items()
+            if name not in self.parameters
+        }
+        return NewData(
+            self.at(new.original, {name: getattr(old, name) for name in self.parameters}),
+            kept,
+            found,
+        )
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
-        """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
+        """The part of the posterior tree about the data: the data, and the log-likelihood of each
+        if it is known."""
         from .own_data import own_part, pointwise_of_draws, sees_weights
 
         observed = self.observed(data)
         sees_single = bool(operations.sees_single(self.as_python(observed)[0]))
-        part = own_part(observed, sees_single, tuple(self.parameters), sees_weights(self, observed, columns, extra))
+        part = own_part(
+            observed,
+            sees_single,
+            tuple(self.parameters),
+            sees_weights(self, observed, columns, extra),
+        )
         if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
             return part
         return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
@@ -256,7 +320,9 @@ class Custom:
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
-def _class_of(custom: Custom, allocates: bool, signed: bool, of_data: Any, name: str, is_known: bool) -> Any:
+def _class_of(
+    custom: Custom, allocates: bool, signed: bool, of_data: Any, name: str, is_known: bool
+) -> Any:
     """A NamedTuple class with the operations that follow from the functions."""
     own = ["kind", "first", "second"] if custom.parameters else []
     cls: Any = namedtuple(name, ["data", "n", *own], module=__name__)
@@ -278,12 +344,16 @@ def _class_of(custom: Custom, allocates: bool, signed: bool, of_data: Any, name:
 
 def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
     names = list(custom.parameters)
-    term_sums.start.register(cls)(lambda likelihood: [getattr(likelihood.data, name) for name in names])
+    term_sums.start.register(cls)(
+        lambda likelihood: [getattr(likelihood.data, name) for name in names]
+    )
     fields = [
-        f"c.parameters[{names.index(name)}]" if name in names else f"likelihood.data.{name}" for name in of_data._fields
+        f"c.parameters[{names.index(name)}]" if name in names else f"likelihood.data.{name}"
+        for name in of_data._fields
     ]
     rest = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
-    code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"  # compiled code knows no _replace
+    # compiled code knows no _replace
+    code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"
     term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
     operations.draw_parameters.register(cls)(draw_by_slices)
     operations.note_parameters.register(cls)(note_values)
@@ -301,12 +371,16 @@ def _register_terms(cls, custom: Custom) -> None:
     # shared sums do not depend on a feature that only one option has
     operations.sees_single.register(cls)(term_sums.yes if sees_own or of_option else term_sums.no)
     if of_option:
-        term_sums.of_option.register(cls)(lambda likelihood, i, own: of_option(likelihood.data, i, own))
+        term_sums.of_option.register(cls)(
+            lambda likelihood, i, own: of_option(likelihood.data, i, own)
+        )
     else:
         term_sums.of_option.register(cls)(lambda likelihood, i, own: 0.0)
     if sees_own:
         term_sums.of_pair.register(cls)(
-            lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared, own_i, own_j)
+            lambda likelihood, i, j, shared, own_i, own_j: of_pair(
+                likelihood.data, i, j, shared, own_i, own_j
+            )
         )
     elif of_pair:
         term_sums.of_pair.register(cls)(
@@ -333,8 +407,12 @@ def _check_signature(name: str, function: Any, arguments: tuple[str, ...], fewes
     try:
         parameters = inspect.signature(_plain(function)).parameters.values()
     except (TypeError, ValueError):
-        raise ArgumentError(f"{wanted}; got {function!r}, whose arguments cannot be determined.") from None
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or len(parameters) not in (
+        raise ArgumentError(
+            f"{wanted}; got {function!r}, whose arguments cannot be determined."
+        ) from None
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or len(
+        parameters
+    ) not in (
         fewest,
         len(arguments),
     ):

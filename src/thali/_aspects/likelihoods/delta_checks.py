@@ -9,8 +9,9 @@ from .. import operations
 from ..state import COLUMNS, FeatureState, empty_state, scratch
 from .term_sums import TermSums
 
-# What rounding may do to a sum, in proportion to the sum of its terms' sizes. With n terms it comes to sqrt(n) times
-# 1e-16 if each is rounded its own way, to n times that if all are rounded one way; a user's terms may be good to 1e-12.
+# What rounding may do to a sum, in proportion to the sum of its terms' sizes. With n terms it comes
+# to sqrt(n) times 1e-16 if each is rounded its own way, to n times that if all are rounded one way;
+# a user's terms may be good to 1e-12.
 ROUNDING = 1e-9
 
 
@@ -29,7 +30,8 @@ class Difference:
         return self.size <= self.allowed
 
     def worse(self, one: float, other: float, allowed: float, words: str) -> "Difference":
-        """This or the new comparison, whichever is worse; counts one more. Equal infinities agree."""
+        """This or the new comparison, whichever is worse; counts one more. Equal infinities
+        agree."""
         size = 0.0 if one == other else abs(one - other)
         size = np.inf if np.isnan(size) else size
         if self.count == 0 or size * self.allowed > self.size * allowed:
@@ -38,7 +40,8 @@ class Difference:
 
 
 def states_of(prior: Any, n: int, weights: Any, rng: np.random.Generator, count: int) -> list[Any]:
-    """Features (options by columns, 0.0 and 1.0) and weights from the prior; the first has no column if it may."""
+    """Features (options by columns, 0.0 and 1.0) and weights from the prior; the first has no
+    column if it may."""
     states = []
     for number in range(count):
         matrix = prior.sample(n, 1.0 + number / 2, rng)
@@ -50,7 +53,8 @@ def states_of(prior: Any, n: int, weights: Any, rng: np.random.Generator, count:
 
 
 def as_seen(features: np.ndarray) -> np.ndarray:
-    """The features laid out as samplers hold them, so that compiled code knows the type of the array."""
+    """The features laid out as samplers hold them, so that compiled code knows the type of the
+    array."""
     n, columns = features.shape
     rows = np.zeros((columns + 2, n + 1))
     rows[:columns, :n] = features.T
@@ -70,23 +74,39 @@ def state_of(features: np.ndarray, weights: np.ndarray) -> FeatureState:
 
 def rounding(cache: Any, value: float) -> float:
     """What rounding may do to a change of the log-likelihood, given its value."""
-    terms = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum() if isinstance(cache, TermSums) else 0.0
+    terms = (
+        np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum()
+        if isinstance(cache, TermSums)
+        else 0.0
+    )
     return ROUNDING * (1.0 + abs(value) + float(terms))
 
 
 def compare_changes(
-    likelihood: Any, make_cache: Any, whole: Any, states: Any, labels: Any, rng: np.random.Generator, most: int
+    likelihood: Any,
+    make_cache: Any,
+    whole: Any,
+    states: Any,
+    labels: Any,
+    rng: np.random.Generator,
+    most: int,
 ) -> Difference:
-    """Every kind of change that a move makes, by the operations and as a difference of two evaluations of `whole`."""
+    """Every kind of change that a move makes, by the operations and as a difference of two
+    evaluations of `whole`."""
     found = Difference()
     for features, weights in states:
         state, cache = state_of(features, weights), make_cache(likelihood)
         operations.rebuild(likelihood, cache, state)
         before = whole(features, weights)
-        for change, after, words in _changes(likelihood, cache, state, features, weights, labels, rng, most):
+        for change, after, words in _changes(
+            likelihood, cache, state, features, weights, labels, rng, most
+        ):
             value = whole(*after)
             allowed = rounding(cache, before) + rounding(cache, value)
-            sentence = f"when {words}, the terms change by {change:.6g} and log_likelihood by {value - before:.6g}"
+            sentence = (
+                f"when {words}, the terms change by {change:.6g} and log_likelihood by"
+                f" {value - before:.6g}"
+            )
             found = found.worse(change, value - before, allowed, sentence)
     return found
 
@@ -101,7 +121,8 @@ def _changes(
     rng: np.random.Generator,
     most: Any,
 ) -> Any:
-    """Each change as (change of the log-likelihood by the operation, features and weights after it, description)."""
+    """Each change as (change of the log-likelihood by the operation, features and weights after it,
+    description)."""
     n, columns = features.shape
 
     def owners(column: Any) -> Any:
@@ -117,17 +138,33 @@ def _changes(
         after[i, k] = float(joins)
         if not after[:, k].any():
             continue
-        change = operations.delta_member(likelihood, cache, state, k, i, weights[k] if joins else -weights[k])
+        change = operations.delta_member(
+            likelihood, cache, state, k, i, weights[k] if joins else -weights[k]
+        )
         does = "joins" if joins else "leaves"
-        yield change, (after, weights), f"{labels[i]} {does} the feature of {owners(features[:, k])}"
+        yield (
+            change,
+            (after, weights),
+            f"{labels[i]} {does} the feature of {owners(features[:, k])}",
+        )
     for k in some(list(range(columns))):
         heavier = weights.copy()
         heavier[k] *= rng.uniform(0.3, 3.0)
-        change = operations.delta_weight(likelihood, cache, state, k, state.m[k], heavier[k] - weights[k])
-        yield change, (features, heavier), f"the weight of the feature of {owners(features[:, k])} changes"
+        change = operations.delta_weight(
+            likelihood, cache, state, k, state.m[k], heavier[k] - weights[k]
+        )
+        yield (
+            change,
+            (features, heavier),
+            f"the weight of the feature of {owners(features[:, k])} changes",
+        )
         left = np.arange(columns) != k
         change = operations.delta_weight(likelihood, cache, state, k, state.m[k], -weights[k])
-        yield change, (features[:, left], weights[left]), f"the feature of {owners(features[:, k])} is removed"
+        yield (
+            change,
+            (features[:, left], weights[left]),
+            f"the feature of {owners(features[:, k])} is removed",
+        )
     for _ in range(min(most, 4)):
         new = (rng.random(n) < rng.uniform(0.2, 0.9)).astype(float)
         new[rng.integers(n)] = 1.0
@@ -148,4 +185,8 @@ def _changes(
         state.Z[scratch(state), :n] = after[:, k]
         change = operations.delta_transfer(likelihood, cache, state, k, other, sign * weights[k])
         does = "gives up" if splits else "takes over"
-        yield change, (after, moved), f"the feature of {owners(features[:, k])} {does} {owners(features[:, other])}"
+        yield (
+            change,
+            (after, moved),
+            f"the feature of {owners(features[:, k])} {does} {owners(features[:, other])}",
+        )

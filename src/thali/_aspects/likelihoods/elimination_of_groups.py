@@ -9,7 +9,8 @@ from .elimination import Elimination, as_choices, as_pairs
 
 
 class OutOfSets(Elimination):
-    """Choices out of sets, though all that a group was offered be pairs, and though no aspect be shared."""
+    """Choices out of sets, though all that a group was offered be pairs, and though no aspect be
+    shared."""
 
     def in_form(self, data: Any) -> Any:
         return as_choices(data)

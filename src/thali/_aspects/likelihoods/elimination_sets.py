@@ -1,8 +1,7 @@
 """Elimination by aspects on choices from sets of any size, as the samplers read it.
 
-Every operation makes its change in the state, evaluates the affected sets, and reverts the change. Only the
-log-likelihood of each set is stored, so rounding errors do not accumulate.
-"""
+Every operation makes its change in the state, evaluates the affected sets, and reverts the change.
+Only the log-likelihood of each set is stored, so rounding errors do not accumulate."""
 
 from typing import Any
 
@@ -42,18 +41,26 @@ def compiled_sets(data: Choices, lapse: float) -> Any:
 
 
 IMPOSSIBLE = Message(  # of a choice that given aspects do not allow
-    "impossible with ", Setting("lapse", 0), "; set ", Argument("lapse"), " above 0, or ", Setting("unique", True), "."
+    "impossible with ",
+    Setting("lapse", 0),
+    "; set ",
+    Argument("lapse"),
+    " above 0, or ",
+    Setting("unique", True),
+    ".",
 )
 
 
 def check_sets(data: Choices, owns: Any, lapse: float) -> None:
-    """Raise DataError for a set that is too large, or a choice that given aspects alone, `owns`, make impossible."""
+    """Raise DataError for a set that is too large, or a choice that given aspects alone, `owns`,
+    make impossible."""
     largest = int(data.sizes.argmax())
     if data.sizes[largest] > LARGEST:
         members = data.members[data.start[largest] : data.start[largest + 1]]
         raise DataError(
-            f"A set may have at most {LARGEST} options; the largest set ({shorten([data.labels[i] for i in members])})"
-            f" has {data.sizes[largest]}. Remove options from this set, or compare pairs."
+            f"A set may have at most {LARGEST} options; the largest set"
+            f" ({shorten([data.labels[i] for i in members])}) has {data.sizes[largest]}. Remove"
+            " options from this set, or compare pairs."
         )
     if owns is None or lapse > 0.0:
         return
@@ -63,8 +70,8 @@ def check_sets(data: Choices, owns: Any, lapse: float) -> None:
             for y in members:
                 if y != x and not (owns[x] & ~owns[y]).any() and (owns[y] & ~owns[x]).any():
                     raise DataError(
-                        f"{data.labels[x]!r} was chosen over {data.labels[y]!r}, which has all of its aspects and"
-                        " more, so the choice is ",
+                        f"{data.labels[x]!r} was chosen over {data.labels[y]!r}, which has all of"
+                        " its aspects and more, so the choice is ",
                         IMPOSSIBLE,
                     )
 
@@ -97,7 +104,9 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
 
 
 @part
-def evaluate_change(sets: Any, c: Any, b: Any, kind: Any, i: Any, k: Any, other: Any, d: Any, keep: Any) -> Any:
+def evaluate_change(
+    sets: Any, c: Any, b: Any, kind: Any, i: Any, k: Any, other: Any, d: Any, keep: Any
+) -> Any:
     """Make a change in the state, compare the affected sets with the cache, and revert the change.
 
     One routine for all operations, because every caller is compiled with its own copy of it.

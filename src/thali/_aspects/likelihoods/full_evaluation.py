@@ -1,7 +1,7 @@
 """A user's likelihood that is one function: each operation evaluates all data after the change.
 
-A `delta_*` changes the state, evaluates, and reverts the change; the `apply_*` that follows immediately keeps the
-value. Row K of the state, K the number of columns, is free during a change.
+A `delta_*` changes the state, evaluates, and reverts the change; the `apply_*` that follows
+immediately keeps the value. Row K of the state, K the number of columns, is free during a change.
 """
 
 from typing import Any, NamedTuple

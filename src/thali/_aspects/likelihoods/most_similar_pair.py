@@ -20,15 +20,18 @@ LINKS = (EXP, RATIO)
 
 @dataclass(frozen=True)
 class MostSimilarPair:
-    r"""Of a set S of pairs people name the most similar one, the likelier the more weight its objects share.
+    r"""Of a set S of pairs people name the most similar one, the likelier the more weight its
+    objects share.
 
     .. math::
-        P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}} + \frac{\varepsilon}{|S|}, \qquad
+        P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}}
+        + \frac{\varepsilon}{|S|}, \qquad
         s_{ij} = \sum_k w_k f_{ik} f_{jk}
 
-    With the link "exp", v = exp(s): a feature that all objects own cancels, as a constant would, and the data tell the
-    scale of the weights. With the link "ratio", v = s + c, where the constant c has the prior of the weights, and only
-    ratios of weights and constant matter. Features of a single object touch no answer.
+    With the link "exp", v = exp(s): a feature that all objects own cancels, as a constant would,
+    and the data tell the scale of the weights. With the link "ratio", v = s + c, where the constant
+    c has the prior of the weights, and only ratios of weights and constant matter. Features of a
+    single object touch no answer.
 
     Parameters
     ----------
@@ -43,8 +46,8 @@ class MostSimilarPair:
 
     References
     ----------
-    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human behavior (the link
-    "exp"); Navarro & Griffiths (2007), section 6.
+    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human
+    behavior (the link "exp"); Navarro & Griffiths (2007), section 6.
 
     Examples
     --------
@@ -78,23 +81,29 @@ class MostSimilarPair:
         """Raise DataError for data of another kind."""
         if not isinstance(data, Triplets):
             raise DataError(
-                f"MostSimilarPair requires Triplets; got {type(data).__name__}. For similarities use"
-                " thali.likelihoods.Additive."
+                f"MostSimilarPair requires Triplets; got {type(data).__name__}. For similarities"
+                " use thali.likelihoods.Additive."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of the answers, as the samplers read it, and a function that makes a chain's cache.
+        """The likelihood of the answers, as the samplers read it, and a function that makes a
+        chain's cache.
 
         `weights` is the Gamma prior of weights and constant.
         """
-        return compiled_answers(data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate))
+        return compiled_answers(
+            data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate)
+        )
 
     def held_to(self, data: Any) -> "MostSimilarPair":
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
-    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: the constant, if there is one."""
+    def prior_parameters(
+        self, data: Any, weights: Any, rng: np.random.Generator
+    ) -> dict[str, float]:
+        """Parameters other than features and weights, from their prior: the constant, if there is
+        one."""
         return {"constant": weights.random(rng, 1)[0]} if self.link == RATIO else {}
 
     def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
@@ -107,7 +116,9 @@ class MostSimilarPair:
         from .new_data import new_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, self.link, self.lapse)[0]
+        p = probabilities_of_draws(
+            columns, constant, data.start, data.first, data.second, self.link, self.lapse
+        )[0]
         sums = np.add.reduceat(p, data.start[:-1])
         return new_answers(data, p / np.repeat(sums, data.sizes), False, rng)
 
@@ -115,4 +126,6 @@ class MostSimilarPair:
         """What draws say about the data, for the posterior tree."""
         from ..draws.triplets import triplets_part
 
-        return triplets_part(columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse)
+        return triplets_part(
+            columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
+        )

@@ -1,18 +1,18 @@
 """The arithmetic of elimination on pairs, laid out for vector instructions.
 
-The pairs of option i with each compared option fill whole blocks of eight SIMD lanes. Every pair is stored twice, once
-in the blocks of each of its options, and `transposed` holds the position of the other copy. Missing neighbours have no
-counts. One row kernel with four numbers serves every change that a move can make to the pairs of option i: the weight
-of its own side grows by a0 + a1 z[j] and that of the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
-Where options have no unique aspects, four more numbers give in the same way the change of the number of columns on
-each side: a side without columns is empty, whatever rounding leaves of its weights.
+The pairs of option i with each compared option fill whole blocks of eight SIMD lanes. Every pair is
+stored twice, once in the blocks of each of its options, and `transposed` holds the position of the
+other copy. Missing neighbours have no counts. One row kernel with four numbers serves every change
+that a move can make to the pairs of option i: the weight of its own side grows by a0 + a1 z[j] and
+that of the other by b0 + b1 z[j], where z is a row of Z and j the neighbour. Where options have no
+unique aspects, four more numbers give in the same way the change of the number of columns on each
+side: a side without columns is empty, whatever rounding leaves of its weights.
 
-With ties (Davidson 1970) r = nu sqrt(p q), and P(i), P(tie), P(j) are p, r, q over 1 + r: half of the ties count as
-choices of either option, and every comparison subtracts log (1 + r).
+With ties (Davidson 1970) r = nu sqrt(p q), and P(i), P(tie), P(j) are p, r, q over 1 + r: half of
+the ties count as choices of either option, and every comparison subtracts log (1 + r).
 
-With covariates a pair has a lane for each different values x of them, and the weight of its first side is lifted by
-exp(x'beta), that of the other copy by exp(-x'beta); see `pair_covariates`.
-"""
+With covariates a pair has a lane for each different values x of them, and the weight of its first
+side is lifted by exp(x'beta), that of the other copy by exp(-x'beta); see `pair_covariates`."""
 
 import math
 from typing import Any, NamedTuple
@@ -24,10 +24,10 @@ from thali._inference.numerics.logarithm import fast_log
 from thali._inference.places import starts
 
 WIDTH = 8
-# fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of i and of the
-# neighbour, their log-likelihood, scratch; without unique aspects the numbers of columns on the two sides; with
-# covariates x'beta and exp(x'beta). Constant distances in one array let the compiler see that the fields do not
-# overlap.
+# fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of
+# i and of the neighbour, their log-likelihood, scratch; without unique aspects the numbers of
+# columns on the two sides; with covariates x'beta and exp(x'beta). Constant distances in one array
+# let the compiler see that the fields do not overlap.
 FIELDS, FIELDS_WITHOUT_UNIQUE, FIELDS_WITH_COVARIATES = 6, 8, 10
 OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS, ETA, LIFT = range(
     0, FIELDS_WITH_COVARIATES * WIDTH, WIDTH
@@ -35,7 +35,8 @@ OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS, ETA, LIFT = ran
 ERROR, TIE, TIED = range(3)  # positions in PairCache.real
 MIN_WEIGHT = 1e-290  # weight of an empty side: two of them give probability 1/2
 ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
-TRUSTED = 1e5  # times the errors since the cache was filled: the least weight of a side that is trusted
+# times the errors since the cache was filled: the least weight of a side that is trusted
+TRUSTED = 1e5
 
 
 class PairBlocks(NamedTuple):
@@ -66,8 +67,9 @@ class PairCache(NamedTuple):
     """What a chain stores of the pairs."""
 
     block: np.ndarray  # (blocks, fields * WIDTH)
-    # ERROR: bound on the rounding error of a side's weight since the cache was filled; with ties or covariates also
-    # TIE, the parameter nu, and TIED, the number of ties; then the coefficients of covariates
+    # ERROR: bound on the rounding error of a side's weight since the cache was filled; with ties or
+    # covariates also TIE, the parameter nu, and TIED, the number of ties; then the coefficients of
+    # covariates
     real: np.ndarray
 
 
@@ -90,7 +92,8 @@ def has_ties(pairs: Any) -> None:
 
 @generic
 def first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> None:
-    """The weight of the first side of a pair as it counts in its lane: never 0, and lifted by covariates."""
+    """The weight of the first side of a pair as it counts in its lane: never 0, and lifted by
+    covariates."""
 
 
 @generic
@@ -151,13 +154,16 @@ def term_of(pairs: Any, c: Any, own: Any, other: Any, wins: Any, losses: Any) ->
     """The log-likelihood of a pair."""
     if has_ties(pairs):
         tie = 1.0 + c.real[TIE] * balance(own, other, pairs.scale, pairs.base)
-        return log_term(own, other, wins, losses, pairs.scale, pairs.base) - (wins + losses) * fast_log(tie)
+        return log_term(own, other, wins, losses, pairs.scale, pairs.base) - (
+            wins + losses
+        ) * fast_log(tie)
     return log_term(own, other, wins, losses, pairs.scale, pairs.base)
 
 
 @vectorised
 def on_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: Any) -> Any:
-    """The weight of a side after `columns` were added to it: 0 if it has no column, whatever rounding left."""
+    """The weight of a side after `columns` were added to it: 0 if it has no column, whatever
+    rounding left."""
     if may_be_empty(pairs):
         return weight if c.block[v, field] + columns > 0.0 else 0.0
     return weight
@@ -165,15 +171,20 @@ def on_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: Any) -
 
 @vectorised
 def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> Any:
-    """Change of the log-likelihood of option i's pairs; `weights` is (a0, a1, b0, b1), and `columns` likewise."""
+    """Change of the log-likelihood of option i's pairs; `weights` is (a0, a1, b0, b1), and
+    `columns` likewise."""
     a0, a1, b0, b1 = weights
     e0, e1, f0, f1 = columns
     total = 0.0
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(WIDTH):
             z = b.Z[k, pairs.neighbour[v, t]]
-            own = on_side(pairs, c, v, OWN_COLUMNS + t, c.block[v, OWN + t] + a0 + a1 * z, e0 + e1 * z)
-            other = on_side(pairs, c, v, OTHER_COLUMNS + t, c.block[v, OTHER + t] + b0 + b1 * z, f0 + f1 * z)
+            own = on_side(
+                pairs, c, v, OWN_COLUMNS + t, c.block[v, OWN + t] + a0 + a1 * z, e0 + e1 * z
+            )
+            other = on_side(
+                pairs, c, v, OTHER_COLUMNS + t, c.block[v, OTHER + t] + b0 + b1 * z, f0 + f1 * z
+            )
             own = first_side(pairs, c, v, t, own)
             other = second_side(pairs, other)
             term = term_of(pairs, c, own, other, c.block[v, WINS + t], c.block[v, LOSSES + t])
@@ -274,9 +285,8 @@ def fill(pairs: Any, c: Any, b: Any, columns: Any) -> None:
 def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
     """Multiply all weights by a factor; returns whether the cache should be filled from scratch.
 
-    Errors of rounding are multiplied as well, but no walk of the weights reverses that: within some dozen sweeps they
-    may become as large as the weights.
-    """
+    Errors of rounding are multiplied as well, but no walk of the weights reverses that: within some
+    dozen sweeps they may become as large as the weights."""
     c.real[ERROR] = c.real[ERROR] * factor + ROUNDING * sum_of_weights
     least = np.inf
     for v in range(c.block.shape[0]):
@@ -286,7 +296,8 @@ def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
             side = c.block[v, OWN + t]
             if may_be_empty(pairs):
                 side = side if c.block[v, OWN_COLUMNS + t] > 0.0 else np.inf
-            if c.block[v, WINS + t] + c.block[v, LOSSES + t] > 0.0:  # the sides of a missing neighbour are not updated
+            # the sides of a missing neighbour are not updated
+            if c.block[v, WINS + t] + c.block[v, LOSSES + t] > 0.0:
                 least = min(least, side)
     return least < TRUSTED * c.real[ERROR]
 
@@ -318,7 +329,14 @@ def total(pairs: Any, c: Any) -> Any:
 
 
 def lay_out(
-    cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None
+    cls: type[Any],
+    n: int,
+    first: Any,
+    second: Any,
+    wins: Any,
+    losses: Any,
+    lapse: float,
+    x: Any = None,
 ) -> Any:
     """Arrange pairs with their covariates into blocks, in memory proportional to the pairs."""
     owner = np.concatenate([first, second])
@@ -343,7 +361,11 @@ def lay_out(
     partner = np.concatenate([position[count:], position[:count]])
     transposed = np.arange(slots, dtype=np.uint64)  # a missing neighbour is its own copy
     transposed[position] = partner
-    covariates = {} if x is None else {"x": np.array([spread(np.append(each, -each), 0.0, float) for each in x.T])}
+    covariates = (
+        {}
+        if x is None
+        else {"x": np.array([spread(np.append(each, -each), 0.0, float) for each in x.T])}
+    )
     return cls(
         start=start,
         neighbour=spread(neighbour, n, np.uint64),
@@ -357,10 +379,19 @@ def lay_out(
 
 
 def empty_cache(pairs: Any, ties: float = 0.0, covariates: int = 0) -> PairCache:
-    """Counts in place, of so many ties, and coefficients of covariates, which are 0; weights are filled in later."""
-    fields = FIELDS_WITH_COVARIATES if covariates else FIELDS_WITHOUT_UNIQUE if may_be_empty(pairs) else FIELDS
+    """Counts in place, of so many ties, and coefficients of covariates, which are 0; weights are
+    filled in later."""
+    fields = (
+        FIELDS_WITH_COVARIATES
+        if covariates
+        else FIELDS_WITHOUT_UNIQUE
+        if may_be_empty(pairs)
+        else FIELDS
+    )
     block = np.zeros((pairs.neighbour.shape[0], fields * WIDTH))
     block[:, WINS : WINS + WIDTH] = pairs.wins
     block[:, LOSSES : LOSSES + WIDTH] = pairs.losses
     known = has_ties(pairs) or covariates
-    return PairCache(block, np.array([0.0, 1.0, ties, *[0.0] * covariates]) if known else np.zeros(1))
+    return PairCache(
+        block, np.array([0.0, 1.0, ties, *[0.0] * covariates]) if known else np.zeros(1)
+    )

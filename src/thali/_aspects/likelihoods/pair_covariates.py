@@ -1,10 +1,10 @@
-"""Pairs whose comparisons have covariates x, such as the position, the judge, or the difference in length.
+"""Pairs whose comparisons have covariates x, such as the position, the judge, or the difference in
+length.
 
     logit p = log A_ij - log A_ji + x'beta,    beta ~ Normal(0, 1) each,
 
-then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own side is lifted by
-exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
-"""
+then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own
+side is lifted by exp(x'beta), and by the inverse in the copy among its neighbour's blocks."""
 
 from typing import Any, NamedTuple
 
@@ -57,7 +57,8 @@ class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
 
 
 class PairsWithCovariatesAndTies(PairsWithCovariates):
-    """Pairs with covariates of which neither may be chosen: wins and losses each include half of the ties."""
+    """Pairs with covariates of which neither may be chosen: wins and losses each include half of
+    the ties."""
 
 
 class PairsWithCovariatesAndTiesWithoutUnique(PairsWithCovariatesAndTies):
@@ -101,7 +102,8 @@ for (_unique, _ties), _cls in CLASSES.items():
 
 @vectorised
 def sum_of_terms(pairs: Any, c: Any, m: Any, step: Any) -> Any:
-    """The log-likelihood after a step of coefficient m. Every pair stands there twice, and a missing one counts 0."""
+    """The log-likelihood after a step of coefficient m. Every pair stands there twice, and a
+    missing one counts 0."""
     total = 0.0
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
@@ -131,7 +133,8 @@ def _log_density_of_coefficient(line: Any, value: Any) -> Any:
 
 @scalar
 def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation (Neal 2003)."""
+    """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation
+    (Neal 2003)."""
     for m in range(pairs.x.shape[0]):
         line = CoefficientLine(pairs, c, b, m)
         c.real[COEFFICIENTS + m] = draw_on_line(rng, line, c.real[COEFFICIENTS + m], 1.0)

@@ -1,4 +1,5 @@
-"""The operations of elimination on pairs, with unique aspects or without, with ties or covariates or without."""
+"""The operations of elimination on pairs, with unique aspects or without, with ties or covariates
+or without."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -71,10 +72,11 @@ def of_pairs(operation: Any, classes: Iterable[type[Any]] = EVERY) -> Callable[[
     return register
 
 
-# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j];
-# the weight of h grows by d, own += d - d z[j] for the rows in h, or other += d z[j] for the rows outside, whichever
-# are fewer; compensated changes, both sides -= d z[j]. The numbers of columns on the sides change likewise, but not by
-# the unique weights that compensate, and not by a change of a weight alone.
+# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j],
+# other -= w z[j]; the weight of h grows by d, own += d - d z[j] for the rows in h, or other += d
+# z[j] for the rows outside, whichever are fewer; compensated changes, both sides -= d z[j]. The
+# numbers of columns on the sides change likewise, but not by the unique weights that compensate,
+# and not by a change of a weight alone.
 SAME = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -119,7 +121,8 @@ def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @scalar
 def sides_of_weight(b: Any, k: Any, m: Any, d: Any) -> Any:
-    """The smaller side of pattern k, 1: its owners, and by what their rows change in mass and in columns."""
+    """The smaller side of pattern k, 1: its owners, and by what their rows change in mass and in
+    columns."""
     side = 1.0 if 2 * m <= b.Z.shape[1] - 1 else 0.0
     x, y = d * side, d * (1.0 - side)
     g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
@@ -176,7 +179,8 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 
 @of_pairs(operations.apply_transfer)
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    # as by default; in addition column k is added to, or removed from, the side of `other` against owners of neither
+    # as by default; in addition column k is added to, or removed from, the side of `other` against
+    # owners of neither
     rest = k if d > 0.0 else scratch(b)
     g = 1.0 if d > 0.0 else -1.0
     for i in range(b.Z.shape[1] - 1):
@@ -213,13 +217,15 @@ def _log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
     return total(pairs, c)
 
 
-# The parameter of ties: the log-likelihood in log nu, T log nu - sum n log(1 + nu r), is concave, and so is its
-# Gamma(1, 1) prior; a slice sampler draws from their product (Neal 2003, with stepping out).
+# The parameter of ties: the log-likelihood in log nu, T log nu - sum n log(1 + nu r), is concave,
+# and so is its Gamma(1, 1) prior; a slice sampler draws from their product (Neal 2003, with
+# stepping out).
 STEP = 1.0  # of the interval on log nu
 
 
 class TieLine(NamedTuple):
-    """The logarithm of the parameter of ties given all weights, at the inverse temperature of the chain."""
+    """The logarithm of the parameter of ties given all weights, at the inverse temperature of the
+    chain."""
 
     pairs: Any
     cache: Any
@@ -239,7 +245,9 @@ def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
                     own = first_side(pairs, c, v, t, c.block[v, OWN + t])
                     other = second_side(pairs, c.block[v, OTHER + t])
                     times = c.block[v, WINS + t] + c.block[v, LOSSES + t]
-                    subtracted += times * fast_log(1.0 + tie * balance(own, other, pairs.scale, pairs.base))
+                    subtracted += times * fast_log(
+                        1.0 + tie * balance(own, other, pairs.scale, pairs.base)
+                    )
     return b.real[BETA] * (c.real[TIED] * log_tie - subtracted) + log_tie - tie
 
 
@@ -281,10 +289,11 @@ def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> Non
         extra[draw, ties + m] = c.real[COEFFICIENTS + m]
 
 
-# The answers of people whose kind changes: of pair, or cell, e 3 e is a choice of the first option, 3 e + 1 one of the
-# second, and 3 e + 2 of neither; their places are three times the flat position of the pair among the blocks of its
-# first option, plus 0, 1 and 2. Half a tie counts as a choice of either option, and what the parameter of ties adds to
-# its probability is that of the number of ties.
+# The answers of people whose kind changes: of pair, or cell, e 3 e is a choice of the first option,
+# 3 e + 1 one of the second, and 3 e + 2 of neither; their places are three times the flat position
+# of the pair among the blocks of its first option, plus 0, 1 and 2. Half a tie counts as a choice
+# of either option, and what the parameter of ties adds to its probability is that of the number of
+# ties.
 
 
 @of_pairs(operations.look_at_answers)
@@ -298,7 +307,9 @@ def _look_at_answers(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None
         logs[e] = fast_log(own * share + pairs.base)
         logs[e + 1] = fast_log(other * share + pairs.base)
         if has_ties(pairs):
-            one_of_three = fast_log(1.0 + c.real[TIE] * balance(own, other, pairs.scale, pairs.base))
+            one_of_three = fast_log(
+                1.0 + c.real[TIE] * balance(own, other, pairs.scale, pairs.base)
+            )
             logs[e + 2] = 0.5 * (logs[e] + logs[e + 1]) + math.log(c.real[TIE]) - one_of_three
             logs[e] -= one_of_three
             logs[e + 1] -= one_of_three

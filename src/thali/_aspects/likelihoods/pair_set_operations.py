@@ -78,8 +78,8 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     change_between(sets, c, b, k, k, d, True)
 
 
-# Column k loses the owners of another, which takes their weight over, or the reverse: only what each of them shares
-# with the rest of k changes.
+# Column k loses the owners of another, which takes their weight over, or the reverse: only what
+# each of them shares with the rest of k changes.
 
 
 @operations.delta_transfer.register(AnsweredPairSets)
@@ -105,8 +105,9 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     return total
 
 
-# The constant is drawn by a slice sampler on its logarithm (Neal 2003, with stepping out), and after it the sum of
-# constant and weights given their proportions, which are all that ratios depend on.
+# The constant is drawn by a slice sampler on its logarithm (Neal 2003, with stepping out), and
+# after it the sum of constant and weights given their proportions, which are all that ratios depend
+# on.
 STEP = 1.0  # of the interval
 
 
@@ -133,7 +134,9 @@ def _log_density_of_constant(line: Any, log_constant: Any) -> Any:
             if sets.times[x] == 0.0:
                 break
             share = (max(c.shared[sets.pair[x]], 0.0) + constant) / of_set
-            total += sets.times[x] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
+            total += sets.times[x] * fast_log(
+                max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY)
+            )
     return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
 
 
@@ -153,7 +156,8 @@ def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
 
 @scalar
 def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    """Weights and constant, each Gamma(shape, rate), times one factor: their sum does not depend on their shares."""
+    """Weights and constant, each Gamma(shape, rate), times one factor: their sum does not depend on
+    their shares."""
     total = c.real[CONSTANT]
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]

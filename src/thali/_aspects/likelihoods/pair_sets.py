@@ -1,14 +1,15 @@
-r"""The arithmetic of the most similar pair: how much each two objects share, and what the answers make of it.
+r"""The arithmetic of the most similar pair: how much each two objects share, and what the answers
+make of it.
 
-The answers to one set of pairs are evaluated together. Their probabilities depend on the value v of each pair,
+The answers to one set of pairs are evaluated together. Their probabilities depend on the value v of
+each pair,
 
 .. math::
     P_x = (1 - \varepsilon) \frac{v_x}{\sum_y v_y} + \frac{\varepsilon}{m}, \qquad
     v = e^s \;\text{or}\; v = s + c, \qquad s_{ij} = \sum_k w_k f_{ik} f_{jk}
 
-The values of all pairs that occur are stored. A change puts new values beside them (`trial`), evaluates the sets of the
-pairs that it touches, and takes the new values back or keeps them.
-"""
+The values of all pairs that occur are stored. A change puts new values beside them (`trial`),
+evaluates the sets of the pairs that it touches, and takes the new values back or keeps them."""
 
 import math
 from typing import Any, NamedTuple
@@ -38,7 +39,8 @@ class AnsweredPairSets(NamedTuple):
     upper: np.ndarray  # (pairs,) int32 the second
     set_start: np.ndarray  # (pairs + 1,) int64: pair p is in the sets set_of[set_start[p]] ...
     set_of: np.ndarray  # (places,) int32
-    pair_start: np.ndarray  # (n + 1,) int64: object i is in the pairs pair_of[pair_start[i]] ..., beside other[...]
+    # (n + 1,) int64: object i is in the pairs pair_of[pair_start[i]] ..., beside other[...]
+    pair_start: np.ndarray
     pair_of: np.ndarray  # int32
     other: np.ndarray  # int32
     is_ratio: bool  # v = s + c; else v = exp(s)
@@ -99,7 +101,8 @@ def answered_places(data: Any) -> np.ndarray:
 
 
 def _lists(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the list of each key begins, and the positions at which the key stands, one list after the other."""
+    """Where the list of each key begins, and the positions at which the key stands, one list after
+    the other."""
     start = starts(np.bincount(keys, minlength=count))
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
@@ -171,10 +174,11 @@ def share_of_huge(sets: Any, c: Any, r: Any, p: Any) -> Any:
 
 @scalar
 def settle_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
-    """Change of the log-likelihood of set r under the trial values, which is stored if they are to be kept.
+    """Change of the log-likelihood of set r under the trial values, which is stored if they are to
+    be kept.
 
-    0 if none of its pairs changes. With a pair `through` of 0 or more it counts only if this is the first that does.
-    """
+    0 if none of its pairs changes. With a pair `through` of 0 or more it counts only if this is the
+    first that does."""
     total = 0.0
     is_new = True
     for x in range(sets.start[r], sets.start[r + 1]):
@@ -195,7 +199,8 @@ def settle_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
 
 @part
 def settle(sets: Any, c: Any, count: Any, is_kept: Any) -> Any:
-    """Change of the log-likelihood if so many touched pairs take their trial values, which they do if it is kept."""
+    """Change of the log-likelihood if so many touched pairs take their trial values, which they do
+    if it is kept."""
     change = 0.0
     if SPARSE_PART * count < sets.lower.shape[0]:
         for t in range(count):
@@ -212,7 +217,8 @@ def settle(sets: Any, c: Any, count: Any, is_kept: Any) -> Any:
 
 @part
 def change_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is_kept: Any) -> Any:
-    """What i shares with each other owner of pattern k grows by d; the change of the log-likelihood."""
+    """What i shares with each other owner of pattern k grows by d; the change of the
+    log-likelihood."""
     count = 0
     for t in range(sets.pair_start[i], sets.pair_start[i + 1]):
         if b.Z[k, sets.other[t]] != 0.0:

@@ -1,4 +1,5 @@
-"""Parameters of a user's likelihood: numbers among the fields of the data that are learned, not known."""
+"""Parameters of a user's likelihood: numbers among the fields of the data that are learned, not
+known."""
 
 import math
 from collections.abc import Mapping
@@ -20,9 +21,20 @@ from .term_sums import seen, whole_of_state
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, SHARE = range(6)  # kinds of priors
 MAX_LOGIT = 36.0  # of a share, which is 1 in floating-point numbers beyond
 MIN_SHARE = 1.0 / (1.0 + math.exp(MAX_LOGIT))
-MIN_BETA = 0.5  # parameters of a Beta: smaller ones give numbers nearer 1 than MAX_LOGIT a probability that counts
+# parameters of a Beta: smaller ones give numbers nearer 1 than MAX_LOGIT a probability that counts
+MIN_BETA = 0.5
 MAX_STEPS = 60  # by which the interval of a slice grows on either side
-TAKEN = ("alpha", "chain", "draw", "features", "log_likelihood", "n_features", "option", "unique_weights", "weights")
+TAKEN = (
+    "alpha",
+    "chain",
+    "draw",
+    "features",
+    "log_likelihood",
+    "n_features",
+    "option",
+    "unique_weights",
+    "weights",
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +65,14 @@ class Normal:
 
     def __post_init__(self) -> None:
         positive("sd", self.sd, "the standard deviation of a prior")
-        if isinstance(self.mean, bool) or not isinstance(self.mean, int | float) or not math.isfinite(self.mean):
-            raise ArgumentError(f"`mean`, the mean of a prior, must be a finite number; got {self.mean!r}.")
+        if (
+            isinstance(self.mean, bool)
+            or not isinstance(self.mean, int | float)
+            or not math.isfinite(self.mean)
+        ):
+            raise ArgumentError(
+                f"`mean`, the mean of a prior, must be a finite number; got {self.mean!r}."
+            )
 
     def coded(self) -> tuple[int, float, float]:
         """The prior as compiled code reads it."""
@@ -125,7 +143,9 @@ class Gamma:
 class HalfNormal:
     r"""A half-normal prior of a parameter that is above 0, such as a standard deviation.
 
-    .. math:: \log p(x) = \tfrac12 \log \frac{2}{\pi} - \log \sigma - \frac{x^2}{2 \sigma^2}, \qquad x > 0
+    .. math::
+
+        \log p(x) = \tfrac12 \log \frac{2}{\pi} - \log \sigma - \frac{x^2}{2 \sigma^2}, \qquad x > 0
 
     Parameters
     ----------
@@ -159,14 +179,21 @@ class HalfNormal:
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """The log density of each value; minus infinity at and below 0."""
-        return np.where(values > 0.0, math.log(2.0) + NormalWeights(0.0, float(self.sd)).log_density(values), -np.inf)
+        return np.where(
+            values > 0.0,
+            math.log(2.0) + NormalWeights(0.0, float(self.sd)).log_density(values),
+            -np.inf,
+        )
 
 
 @dataclass(frozen=True)
 class LogNormal:
     r"""A log-normal prior of a parameter that is above 0: its logarithm is normal.
 
-    .. math:: \log p(x) = -\frac{(\log x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi - \log x
+    .. math::
+
+        \log p(x) = -\frac{(\log x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi - \log
+        x
 
     Parameters
     ----------
@@ -205,14 +232,18 @@ class LogNormal:
         """The log density of each value; minus infinity at and below 0."""
         there = values > 0.0
         logs = np.log(np.where(there, values, 1.0))
-        return np.where(there, NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs, -np.inf)
+        return np.where(
+            there, NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs, -np.inf
+        )
 
 
 @dataclass(frozen=True)
 class Beta:
     r"""A Beta prior of a parameter between 0 and 1, such as a probability.
 
-    .. math:: \log p(x) = (a - 1) \log x + (b - 1) \log (1 - x) - \log \mathrm{B}(a, b), \qquad 0 < x < 1
+    .. math::
+
+        \log p(x) = (a - 1) \log x + (b - 1) \log (1 - x) - \log \mathrm{B}(a, b), \qquad 0 < x < 1
 
     Parameters
     ----------
@@ -237,7 +268,8 @@ class Beta:
         for name, value in (("a", self.a), ("b", self.b)):
             if positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
                 raise ArgumentError(
-                    f"`{name}`, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got {value!r}."
+                    f"`{name}`, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got"
+                    f" {value!r}."
                 )
 
     def coded(self) -> tuple[int, float, float]:
@@ -254,7 +286,9 @@ class Beta:
 
         there = (values > 0.0) & (values < 1.0)
         x = np.where(there, values, 0.5)
-        density = (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
+        density = (
+            (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
+        )
         return np.where(there, density, -np.inf)
 
 
@@ -266,16 +300,18 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
     """Raise ArgumentError for what is no mapping from names to priors."""
     if not isinstance(parameters, Mapping):
         raise ArgumentError(
-            "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0, 2)}; got"
-            f" {parameters!r}."
+            "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0,"
+            f" 2)}}; got {parameters!r}."
         )
     for name, prior in parameters.items():
         if name in TAKEN:
-            raise ArgumentError(f"`parameters`: the name {name!r} is reserved in posteriors; rename the field.")
+            raise ArgumentError(
+                f"`parameters`: the name {name!r} is reserved in posteriors; rename the field."
+            )
         if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None if log_prior is given; got"
-                f" {prior!r}."
+                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None if log_prior"
+                f" is given; got {prior!r}."
             )
     if log_prior is not None and not parameters:
         raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
@@ -286,28 +322,39 @@ def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.n
     values = []
     for name, prior in parameters.items():
         value = getattr(fields, name, None)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            known = shorten([each for each in fields._fields if isinstance(getattr(fields, each), int | float)])
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
+            known = shorten(
+                [each for each in fields._fields if isinstance(getattr(fields, each), int | float)]
+            )
             raise ArgumentError(
-                f"The parameter {name!r} starts at the value of the data field {name!r}, which must be a single finite"
-                f" number; the fields with a single number are: {known or 'none'}."
+                f"The parameter {name!r} starts at the value of the data field {name!r}, which"
+                " must be a single finite number; the fields with a single number are:"
+                f" {known or 'none'}."
             )
         if prior is not None and not np.isfinite(prior.log_density(np.array([float(value)]))[0]):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has density 0; start it"
-                " at a value that the prior allows."
+                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has"
+                " density 0; start it at a value that the prior allows."
             )
         values.append(float(value))
-    if log_prior is not None and not math.isfinite(float(getattr(log_prior, "py_func", log_prior)(fields))):
+    if log_prior is not None and not math.isfinite(
+        float(getattr(log_prior, "py_func", log_prior)(fields))
+    ):
         raise ArgumentError(
-            "log_prior is not finite at the values of the data; change the starting values of the parameters."
+            "log_prior is not finite at the values of the data; change the starting values of the"
+            " parameters."
         )
     return np.array(values)
 
 
 @generic
 def own_log_prior(likelihood: Any) -> None:
-    """The user's joint log prior of the parameters, which are fields of likelihood.data; default: 0."""
+    """The user's joint log prior of the parameters, which are fields of likelihood.data; default:
+    0."""
 
 
 @own_log_prior.register(object)
@@ -317,11 +364,16 @@ def _no_log_prior(likelihood: Any) -> Any:
 
 @scalar
 def value_at(likelihood: Any, p: Any, x: Any) -> Any:
-    """The value of parameter p at place x of the line on which it is drawn, by logit of a share, else by logarithm."""
+    """The value of parameter p at place x of the line on which it is drawn, by logit of a share,
+    else by logarithm."""
     kind = likelihood.kind[p]
     if kind == SHARE:
         return 1.0 / (1.0 + math.exp(-min(max(x, -MAX_LOGIT), MAX_LOGIT)))
-    return math.exp(min(x, 700.0)) if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL else x
+    return (
+        math.exp(min(x, 700.0))
+        if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL
+        else x
+    )
 
 
 @scalar
@@ -330,12 +382,17 @@ def place_of(likelihood: Any, p: Any, value: Any) -> Any:
     kind = likelihood.kind[p]
     if kind == SHARE:
         return min(max(math.log(value) - math.log1p(-value), -MAX_LOGIT), MAX_LOGIT)
-    return math.log(value) if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL else value
+    return (
+        math.log(value)
+        if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL
+        else value
+    )
 
 
 @part
 def log_density_at(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
-    """Log density of place x of parameter p given everything else, at the inverse temperature of the chain."""
+    """Log density of place x of parameter p given everything else, at the inverse temperature of
+    the chain."""
     c.parameters[p] = value_at(likelihood, p, x)
     at = seen(likelihood, c)
     total = b.real[BETA] * whole_of_state(at, b, b.whole[COLUMNS]) + own_log_prior(at)
@@ -354,7 +411,8 @@ def log_density_at(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
 
 
 def draw_by_slices(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Each parameter in turn, by a slice sampler with stepping out (Neal 2003), which adapts to any scale."""
+    """Each parameter in turn, by a slice sampler with stepping out (Neal 2003), which adapts to any
+    scale."""
     for p in range(c.parameters.shape[0]):
         now = place_of(likelihood, p, c.parameters[p])
         kind = likelihood.kind[p]

@@ -1,10 +1,11 @@
-"""The arithmetic of additive similarity: residuals of all pairs, and what a change of the features does to them.
+"""The arithmetic of additive similarity: residuals of all pairs, and what a change of the features
+does to them.
 
-Residuals fill a square, so every pair is stored twice; entries on the diagonal, and those of pairs that were not
-measured, are always 0 and have no weight in `measured`. The similarity of a pair is the mean of n_ij judgements and has
-the variance sigma^2 / n_ij; its residual is stored times n_ij: a change of mu by d z over a row of pairs changes the
-log-likelihood by d sum_j z_j (R_j - d n_j z_j / 2) / sigma^2, over the measured ones.
-"""
+Residuals fill a square, so every pair is stored twice; entries on the diagonal, and those of pairs
+that were not measured, are always 0 and have no weight in `measured`. The similarity of a pair is
+the mean of n_ij judgements and has the variance sigma^2 / n_ij; its residual is stored times n_ij:
+a change of mu by d z over a row of pairs changes the log-likelihood by d sum_j z_j (R_j - d n_j z_j
+/ 2) / sigma^2, over the measured ones."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ class Judgements(NamedTuple):
     """Similarities of pairs. Never changed."""
 
     value: np.ndarray  # (n, n) similarity; 0 on the diagonal and where it was not measured
-    measured: np.ndarray  # (n, n) number of judgements that a similarity is the mean of; 0.0 where it was not measured
+    # (n, n) number of judgements that a similarity is the mean of; 0.0 where it was not measured
+    measured: np.ndarray
     share: np.ndarray  # (n, n) 1 / measured; 0.0 where it was not
     pairs: float  # number of measured pairs
     total: float  # of the judgements of all pairs
@@ -41,14 +43,17 @@ class Residuals(NamedTuple):
     """The cache of a chain."""
 
     residual: np.ndarray  # (n, n) similarity minus mu, times the number of judgements
-    pull: np.ndarray  # (n,) of the open pattern: sum of the residuals of an object's pairs with the owners
-    ties: np.ndarray  # (n,) of the open pattern: number of judgements of an object's pairs with the owners
+    # (n,) of the open pattern: sum of the residuals of an object's pairs with the owners
+    pull: np.ndarray
+    # (n,) of the open pattern: number of judgements of an object's pairs with the owners
+    ties: np.ndarray
     real: np.ndarray  # (2,) CONSTANT, VARIANCE
 
 
 @vectorised
 def row_gain(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Change of the log-likelihood if mu grows by d z over the pairs of option i; z is row k, which may be real."""
+    """Change of the log-likelihood if mu grows by d z over the pairs of option i; z is row k, which
+    may be real."""
     half = 0.5 * d
     total = 0.0
     for j in range(judgements.value.shape[0]):
@@ -103,7 +108,8 @@ def open_row_sums(judgements: Any, c: Any, b: Any, k: Any) -> None:
 
 @scalar
 def shift_row_sums(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update them after option i joined pattern k (d > 0) or left it and the residuals were shifted."""
+    """Update them after option i joined pattern k (d > 0) or left it and the residuals were
+    shifted."""
     n = judgements.value.shape[0]
     c.pull[i] -= d * c.ties[i]  # its own pairs with the owners
     if d > 0.0:
@@ -186,7 +192,9 @@ def fill(judgements: Any, c: Any, b: Any, columns: Any) -> None:
     n = judgements.value.shape[0]
     for i in range(n):
         for j in range(n):
-            c.residual[i, j] = (judgements.value[i, j] - c.real[CONSTANT]) * judgements.measured[i, j]
+            c.residual[i, j] = (judgements.value[i, j] - c.real[CONSTANT]) * judgements.measured[
+                i, j
+            ]
     for k in range(columns):
         inner_shift(judgements, c, b, k, b.w[k])
 
@@ -198,7 +206,9 @@ def draw_constant(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> 
         precision = b.real[BETA] / c.real[VARIANCE]
         before = c.real[CONSTANT]
         slope = precision * (outer_sum(c.residual) + before * judgements.total)
-        after = tilted_weight(rng, judgements.shape, judgements.rate, precision * judgements.total, slope)
+        after = tilted_weight(
+            rng, judgements.shape, judgements.rate, precision * judgements.total, slope
+        )
         outer_shift(judgements, c, after - before)
         c.real[CONSTANT] = after
 
@@ -215,7 +225,11 @@ def draw_variance(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> 
 def lay_out(data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The squares of similarities, of the numbers of their judgements, and of one over these."""
     value, measured, share = np.zeros((3, data.n_options, data.n_options))
-    for square, entries in ((value, data.values), (measured, data.judgements), (share, 1.0 / data.judgements)):
+    for square, entries in (
+        (value, data.values),
+        (measured, data.judgements),
+        (share, 1.0 / data.judgements),
+    ):
         square[data.first, data.second] = square[data.second, data.first] = entries
     return value, measured, share
 
@@ -224,4 +238,6 @@ def empty_cache(judgements: Judgements) -> Residuals:
     """The parameters at the start of a chain; residuals are filled in later."""
     constant = judgements.shape / judgements.rate if judgements.has_constant else 0.0
     n = judgements.value.shape[0]
-    return Residuals(np.zeros((n, n)), np.zeros(n), np.zeros(n), np.array([constant, judgements.variance]))
+    return Residuals(
+        np.zeros((n, n)), np.zeros(n), np.zeros(n), np.array([constant, judgements.variance])
+    )

@@ -1,14 +1,18 @@
-r"""The log-likelihood of answers to second order where all pairs are equally similar, which is that of similarities.
+r"""The log-likelihood of answers to second order where all pairs are equally similar, which is that
+of similarities.
 
-With the link "exp" the derivative by s_p of the log-probability of an answer out of a set of m pairs is there 1{p is
-chosen} - 1 / m, and minus the expected second derivative is I = 1 / m (1 - 1 / m); what two pairs of a set have to do
-with each other is left out. Summed over the answers whose sets hold p, the log-likelihood is that of a similarity
+With the link "exp" the derivative by s_p of the log-probability of an answer out of a set of m
+pairs is there 1{p is chosen} - 1 / m, and minus the expected second derivative is I = 1 / m (1 - 1
+/ m); what two pairs of a set have to do with each other is left out. Summed over the answers whose
+sets hold p, the log-likelihood is that of a similarity
 
-.. math:: y_p = \frac{\sum 1\{p\} - 1 / m}{\sum I} \sim \mathrm{Normal}(s_p + \mathrm{constant}, 1 / \textstyle\sum I)
+.. math::
 
-With the link "ratio" the same holds of s / c. A sweep takes as long as one of similarities, however many answers there
-are.
-"""
+    y_p = \frac{\sum 1\{p\} - 1 / m}{\sum I} \sim \mathrm{Normal}(s_p
+    + \mathrm{constant}, 1 / \textstyle\sum I)
+
+With the link "ratio" the same holds of s / c. A sweep takes as long as one of similarities, however
+many answers there are."""
 
 import numpy as np
 
@@ -17,22 +21,29 @@ from .additive import VARIANCE_SHAPE
 from .pair_sets import AnsweredPairSets
 from .residuals import Judgements
 
-SHIFT = 2.0  # added to every y, which then is 0 or more, as the constant is: sets have two pairs or more
+# added to every y, which then is 0 or more, as the constant is: sets have two pairs or more
+SHIFT = 2.0
 
 
 def second_order(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeights, float]:
-    """The answers as similarities, a prior of their weights, and the factor from these to weights of answers."""
-    unit = sets.shape / sets.rate if sets.is_ratio else 1.0  # the prior mean of the constant, with which chains begin
+    """The answers as similarities, a prior of their weights, and the factor from these to weights
+    of answers."""
+    # the prior mean of the constant, with which chains begin
+    unit = sets.shape / sets.rate if sets.is_ratio else 1.0
     shape = max(sets.shape, 1.0)
     weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
     pairs, sizes = len(sets.lower), np.diff(sets.start)
     answers = np.add.reduceat(sets.times, sets.start[:-1])
     chance = np.repeat(answers / sizes, sizes)
     scores = np.bincount(sets.pair, weights=sets.times - chance, minlength=pairs)
-    information = np.bincount(sets.pair, weights=chance * (1.0 - 1.0 / np.repeat(sizes, sizes)), minlength=pairs)
+    information = np.bincount(
+        sets.pair, weights=chance * (1.0 - 1.0 / np.repeat(sizes, sizes)), minlength=pairs
+    )
     n = len(sets.pair_start) - 1
     squares = np.zeros((3, n, n))
-    for square, entries in zip(squares, (SHIFT + scores / information, information, 1.0 / information), strict=True):
+    for square, entries in zip(
+        squares, (SHIFT + scores / information, information, 1.0 / information), strict=True
+    ):
         square[sets.lower, sets.upper] = square[sets.upper, sets.lower] = entries
     judgements = Judgements(
         *squares,

@@ -17,7 +17,11 @@ AT_HAND = 2**15  # numbers that a processor has at hand
 
 
 def set_probability_draws(
-    columns: FeatureColumns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
+    columns: FeatureColumns,
+    start: np.ndarray,
+    members: np.ndarray,
+    lapse: float,
+    draws: slice | None = None,
 ) -> np.ndarray:
     """The probability that each member of each set is chosen out of it, in each draw."""
     draws = draws or slice(0, columns.n_draws)
@@ -25,7 +29,8 @@ def set_probability_draws(
         return luce_probabilities(columns.unique_weights[draws], start, members, lapse)
     if (largest := int(np.diff(start).max())) > LARGEST:
         raise DataError(
-            f"A set may have at most {LARGEST} options; the largest set has {largest}. Remove some options."
+            f"A set may have at most {LARGEST} options; the largest set has {largest}. Remove some"
+            " options."
         )
     part = np.arange(draws.start, draws.stop)
     sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
@@ -48,8 +53,11 @@ def set_probability_draws(
     return probability
 
 
-def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float) -> np.ndarray:
-    """The same where every option has a weight alone, (draws, options), and shares nothing: in proportion to it."""
+def luce_probabilities(
+    weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float
+) -> np.ndarray:
+    """The same where every option has a weight alone, (draws, options), and shares nothing: in
+    proportion to it."""
     sizes = np.diff(start)
     guess, set_of = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(sizes)), sizes)
     shares = np.empty((len(weights), len(members)))
@@ -69,13 +77,20 @@ def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarr
 
 
 def answer_probability_draws(
-    columns: FeatureColumns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
+    columns: FeatureColumns,
+    start: np.ndarray,
+    members: np.ndarray,
+    lapse: float,
+    draws: slice | None = None,
 ) -> np.ndarray:
     """The probability of each ordered pair (best, worst) of each set, in each draw."""
     draws = draws or slice(0, columns.n_draws)
     if (largest := int(np.diff(start).max())) > 3:
-        raise DataError(f"Best and worst can be predicted only for sets of up to three options; got {largest}.")
-    sets, factors = [], []  # the sets out of which one is chosen, and for each answer two places of them
+        raise DataError(
+            f"Best and worst can be predicted only for sets of up to three options; got {largest}."
+        )
+    # the sets out of which one is chosen, and for each answer two places of them
+    sets, factors = [], []
     for of_set in np.split(members, start[1:-1]):
         whole, rests = sum(map(len, sets)), {}
         sets.append(of_set)
@@ -126,4 +141,6 @@ def _fill(
             set_shares(sets, c, b, v)
             size = sets.start[v + 1] - sets.start[v]
             for x in range(size):
-                probability[d, sets.start[v] + x] = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
+                probability[d, sets.start[v] + x] = (1.0 - sets.lapse) * c.share[
+                    x
+                ] + sets.lapse / size

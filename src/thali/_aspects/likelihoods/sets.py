@@ -1,10 +1,9 @@
 """The arithmetic of elimination by aspects on sets of any size.
 
-A set that elimination can reach is a bit mask over the members of the offered set. The full mask has probability 1; a
-reached mask passes its probability on to the masks that its discriminating aspects leave, in proportion to their
-weights, and those are always smaller numbers. One pass from the full mask
-downwards therefore gives the probability of every member at once.
-"""
+A set that elimination can reach is a bit mask over the members of the offered set. The full mask
+has probability 1; a reached mask passes its probability on to the masks that its discriminating
+aspects leave, in proportion to their weights, and those are always smaller numbers. One pass from
+the full mask downwards therefore gives the probability of every member at once."""
 
 from typing import Any, NamedTuple
 
@@ -16,26 +15,31 @@ from thali._inference.places import starts
 
 from ..state import COLUMNS
 
-DENSE = 8  # members up to which all 2^8 masks are stored in an array; for larger sets a hash table is faster
+# members up to which all 2^8 masks are stored in an array; for larger sets a hash table is faster
+DENSE = 8
 LARGEST = 63  # members of a set: bits of a mask
-MAX_PATTERNS = 4096  # aspects that some members of a set have and others lack, the unique ones included
+# aspects that some members of a set have and others lack, the unique ones included
+MAX_PATTERNS = 4096
 MAX_NODES = 1 << 16  # masks that elimination may reach from a larger set
 TOO_MANY = (
-    "Elimination from these sets passes through too many subsets of the options (at most 65,536 can be stored, with up"
-    " to 4,096 aspects); remove options from the largest sets."
+    "Elimination from these sets passes through too many subsets of the options (at most 65,536"
+    " can be stored, with up to 4,096 aspects); remove options from the largest sets."
 )
 SLOTS = 1 << 17  # of the hash table that finds them
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
-ALL, OF_OPTION, SHARED, CUT, WITHIN, BETWEEN = range(6)  # which sets a change concerns: see `concerns`
+# which sets a change concerns: see `concerns`
+ALL, OF_OPTION, SHARED, CUT, WITHIN, BETWEEN = range(6)
 
 
 class OfferedSets(NamedTuple):
     """The distinct sets that were offered. Never changed."""
 
-    start: np.ndarray  # (sets + 1,) int64: the members of set v are at places start[v] to start[v + 1] - 1
+    # (sets + 1,) int64: the members of set v are at places start[v] to start[v + 1] - 1
+    start: np.ndarray
     member: np.ndarray  # (places,) int64 options, ascending
     count: np.ndarray  # type: ignore[override]  # (places,) choices
-    first: np.ndarray  # (n + 1,) int64: option i is in the sets within[first[i]] to within[first[i + 1] - 1]
+    # (n + 1,) int64: option i is in the sets within[first[i]] to within[first[i + 1] - 1]
+    first: np.ndarray
     within: np.ndarray  # (places,) int64
     lapse: float
 
@@ -73,7 +77,9 @@ def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Offe
 
 def empty_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
     """Scratch space for the largest set, and at least for one of `largest` members."""
-    cache = cache_for(sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1)
+    cache = cache_for(
+        sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1
+    )
     return cache._replace(count=np.array(sets.count))
 
 
@@ -107,7 +113,8 @@ def discriminating(c: Any, patterns: Any, here: Any) -> Any:
 
 @scalar
 def eliminate(c: Any, size: Any, patterns: Any) -> None:
-    """The probability of each member into c.share, given the first `patterns` of c.mask and c.weight."""
+    """The probability of each member into c.share, given the first `patterns` of c.mask and
+    c.weight."""
     for x in range(size):
         c.share[x] = 0.0
     if size <= DENSE:
@@ -127,8 +134,11 @@ def eliminate_dense(c: Any, size: Any, patterns: Any) -> None:
         total = discriminating(c, patterns, here)
         if total > 0.0:
             for q in range(patterns):
-                rest = c.mask[q] & here  # what does not discriminate adds 0 to an entry that is not read again
-                c.reach[rest] += reached / total * c.weight[q] if (rest != 0) & (rest != here) else 0.0
+                # what does not discriminate adds 0 to an entry that is not read again
+                rest = c.mask[q] & here
+                c.reach[rest] += (
+                    reached / total * c.weight[q] if (rest != 0) & (rest != here) else 0.0
+                )
         else:
             share_out(c, size, here, reached)
         c.reach[here] = 0.0
@@ -149,7 +159,8 @@ def share_out(c: Any, size: Any, here: Any, reached: Any) -> None:
 
 @scalar
 def eliminate_sparse(c: Any, size: Any, patterns: Any) -> None:
-    """The same for sets with too many masks: reached masks are listed by size and found by a hash."""
+    """The same for sets with too many masks: reached masks are listed by size and found by a
+    hash."""
     for m in range(size + 1):
         c.head[m] = -1
     nodes = pass_on(c, size, (1 << size) - 1, 1.0, 0)
@@ -172,7 +183,8 @@ def eliminate_sparse(c: Any, size: Any, patterns: Any) -> None:
 
 @scalar
 def pass_on(c: Any, size: Any, mask: Any, probability: Any, nodes: Any) -> Any:
-    """Add to the probability of a mask, which becomes a node if it is not one yet; returns the number of nodes."""
+    """Add to the probability of a mask, which becomes a node if it is not one yet; returns the
+    number of nodes."""
     at = (mask ^ (mask >> 17) ^ (mask >> 34) ^ (mask >> 51)) & (SLOTS - 1)
     while c.slot[at] >= 0 and c.node[0, c.slot[at]] != mask:
         at = (at + 1) & (SLOTS - 1)
@@ -233,9 +245,9 @@ def set_log_likelihood(sets: Any, c: Any, b: Any, v: Any) -> Any:
 def concerns(sets: Any, b: Any, v: Any, which: Any, i: Any, k: Any, other: Any) -> Any:
     """Whether a change can touch set v.
 
-    SHARED: option i joins or leaves pattern k and its unique weight compensates; CUT: the weight of pattern k changes;
-    WITHIN: what the owners of pattern k share; BETWEEN: what the owners of `other` share with the other owners of k.
-    """
+    SHARED: option i joins or leaves pattern k and its unique weight compensates; CUT: the weight of
+    pattern k changes; WITHIN: what the owners of pattern k share; BETWEEN: what the owners of
+    `other` share with the other owners of k."""
     owners = 0
     others = 0
     size = sets.start[v + 1] - sets.start[v]
@@ -259,7 +271,8 @@ def concerns(sets: Any, b: Any, v: Any, which: Any, i: Any, k: Any, other: Any) 
 
 @scalar
 def over_sets(sets: Any, c: Any, b: Any, which: Any, i: Any, k: Any, other: Any, keep: Any) -> Any:
-    """Difference of the log-likelihood of the affected sets from the cache, after the state was changed.
+    """Difference of the log-likelihood of the affected sets from the cache, after the state was
+    changed.
 
     If asked to `keep`, the cache then holds the new values.
     """

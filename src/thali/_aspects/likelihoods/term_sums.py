@@ -1,8 +1,9 @@
-"""A user's likelihood that is a sum of terms of options and pairs of options: operations derived from these terms.
+"""A user's likelihood that is a sum of terms of options and pairs of options: operations derived
+from these terms.
 
-A term depends on the features only by sums of weights: own[i], of all features that option i has, and shared[i, j], of
-those that i and j share. The sums and the terms are stored, so a change evaluates only the terms that it affects.
-"""
+A term depends on the features only by sums of weights: own[i], of all features that option i has,
+and shared[i, j], of those that i and j share. The sums and the terms are stored, so a change
+evaluates only the terms that it affects."""
 
 from typing import Any, NamedTuple
 
@@ -82,14 +83,20 @@ def empty_cache(likelihood: Any) -> TermSums:
     """Sums of no feature; terms are filled in later."""
     n = likelihood.n
     side = n if sees_pairs(likelihood) else 0
-    arrays: Any = [*np.zeros((3, n)), *np.zeros((3, side, side)), np.zeros(n, np.int64), np.zeros(1, np.int64)]
+    arrays: Any = [
+        *np.zeros((3, n)),
+        *np.zeros((3, side, side)),
+        np.zeros(n, np.int64),
+        np.zeros(1, np.int64),
+    ]
     arrays.append(np.array(start(likelihood)))
     return TermSums(*arrays)
 
 
 @scalar
 def sum_of(likelihood: Any, weights: Any, columns: Any) -> Any:
-    """The sum, but 0 where there is no column, or where rounding makes a sum of weights above 0 negative."""
+    """The sum, but 0 where there is no column, or where rounding makes a sum of weights above 0
+    negative."""
     if has_signed_sums(likelihood):
         return weights if columns > 0.0 else 0.0
     return max(weights, 0.0) if columns > 0.0 else 0.0
@@ -100,7 +107,9 @@ def pair_at(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any
     """The term of options i and j, given their sums."""
     swapped = i > j
     first, second = j if swapped else i, i if swapped else j
-    return of_pair(likelihood, first, second, shared, own_j if swapped else own_i, own_i if swapped else own_j)
+    return of_pair(
+        likelihood, first, second, shared, own_j if swapped else own_i, own_i if swapped else own_j
+    )
 
 
 @scalar
@@ -113,7 +122,8 @@ def note_own(likelihood: Any, c: Any, i: Any, d: Any, g: Any) -> None:
 
 @scalar
 def note_pair(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> None:
-    """What i and j share grows by d and by g columns; both copies of their sum and their term follow."""
+    """What i and j share grows by d and by g columns; both copies of their sum and their term
+    follow."""
     c.shared_columns[i, j] += g
     c.shared_columns[j, i] = c.shared_columns[i, j]
     c.shared[i, j] = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j])
@@ -172,7 +182,10 @@ def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
     if sees_own(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
     g = 1.0 - 2.0 * b.Z[k, i]
-    change = of_option(likelihood, i, sum_of(likelihood, c.own[i] + d, c.own_columns[i] + g)) - c.option[i]
+    change = (
+        of_option(likelihood, i, sum_of(likelihood, c.own[i] + d, c.own_columns[i] + g))
+        - c.option[i]
+    )
     if sees_pairs(likelihood):
         for t in range(c.owners[0]):
             j = c.owner[t]
@@ -208,7 +221,9 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
             for j in range(i):
                 y = b.Z[k, j]
                 if z * y != 0.0 or (sees_own(likelihood) and z + y != 0.0):
-                    shared = sum_of(likelihood, c.shared[i, j] + d * z * y, c.shared_columns[i, j] + g * z * y)
+                    shared = sum_of(
+                        likelihood, c.shared[i, j] + d * z * y, c.shared_columns[i, j] + g * z * y
+                    )
                     own_j = sum_of(likelihood, c.own[j] + d * y, c.own_columns[j] + g * y)
                     change += pair_at(likelihood, i, j, shared, own_i, own_j) - c.pair[i, j]
     return change
@@ -230,13 +245,15 @@ def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
                         note_pair(likelihood, c, i, j, d * z * y, g * z * y)
 
 
-# Column k loses the owners of another, which takes their weight over, or the reverse: d is the change of what each of
-# them shares with the rest of k. Every other sum is unchanged, but not its number of columns.
+# Column k loses the owners of another, which takes their weight over, or the reverse: d is the
+# change of what each of them shares with the rest of k. Every other sum is unchanged, but not its
+# number of columns.
 
 
 @scalar
 def owners_gained(b: Any, other: Any) -> Any:
-    """1 if the scratch row, which column k becomes, has the owners of the other column; -1 if it lacks them."""
+    """1 if the scratch row, which column k becomes, has the owners of the other column; -1 if it
+    lacks them."""
     new = scratch(b)
     for i in range(b.Z.shape[1]):
         if b.Z[other, i] != 0.0:
@@ -255,7 +272,9 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
                 for j in range(likelihood.n):
                     if b.Z[rest, j] != 0.0:
                         shared = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g)
-                        change += pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
+                        change += (
+                            pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
+                        )
     return change
 
 

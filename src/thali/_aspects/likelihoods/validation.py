@@ -1,4 +1,5 @@
-"""Calls a user's functions a few times before a long computation; an error says in one sentence what is wrong."""
+"""Calls a user's functions a few times before a long computation; an error says in one sentence
+what is wrong."""
 
 import numbers
 from typing import Any
@@ -20,9 +21,13 @@ def try_out(custom: Any, observed: Any, weights: Any, compares: bool = True) -> 
     rng = np.random.default_rng(1)
     states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
     data = observed.fields
-    allocates, whole = _both("log_likelihood", custom.log_likelihood, [(data, as_seen(f), w) for f, w in states])
+    allocates, whole = _both(
+        "log_likelihood", custom.log_likelihood, [(data, as_seen(f), w) for f, w in states]
+    )
     if custom.of_option is not None:
-        calls = [(data, i, float(f[i] @ w)) for f, w in states for i in range(min(f.shape[0], PAIRS))]
+        calls = [
+            (data, i, float(f[i] @ w)) for f, w in states for i in range(min(f.shape[0], PAIRS))
+        ]
         allocates |= _both("of_option", custom.of_option, calls)[0]
     if custom.of_pair is not None:
         allocates |= _both("of_pair", custom.of_pair, _pair_calls(custom, data, states, rng))[0]
@@ -34,17 +39,21 @@ def try_out(custom: Any, observed: Any, weights: Any, compares: bool = True) -> 
     return allocates
 
 
-def _compare_pointwise(custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray) -> None:
+def _compare_pointwise(
+    custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray
+) -> None:
     terms = np.asarray(custom.pointwise(observed.original, features.copy(), weights.copy()), float)
     whole = called("log_likelihood", custom.log_likelihood, observed.fields, features, weights)
     if not abs(terms.sum() - whole) <= CLOSE * (np.abs(terms).sum() + abs(whole) + 1.0):
         raise ArgumentError(
-            f"`pointwise` must sum to log_likelihood; its {terms.size} terms sum to {terms.sum():.6g}, but"
-            f" log_likelihood is {whole:.6g}."
+            f"`pointwise` must sum to log_likelihood; its {terms.size} terms sum to"
+            f" {terms.sum():.6g}, but log_likelihood is {whole:.6g}."
         )
 
 
-def _compare(custom: Any, observed: Any, weights: Any, states: Any, whole: Any, rng: np.random.Generator) -> None:
+def _compare(
+    custom: Any, observed: Any, weights: Any, states: Any, whole: Any, rng: np.random.Generator
+) -> None:
     compiled, make_cache = custom.as_python(observed, weights)
     found = compare_changes(
         compiled,
@@ -57,22 +66,28 @@ def _compare(custom: Any, observed: Any, weights: Any, states: Any, whole: Any, 
     )
     if not found.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} disagree with log_likelihood by {found.size:.3g}: {found.words}; run thali.testing.check"
-            " for details."
+            f"{custom.terms} disagree with log_likelihood by {found.size:.3g}: {found.words}; run"
+            " thali.testing.check for details."
         )
 
 
-def _pair_calls(custom: Any, data: Any, states: Any, rng: np.random.Generator) -> list[tuple[Any, ...]]:
+def _pair_calls(
+    custom: Any, data: Any, states: Any, rng: np.random.Generator
+) -> list[tuple[Any, ...]]:
     from inspect import signature
 
     sees_own = len(signature(getattr(custom.of_pair, "py_func", custom.of_pair)).parameters) == 6
     calls = []
     for features, weights in states:
         n = features.shape[0]
-        pairs = np.array([(i, j) for i in range(min(n, 50)) for j in range(i + 1, min(n, 50))]).reshape(-1, 2)
+        pairs = np.array(
+            [(i, j) for i in range(min(n, 50)) for j in range(i + 1, min(n, 50))]
+        ).reshape(-1, 2)
         for i, j in rng.permutation(pairs)[:PAIRS].tolist():
             own = [float(features[o] @ weights) for o in (i, j)]
-            calls.append((data, i, j, float(features[i] * features[j] @ weights), *(own if sees_own else ())))
+            calls.append(
+                (data, i, j, float(features[i] * features[j] @ weights), *(own if sees_own else ()))
+            )
     return calls
 
 
@@ -89,8 +104,9 @@ def _both(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool,
         again = float(fast(*arguments))
         if not abs(again - value) <= 1e6 * np.finfo(float).eps * (1.0 + abs(value)):
             raise ArgumentError(
-                f"{name} returns {again:.6g} when compiled but {value:.6g} in Python for {_state(arguments)}; check"
-                " for out-of-range indices and 64-bit integer overflow, which numba does not detect."
+                f"{name} returns {again:.6g} when compiled but {value:.6g} in Python for"
+                f" {_state(arguments)}; check for out-of-range indices and 64-bit integer"
+                " overflow, which numba does not detect."
             )
     return allocates, fast
 
@@ -109,21 +125,26 @@ def called(name: str, function: Any, *arguments: Any) -> float:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise ArgumentError(f"{name} must return a number; it returned {_short(value)} for {_state(arguments)}.")
+        raise ArgumentError(
+            f"{name} must return a number; it returned {_short(value)} for {_state(arguments)}."
+        )
     for before, after in zip(arguments, copies, strict=True):
         for field, old, new in _arrays(before, after):
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
                 raise ArgumentError(
-                    f"{name} must not modify its arguments, but changed {field or 'them'}; let the function work on a"
-                    " copy."
+                    f"{name} must not modify its arguments, but changed {field or 'them'}; let the"
+                    " function work on a copy."
                 )
     value = float(value)
     if np.isnan(value) or value == np.inf:
-        raise ArgumentError(f"{name} must return a finite number; it returned {value} for {_state(arguments)}.")
+        raise ArgumentError(
+            f"{name} must return a finite number; it returned {value} for {_state(arguments)}."
+        )
     if value == -np.inf:
         raise ArgumentError(
-            f"{name} returned -inf for {_state(arguments)}, so the observations are impossible there and a sampler"
-            " could not leave this state; give every observation a small probability, for instance with a lapse rate."
+            f"{name} returned -inf for {_state(arguments)}, so the observations are impossible"
+            " there and a sampler could not leave this state; give every observation a small"
+            " probability, for instance with a lapse rate."
         )
     return value
 
@@ -150,7 +171,9 @@ def _state(arguments: Any) -> str:
         n, columns = arguments[1].shape
         return f"{n} options and {columns} features"
     names = ("i", "j", "shared", "own_i", "own_j") if len(arguments) > 3 else ("i", "own")
-    return ", ".join(f"{name}={value:.4g}" for name, value in zip(names, arguments[1:], strict=False))
+    return ", ".join(
+        f"{name}={value:.4g}" for name, value in zip(names, arguments[1:], strict=False)
+    )
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,5 @@
-"""What `EliminationByAspects` answers after a fit by maximum likelihood alone: estimates, errors, tests of fit."""
+"""What `EliminationByAspects` answers after a fit by maximum likelihood alone: estimates, errors,
+tests of fit."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class EstimatedAspects:
-    """Answers of estimates; after a fit by another method a NotFittedError names that which has them."""
+    """Answers of estimates; after a fit by another method a NotFittedError names that which has
+    them."""
 
     estimates_: "Estimates"
     method: Any
@@ -39,13 +41,18 @@ class EstimatedAspects:
         if self._engine is not MAXIMUM_LIKELIHOOD:
             wanted = Setting("method", "maximum-likelihood")
             raise NotFittedError(
-                "Estimates by maximum likelihood require ", wanted, "; got ", Setting("method", self.method), "."
+                "Estimates by maximum likelihood require ",
+                wanted,
+                "; got ",
+                Setting("method", self.method),
+                ".",
             )
         return self.estimates_
 
     @property
     def weights_(self) -> "pandas.Series":
-        """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels of the options."""
+        """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels
+        of the options."""
         import pandas as pd
 
         found = self._maximum()
@@ -53,11 +60,14 @@ class EstimatedAspects:
 
     @property
     def standard_errors_(self) -> "pandas.Series":
-        """Standard errors of `weights_`, over people or by the observed information; NaN for a weight that is zero."""
+        """Standard errors of `weights_`, over people or by the observed information; NaN for a
+        weight that is zero."""
         import pandas as pd
 
         found = self._maximum()
-        return pd.Series(found.standard_errors, pd.Index(found.known.names, name="aspect"), name="std_error")
+        return pd.Series(
+            found.standard_errors, pd.Index(found.known.names, name="aspect"), name="std_error"
+        )
 
     @property
     def utility_scale_(self) -> "pandas.Series":
@@ -69,7 +79,8 @@ class EstimatedAspects:
 
     @property
     def utility_covariance_(self) -> "pandas.DataFrame":
-        """Covariance of `utility_scale_`, by the delta method; weights that are zero count as known."""
+        """Covariance of `utility_scale_`, by the delta method; weights that are zero count as
+        known."""
         import pandas as pd
 
         found = self._maximum()
@@ -93,7 +104,8 @@ class EstimatedAspects:
 
     @property
     def deviance_(self) -> float:
-        """G², twice the log-likelihood ratio of the saturated model, with `df_` degrees of freedom."""
+        """G², twice the log-likelihood ratio of the saturated model, with `df_` degrees of
+        freedom."""
         return self._maximum().deviance
 
     @property
@@ -113,23 +125,24 @@ class EstimatedAspects:
 
         .. math:: \sum_i \frac{1 / p_i + 1 / (1 - p_i) - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}.
 
-        Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted model and fitted.
-        The test says nothing (p_value NaN) where pairs were compared fewer than 4 times on average, where counts are
-        fractional, and where there are as many weights as pairs.
+        Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted
+        model and fitted. The test says nothing (p_value NaN) where pairs were compared fewer than 4
+        times on average, where counts are fractional, and where there are as many weights as pairs.
 
         Parameters
         ----------
         samples : int, optional
-            Of the bootstrap. None: chi-square where that holds, else 999, or 199 where fits are slow, which takes
-            seconds; above some 80 options, all compared, the bootstrap runs only when asked for.
+            Of the bootstrap. None: chi-square where that holds, else 999, or 199 where fits are
+            slow, which takes seconds; above some 80 options, all compared, the bootstrap runs only
+            when asked for.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the bootstrap.
 
         Returns
         -------
         FitTest
-            statistic (G²), df, p_value, samples (0: chi-square), kind ("chi-square", "bootstrap" or "none") and why;
-            `print` shows a sentence.
+            statistic (G²), df, p_value, samples (0: chi-square), kind ("chi-square", "bootstrap" or
+            "none") and why; `print` shows a sentence.
 
         Raises
         ------
@@ -138,14 +151,18 @@ class EstimatedAspects:
 
         References
         ----------
-        Williams (1976), Improved likelihood ratio tests for complete contingency tables; Davison & Hinkley (1997),
-        Bootstrap methods and their application, section 4.4.
+        Williams (1976), Improved likelihood ratio tests for complete contingency tables; Davison &
+        Hinkley (1997), Bootstrap methods and their application, section 4.4.
 
         Examples
         --------
         >>> import thali as th
-        >>> taste = th.PairedComparisons([[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]])
-        >>> th.EliminationByAspects("unique", method="maximum-likelihood").fit(taste).fit_test(samples=99).kind
+        >>> taste = th.PairedComparisons(
+        ...     [[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]]
+        ... )
+        >>> th.EliminationByAspects("unique", method="maximum-likelihood").fit(taste).fit_test(
+        ...     samples=99
+        ... ).kind
         'bootstrap'
         """
         return self._maximum().fit_test(samples, random_seed)
@@ -175,8 +192,8 @@ class EstimatedAspects:
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an outcome of a pair
-            (column outcome: a, tie or b).
+            One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an
+            outcome of a pair (column outcome: a, tie or b).
 
         Raises
         ------
@@ -196,8 +213,9 @@ class EstimatedAspects:
         Returns
         -------
         pandas.DataFrame
-            One row a pair: a, b, n, observed, predicted (probability that a is chosen, with ties if one of the two is)
-            and nll, the negative logarithm of the probability of the pair's outcomes; ``attrs["nll"]`` is its mean.
+            One row a pair: a, b, n, observed, predicted (probability that a is chosen, with ties if
+            one of the two is) and nll, the negative logarithm of the probability of the pair's
+            outcomes; ``attrs["nll"]`` is its mean.
 
         Raises
         ------
@@ -222,9 +240,12 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
 
 
 def estimates_of(model: Any, what: str) -> "Estimates":
-    """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them otherwise."""
+    """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them
+    otherwise."""
     if not is_by_maximum_likelihood(model):
-        raise ArgumentError(f"{what} requires EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+        raise ArgumentError(
+            f"{what} requires EliminationByAspects fitted by maximum likelihood; got {model!r}."
+        )
     return model._maximum()
 
 
@@ -233,7 +254,7 @@ def is_by_maximum_likelihood(model: Any) -> bool:
     return isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD
 
 
-# Predictions for pairs that a fit has not seen ------------------------------------------------------------------------
+# Predictions for pairs that a fit has not seen ----------------------------------------------------
 
 
 def leave_one_out(found: Estimates) -> "pandas.DataFrame":

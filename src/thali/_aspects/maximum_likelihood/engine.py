@@ -1,4 +1,5 @@
-"""The engine of elimination by aspects with known aspects by maximum likelihood: its fit, and what it answers."""
+"""The engine of elimination by aspects with known aspects by maximum likelihood: its fit, and what
+it answers."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -43,7 +44,9 @@ class MaximumLikelihood(Engine):
         seed = 0 if asked["random_seed"] is None else asked["random_seed"]
         data = _counted(model, data_of_thali(data, PAIRS))
         settings = model.aspects, model.unique, _lapse(model), has_ties(data)
-        return Job(lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data))
+        return Job(
+            lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data)
+        )
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
         """What `fit` would run, after the checks of the aspects that it makes."""
@@ -67,8 +70,15 @@ class MaximumLikelihood(Engine):
             over = (("standard errors", f"clustered by respondent ({found.clusters.number:,})"),)
         return (
             *over,
-            ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, including {found.coefficients})"),
-            *(() if tie is None else (("ties", f"nu {tie:.4g} (standard error {model.tie_std_error_:.2g})"),)),
+            (
+                "log-likelihood",
+                f"{found.log_likelihood:,.2f} (all comparisons, including {found.coefficients})",
+            ),
+            *(
+                ()
+                if tie is None
+                else (("ties", f"nu {tie:.4g} (standard error {model.tie_std_error_:.2g})"),)
+            ),
             ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
         )
 
@@ -83,7 +93,16 @@ class MaximumLikelihood(Engine):
         """The weights and their tests."""
         found = model._maximum()
         table = found.table(ci)
-        for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
+        for name in (
+            "lapse",
+            "log_likelihood",
+            "deviance",
+            "df",
+            "p_value",
+            "pearson",
+            "aic",
+            "bic",
+        ):
             table.attrs[name] = getattr(found, name)
         if found.tie is not None:
             table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
@@ -119,7 +138,10 @@ class MaximumLikelihood(Engine):
             first, second = np.array(places).T
             return found.probabilities(first, second, _values(found, covariates, len(places)))
         if covariates is not None:
-            raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
+            raise ArgumentError(
+                "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
+                " ...]."
+            )
         return [found.set_probabilities(each) for each in places]
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
@@ -130,19 +152,25 @@ class MaximumLikelihood(Engine):
         p = np.concatenate(self.predict_proba(model, choices))[which]
         return by_respondent(choices, log_of_choices(p[None], times)[0])
 
-    def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
-        """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates."""
+    def predict_outcomes(
+        self, model: Any, pairs: Any, covariates: Any = None
+    ) -> "pandas.DataFrame":
+        """Probabilities of the three outcomes of comparisons that may end in a tie, at the
+        estimates."""
         from thali._inference.numerics.counts import outcomes
         from thali._model.asked_sets import table_of_outcomes, tied_places
 
         found = model._maximum()
         labels = list(found.data.labels)
-        first, second = tied_places(pairs, labels, found.tie is not None or model.ties == "davidson")
+        first, second = tied_places(
+            pairs, labels, found.tie is not None or model.ties == "davidson"
+        )
         p = found.probabilities(first, second, _values(found, covariates, len(first)))
         return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
 
     def predict_left_out(self, model: Any, part: "LeftPair") -> np.ndarray:
-        """The probability of each outcome of every comparison of a pair, at the estimates (cells, outcomes)."""
+        """The probability of each outcome of every comparison of a pair, at the estimates (cells,
+        outcomes)."""
         pairs, given = [part.pair] * len(part.counts), part.known(self.covariates(model)) or None
         if part.counts.shape[1] == 3:
             return self.predict_outcomes(model, pairs, given)[["p_a", "p_tie", "p_b"]].to_numpy()
@@ -164,7 +192,9 @@ def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
     refuse_other_methods(ELIMINATION, NAME, given, usual)
     if asked.get("job") is not None:
         needed, got = Setting("method", "mcmc"), Setting("method", NAME)
-        raise ArgumentError(Argument("job"), " requires ", needed, "; got ", got, ". Remove ", Argument("job"), ".")
+        raise ArgumentError(
+            Argument("job"), " requires ", needed, "; got ", got, ". Remove ", Argument("job"), "."
+        )
 
 
 def _counted(model: Any, data: Any) -> Any:

@@ -1,4 +1,5 @@
-"""What a maximum of the likelihood says: weights with standard errors, the utility scale, tests of fit."""
+"""What a maximum of the likelihood says: weights with standard errors, the utility scale, tests of
+fit."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,11 @@ import numpy as np
 from thali._arguments import between
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import Clusters, DesignEffect, design_effect
-from thali._model.respondent_scores import RespondentScores, ScoreVariance, raise_improbable_variance
+from thali._model.respondent_scores import (
+    RespondentScores,
+    ScoreVariance,
+    raise_improbable_variance,
+)
 from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, tails_of
 
@@ -68,7 +73,8 @@ class Estimates:
 
     @property
     def is_over_people(self) -> bool:
-        """Return whether standard errors take only respondents, not their answers, to be independent."""
+        """Return whether standard errors take only respondents, not their answers, to be
+        independent."""
         return self.clusters is not None and bool(self._known.any())
 
     @property
@@ -78,19 +84,24 @@ class Estimates:
 
     @property
     def error_source(self) -> str:
-        """Return a sentence that states what standard errors take to be independent; "" without respondents."""
+        """Return a sentence that states what standard errors take to be independent; "" without
+        respondents."""
         if self.clusters is None or not self.is_over_people:
             return ""
-        respondents, answers = f"{self.clusters.number:,} respondents", f"{self.pose.totals.sum():,.15g} choices"
+        respondents, answers = (
+            f"{self.clusters.number:,} respondents",
+            f"{self.pose.totals.sum():,.15g} choices",
+        )
         found = (
-            f"Standard errors are clustered by respondent ({respondents}, {answers}; {format_degrees(self.error_df)})."
-            f"{format_dominance(self._score_variance.share)}"
+            f"Standard errors are clustered by respondent ({respondents}, {answers};"
+            f" {format_degrees(self.error_df)}).{format_dominance(self._score_variance.share)}"
         )
         if self.is_tested_over_people:
             return found
         return (
-            f"{found} Tests of fit treat the choices as independent, because clustered tests require at least"
-            f" {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE} more than the number of free weights."
+            f"{found} Tests of fit treat the choices as independent, because clustered tests"
+            f" require at least {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE}"
+            " more than the number of free weights."
         )
 
     @cached_property
@@ -100,14 +111,15 @@ class Estimates:
         .. math:: J I^- J', \qquad J = \operatorname{diag}(w) - w w'
 
         for weights that sum to 1, whose logarithms are known up to a constant; over respondents
-        :math:`J L W L' J'` with :math:`I^- = L L'` and W as in `respondent_scores`. Rows of weights that are zero, or
-        that others leave undetermined at this point, are missing (NaN).
-        """
+        :math:`J L W L' J'` with :math:`I^- = L L'` and W as in `respondent_scores`. Rows of weights
+        that are zero, or that others leave undetermined at this point, are missing (NaN)."""
         if not self.is_over_people:
             return self._covariance()
         assert self.clusters is not None
         freedom = (self.clusters.number - 1) / self._directions.root.shape[1]
-        return self._covariance(raise_improbable_variance(self._score_variance, self.error_df, freedom))
+        return self._covariance(
+            raise_improbable_variance(self._score_variance, self.error_df, freedom)
+        )
 
     @cached_property
     def _directions(self) -> Directions:
@@ -119,7 +131,8 @@ class Estimates:
         informed = values > NO_INFORMATION * max(values[-1], 0.0)
         root = np.zeros((len(information), int(informed.sum())))
         root[free] = vectors[:, informed] / np.sqrt(values[informed])
-        # Directions without information, beyond the common factor of the weights, leave some weights unknown.
+        # Directions without information, beyond the common factor of the weights, leave some
+        # weights unknown.
         unknown = np.ones(len(information), bool)
         nothing = self._jacobian[np.ix_(free, free)] @ vectors[:, ~informed]
         unknown[free] = np.abs(nothing).max(axis=1, initial=0.0) > 1e-6
@@ -140,7 +153,8 @@ class Estimates:
         return found
 
     def _covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
-        """Return the joint covariance where W (directions, directions) is that of the scores; None: 1."""
+        """Return the joint covariance where W (directions, directions) is that of the scores; None:
+        1."""
         half = self._jacobian @ self._directions.root
         found = half @ half.T if variance is None else half @ variance @ half.T
         found[self._directions.unknown] = np.nan
@@ -160,8 +174,11 @@ class Estimates:
         return self._scores.variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
-        """Return the degrees of freedom of contrasts of weights together, shape (q, weights), of rank q."""
-        return float(self._scores.degrees((contrasts @ self._jacobian[: len(self.weights)]).T[None])[0])
+        """Return the degrees of freedom of contrasts of weights together, shape (q, weights), of
+        rank q."""
+        return float(
+            self._scores.degrees((contrasts @ self._jacobian[: len(self.weights)]).T[None])[0]
+        )
 
     @property
     def covariance(self) -> np.ndarray:
@@ -214,7 +231,8 @@ class Estimates:
 
     @property
     def is_of_choices(self) -> bool:
-        """Whether one of two options was always chosen, and there are no ties among the outcomes."""
+        """Whether one of two options was always chosen, and there are no ties among the
+        outcomes."""
         return self.pose.tied is None
 
     @property
@@ -264,17 +282,21 @@ class Estimates:
         """Half the length of an interval of that probability, in standard errors."""
         from scipy.special import stdtrit
 
-        return float(stdtrit(self.error_df, tails_of(between("ci", ci, "the probability of an interval"))[1]))
+        return float(
+            stdtrit(self.error_df, tails_of(between("ci", ci, "the probability of an interval"))[1])
+        )
 
     @cached_property
     def error_df(self) -> float:
-        """Degrees of freedom of standard errors: the median over weights; infinite where answers are independent."""
+        """Degrees of freedom of standard errors: the median over weights; infinite where answers
+        are independent."""
         if not self.is_over_people:
             return np.inf
         return float(np.median(self._scores.degrees(self._jacobian[self._known, :, None])))
 
     def tail(self, z: np.ndarray, df: np.ndarray | None = None) -> np.ndarray:
-        """Return P(|Z| >= |z|) of estimates over their standard errors; `df`: of each, None: of all."""
+        """Return P(|Z| >= |z|) of estimates over their standard errors; `df`: of each, None: of
+        all."""
         from scipy.special import stdtr
 
         return 2.0 * stdtr(self.error_df if df is None else df, -np.abs(z))
@@ -286,15 +308,22 @@ class Estimates:
         p = best.fitted()
         residuals = self.clusters.residuals(self.pose, p)
         root = np.sqrt(np.repeat(self.pose.totals, self.pose.sizes) * p)[:, None]
-        columns = [root * each.outcome_scores() for each in ((self,) if larger is None else (self, larger))]
+        columns = [
+            root * each.outcome_scores() for each in ((self,) if larger is None else (self, larger))
+        ]
         df = self.df if larger is None else larger.n_parameters - self.n_parameters
-        return design_effect(residuals, self.clusters.number, None if larger is None else columns[1], columns[0], df)
+        return design_effect(
+            residuals, self.clusters.number, None if larger is None else columns[1], columns[0], df
+        )
 
     def outcome_scores(self) -> np.ndarray:
-        """The gradient of the logarithm of the probability of each outcome, shape (outcomes, weights and beta)."""
+        """The gradient of the logarithm of the probability of each outcome, shape (outcomes,
+        weights and beta)."""
         from scipy.sparse import eye_array
 
-        return self.pose.scores(eye_array(len(self.pose.counts), format="csr"), self.maximum.weights, self.maximum.beta)
+        return self.pose.scores(
+            eye_array(len(self.pose.counts), format="csr"), self.maximum.weights, self.maximum.beta
+        )
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """The test against the saturated model."""
@@ -324,7 +353,9 @@ class Estimates:
     def replicate(self, rng: np.random.Generator) -> float:
         """G² of choices that the model draws, fitted as these were."""
         pose = self.pose.with_counts(self.drawn(rng))
-        return 2.0 * (saturated(pose.counts, pose.sizes) - highest(pose, self._start, self.maximum.beta))
+        return 2.0 * (
+            saturated(pose.counts, pose.sizes) - highest(pose, self._start, self.maximum.beta)
+        )
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
         """Counts that the model draws, as many of each pair as there are."""
@@ -354,11 +385,13 @@ class Estimates:
         return -2.0 * self.log_likelihood + float(np.log(len(self.pose.totals))) * self.n_parameters
 
     def fitted(self) -> np.ndarray:
-        """The probabilities of the outcomes in the order of `pose.counts`: of a pair first, tie, second."""
+        """The probabilities of the outcomes in the order of `pose.counts`: of a pair first, tie,
+        second."""
         return self.pose.probabilities(self.maximum.working, self.maximum.beta)
 
     def residuals(self, kind: str) -> np.ndarray:
-        """Signed roots of the contributions to X² ("pearson") or G² ("deviance"), by pair or outcome."""
+        """Signed roots of the contributions to X² ("pearson") or G² ("deviance"), by pair or
+        outcome."""
         from scipy.special import xlogy
 
         p, counts, n = self.fitted(), self.pose.counts, np.repeat(self.pose.totals, self.pose.sizes)
@@ -375,13 +408,21 @@ class Estimates:
             expected = n * p
             lean = counts - expected
             if kind == "pearson":
-                return np.divide(lean, np.sqrt(expected), out=np.zeros_like(lean), where=expected > 0.0)
-            part = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - lean  # the last sums to 0
+                return np.divide(
+                    lean, np.sqrt(expected), out=np.zeros_like(lean), where=expected > 0.0
+                )
+            # the last sums to 0
+            part = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - lean
         return np.sign(lean) * np.sqrt(np.maximum(2.0 * part, 0.0))
 
-    def probabilities(self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
-        """The probability that the first of each pair is chosen, lapse included; `x`: their covariates, None: 0."""
-        own, other = (side @ self.maximum.working for side in patterns(self.known.owners, first, second))
+    def probabilities(
+        self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The probability that the first of each pair is chosen, lapse included; `x`: their
+        covariates, None: 0."""
+        own, other = (
+            side @ self.maximum.working for side in patterns(self.known.owners, first, second)
+        )
         if x is not None:
             own, other = lifted(own, other, x @ self.coefficients_of_covariates)
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
@@ -402,23 +443,28 @@ class Estimates:
     def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Weights with standard errors, Wald tests of shared ones being zero, and intervals.
 
-        .. math:: \operatorname{logit}^{-1}\Big(\operatorname{logit}(w) \pm \frac{z\, s}{w (1 - w)}\Big)
+        .. math::
 
-        is the interval of a unique weight, inside (0, 1); 95 % intervals w ± z s contain 92 to 93 % of unique weights.
-        A shared weight, which may be 0, has w ± z s, cut at 0 and 1: it contains 0 where the test does not reject it.
-        """
+            \operatorname{logit}^{-1}\Big(\operatorname{logit}(w) \pm \frac{z\, s}{w (1 - w)}\Big)
+
+        is the interval of a unique weight, inside (0, 1); 95 % intervals w ± z s contain 92 to 93 %
+        of unique weights. A shared weight, which may be 0, has w ± z s, cut at 0 and 1: it contains
+        0 where the test does not reject it."""
         import pandas as pd
         from scipy.special import expit, logit
 
         from thali._tables import Table
 
-        error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
-        own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
+        # 0: all others are at the boundary
+        error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)
+        # none is tested against 0
+        own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))
         w = self.weights
         reach = self.reach(ci) * error
         z = np.where(own, np.nan, w / error)
         lower, upper = (
-            np.where(own, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0)) for by in (-reach, reach)
+            np.where(own, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0))
+            for by in (-reach, reach)
         )
         columns = {
             "weight": w,
@@ -443,7 +489,8 @@ def covariate_sizes(data: Any) -> np.ndarray:
 
 
 def saturated(counts: np.ndarray, sizes: np.ndarray) -> float:
-    """Log-likelihood of the observed proportions of outcomes, pair after pair, without multinomial coefficients."""
+    """Log-likelihood of the observed proportions of outcomes, pair after pair, without multinomial
+    coefficients."""
     from scipy.special import xlogy
 
     n = np.repeat(np.add.reduceat(counts, np.cumsum(sizes) - sizes), sizes)

@@ -38,7 +38,8 @@ def estimate(
     starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
-    """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts` points."""
+    """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts`
+    points."""
     pairs: Any = as_pairs(data)
     known = checked_aspects(pairs, aspects, unique, lapse, ties)
     check_identified(known, pairs)
@@ -59,8 +60,9 @@ def checked_aspects(
             refuse_sets(data)
         wide = int(data.sizes.argmax())
         raise DataError(
-            f"The data contain choices from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but maximum"
-            " likelihood requires choices between two options; use ",
+            f"The data contain choices from {data.sizes[wide]} options"
+            f" ({shorten(data.sets[wide])}), but maximum likelihood requires choices between two"
+            " options; use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -74,7 +76,10 @@ def checked_aspects(
     known = known_aspects(aspects, unique, data.labels)
     Elimination(lapse, bool(unique), ties, own_names(data)).check(Given(known.shared), data)
     if ties and not data.n_comparisons - data.n_ties:
-        raise DataError("All comparisons are ties, which contain no information on the weights; use data with choices.")
+        raise DataError(
+            "All comparisons are ties, which contain no information on the weights; use data with"
+            " choices."
+        )
     return known
 
 
@@ -94,17 +99,21 @@ def at_maximum(
     pose = problem(data, known.owners, lapse, extra, ties)
     assert isinstance(pose, PairProblem)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
-    return Estimates(data, known, float(lapse), pose, maximise(pose, points), clusters_of(data, ties))
+    return Estimates(
+        data, known, float(lapse), pose, maximise(pose, points), clusters_of(data, ties)
+    )
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:
-    """Warnings of weights reported as zero, of ties, or of covariates: the likelihood rises for ever."""
+    """Warnings of weights reported as zero, of ties, or of covariates: the likelihood rises for
+    ever."""
     gone = found.maximum.vanishing
     if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
         return [
             EstimateWarning(
-                f"The likelihood has no maximum: it keeps increasing as the tie parameter grows (here {found.tie:.3g})"
-                " and the weights shrink. The estimates have not converged; ",
+                "The likelihood has no maximum: it keeps increasing as the tie parameter grows"
+                f" (here {found.tie:.3g}) and the weights shrink. The estimates have not"
+                " converged; ",
                 Setting("method", "mcmc"),
                 " has a prior that keeps them finite.",
             )
@@ -114,19 +123,20 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
     names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it keeps increasing as the weights of {shorten(names)} shrink relative to"
-            " the other weights. The shrinking weights are reported as 0 without standard errors, and predictions are"
-            " those in this limit; ",
+            "The likelihood has no maximum: it keeps increasing as the weights of"
+            f" {shorten(names)} shrink relative to the other weights. The shrinking weights are"
+            " reported as 0 without standard errors, and predictions are those in this limit; ",
             Setting("method", "mcmc"),
             " has a prior that keeps all weights above 0.",
         )
     ]
 
 
-# Covariates of comparisons ------------------------------------------------------------------------------------------
+# Covariates of comparisons ------------------------------------------------------------------------
 
 
-INFINITE = 15.0  # log odds that a covariate adds at most; beyond them its coefficient stands for infinity
+# log odds that a covariate adds at most; beyond them its coefficient stands for infinity
+INFINITE = 15.0
 MIN_EIGENVALUE = 1e-11  # share of the largest eigenvalue below which a direction changes nothing
 _ROUNDING = 1e-6
 AS_GOOD_AS_NONE = 5.0  # standard error of what a covariate adds at most
@@ -139,11 +149,13 @@ def own_names(data: Any) -> tuple[str, ...]:
 
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
-    """Raise for covariates whose effects are not identified beside each other, or beside the weights."""
+    """Raise for covariates whose effects are not identified beside each other, or beside the
+    weights."""
     cells, names = data.cells, own_names(data)
     if not names:
         return
-    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))  # in no special relation
+    # in no special relation
+    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
     first, second = patterns(owners, cells.first, cells.second)
     change = scaled(first, weights, first @ weights) - scaled(second, weights, second @ weights)
     x = cells.x / covariate_sizes(data)
@@ -152,14 +164,19 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     cross = np.asarray(change.T @ x)
     values, vectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
     still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
-    loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
+    loose = [
+        name
+        for name, row in zip(names, still, strict=True)
+        if np.abs(row).max(initial=0.0) > _ROUNDING
+    ]
     if loose:
         what = f"effect of {loose[0]!r}"
         if len(loose) > 1:
             what = f"effects of {shorten(loose)} from each other or"
         raise DataError(
-            f"The comparisons cannot separate the {what} from the weights, because a change in one can be offset"
-            " by changes in the others without altering any choice probability; remove a covariate, or use ",
+            f"The comparisons cannot separate the {what} from the weights, because a change in one"
+            " can be offset by changes in the others without altering any choice probability;"
+            " remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -179,8 +196,9 @@ def endless(found: Estimates) -> list[EstimateWarning]:
     which = shorten(list(compress(names, gone)))
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which} grows, because the"
-            " covariate determines every comparison that it affects. The estimate has not converged; ",
+            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which}"
+            " grows, because the covariate determines every comparison that it affects. The"
+            " estimate has not converged; ",
             Setting("method", "mcmc"),
             " has a prior that keeps it finite.",
         )
@@ -212,7 +230,8 @@ def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
 
 
 def within(small: Estimates, large: Estimates) -> Estimates:
-    """The estimates of the smaller of two models, on the cells of comparisons that the larger one tells apart."""
+    """The estimates of the smaller of two models, on the cells of comparisons that the larger one
+    tells apart."""
     names, kept = own_names(large.data), own_names(small.data)
     if names == kept:
         return small
@@ -222,4 +241,6 @@ def within(small: Estimates, large: Estimates) -> Estimates:
     first, second = patterns(small.known.owners, cells.first, cells.second)
     pose = replace(large.pose, first=first, second=second, extra=x)
     best: Maximum = small.maximum
-    return Estimates(large.data.with_covariates(kept), small.known, small.lapse, pose, best, large.clusters)
+    return Estimates(
+        large.data.with_covariates(kept), small.known, small.lapse, pose, best, large.clusters
+    )

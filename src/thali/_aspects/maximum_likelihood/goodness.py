@@ -1,4 +1,5 @@
-"""Tests of fit against the saturated model, by the distribution that G² has: chi-square, or a parametric bootstrap."""
+"""Tests of fit against the saturated model, by the distribution that G² has: chi-square, or a
+parametric bootstrap."""
 
 import math
 from collections.abc import Callable
@@ -14,14 +15,15 @@ from thali._inference.seeds import streams
 from thali._labels import plural
 from thali._model.clusters import DesignEffect
 
-# By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05 then has a size of
-# .06 at most (benchmarks/chi_square_size.py).
+# By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05
+# then has a size of .06 at most (benchmarks/chi_square_size.py).
 MAX_EXCESS = 0.1
-# Mean comparisons of a pair below which no p-value holds: single ones are fitted perfectly by the saturated model,
-# whatever the choices, and with two the bootstrap rejects a true model in .10 instead of .05 (.06 with five).
+# Mean comparisons of a pair below which no p-value holds: single ones are fitted perfectly by the
+# saturated model, whatever the choices, and with two the bootstrap rejects a true model in .10
+# instead of .05 (.06 with five).
 MIN_MEAN_COUNT = 4.0
-# Comparisons for each parameter of the larger of two nested models, from which chi-square holds though every pair is
-# compared once: sizes of .03 to .08, below up to .15.
+# Comparisons for each parameter of the larger of two nested models, from which chi-square holds
+# though every pair is compared once: sizes of .03 to .08, below up to .15.
 MIN_EACH = 10
 SAMPLES, FEW_SAMPLES = 999, 199  # of a bootstrap: in all of them a few seconds
 _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is linear
@@ -29,9 +31,10 @@ _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is lin
 
 @dataclass(frozen=True)
 class FitTest(Described):
-    """A test of fit: G² as `statistic`, `df`, `p_value` (NaN where the test says nothing), `samples` of the bootstrap
-    (0: chi-square), and `why` the test is not by chi-square; `people`, whose answers need not be independent of each
-    other (0: all comparisons are). `print` shows a sentence."""
+    """A test of fit: G² as `statistic`, `df`, `p_value` (NaN where the test says nothing),
+    `samples` of the bootstrap (0: chi-square), and `why` the test is not by chi-square; `people`,
+    whose answers need not be independent of each other (0: all comparisons are). `print` shows a
+    sentence."""
 
     statistic: float
     df: int
@@ -46,13 +49,18 @@ class FitTest(Described):
         """Where the p-value comes from: "chi-square", "bootstrap", "permutation", or "none"."""
         if math.isnan(self.p_value):
             return "none"
-        return "permutation" if self.is_permutation else "bootstrap" if self.samples else "chi-square"
+        return (
+            "permutation" if self.is_permutation else "bootstrap" if self.samples else "chi-square"
+        )
 
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available, because {self.why}."
         sure = p_in_words(self.p_value)
-        return f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom ({sure}{self._source()})"
+        return (
+            f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom"
+            f" ({sure}{self._source()})"
+        )
 
     def _description(self) -> Description:
         return Description("Test of fit", note=str(self))
@@ -61,8 +69,12 @@ class FitTest(Described):
         over = f", clustered by respondent ({self.people:,})" if self.people else ""
         if self.kind == "chi-square":
             return over
-        samples = "permutations of respondents" if self.is_permutation else "parametric bootstrap samples"
-        return f"{over}, from {self.samples:,} {samples}" + (f", because {self.why}" if self.why else "")
+        samples = (
+            "permutations of respondents" if self.is_permutation else "parametric bootstrap samples"
+        )
+        return f"{over}, from {self.samples:,} {samples}" + (
+            f", because {self.why}" if self.why else ""
+        )
 
 
 def fit_test(
@@ -77,15 +89,17 @@ def fit_test(
     random_seed: Any = 0,
     effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
-    r"""G² against probabilities of its own for each pair: by chi-square where it holds, else by a bootstrap.
+    r"""G² against probabilities of its own for each pair: by chi-square where it holds, else by a
+    bootstrap.
 
     .. math:: \sum_i \frac{\sum_c p_{ic}^{-1} - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}
     """
-    # Then the mean of G², to the order 1/n, lies within a tenth of a standard deviation of that of chi-square (Lawley
-    # 1956; Williams 1976); Cochran's rule for expected counts does not suffice, since the errors of many pairs add
-    # up. Elsewhere p = (1 + samples with G² at least as large) / (1 + samples). Single comparisons: McCullagh &
-    # Nelder (1989), section 4.4.5. With `effect`, how G² is distributed over people, it is about a times chi-square
-    # with f degrees of freedom, where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott 1984).
+    # Then the mean of G², to the order 1/n, lies within a tenth of a standard deviation of that of
+    # chi-square (Lawley 1956; Williams 1976); Cochran's rule for expected counts does not suffice,
+    # since the errors of many pairs add up. Elsewhere p = (1 + samples with G² at least as large) /
+    # (1 + samples). Single comparisons: McCullagh & Nelder (1989), section 4.4.5. With `effect`,
+    # how G² is distributed over people, it is about a times chi-square with f degrees of freedom,
+    # where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott 1984).
     if samples is not None:
         samples = whole("samples", samples, 1)
     if why := _silent(totals, df, is_whole):
@@ -98,7 +112,10 @@ def fit_test(
     why = "" if samples else "pairs were compared too rarely for the chi-square approximation"
     if samples is None:
         if work > _DEAR:
-            why += ", and a bootstrap of so many pairs takes long; run it in Python with fit_test(samples=99)"
+            why += (
+                ", and a bootstrap of so many pairs takes long; run it in Python with"
+                " fit_test(samples=99)"
+            )
             return FitTest(statistic, df, math.nan, 0, why)
         samples = samples_for(work)
     if effect is None:
@@ -124,12 +141,14 @@ def bootstrapped(
     """The test whose p-value is the share of replicates with a statistic at least as large."""
     rng = streams(random_seed, 1)[0]
     found = np.array([replicate(rng) for _ in range(samples)])
-    reached = int((found >= statistic - 1e-7 * max(1.0, statistic)).sum())  # which equal counts reach, rounding aside
+    # which equal counts reach, rounding aside
+    reached = int((found >= statistic - 1e-7 * max(1.0, statistic)).sum())
     return FitTest(statistic, df, (1 + reached) / (1 + samples), samples, why)
 
 
 def close_to_chi_square(totals: np.ndarray, inverse: np.ndarray, df: int) -> bool:
-    """Whether the mean of G² is near enough to its degrees of freedom; `inverse` as of `fit_test`."""
+    """Whether the mean of G² is near enough to its degrees of freedom; `inverse` as of
+    `fit_test`."""
     excess = float(((inverse - 1.0) / (6.0 * totals)).sum())
     return excess <= MAX_EXCESS * math.sqrt(2.0 * df)
 
@@ -139,9 +158,8 @@ def rough(subject: str, comparisons: float, parameters: int) -> list[str]:
     if comparisons >= MIN_EACH * parameters:
         return []
     return [
-        f"{subject} approximate: there are {comparisons / parameters:.2g} comparisons per parameter, and the "
-        "chi-square "
-        f"approximation needs at least {MIN_EACH}."
+        f"{subject} approximate: there are {comparisons / parameters:.2g} comparisons per"
+        f" parameter, and the chi-square approximation needs at least {MIN_EACH}."
     ]
 
 
@@ -167,18 +185,21 @@ def equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
 def _silent(totals: np.ndarray, df: int, is_whole: bool) -> str:
     """Why the test says nothing, with a remedy; "" if it says something."""
     if df <= 0:
-        return "the model has as many free weights as there are pairs, so it fits any choices; compare more pairs"
+        return (
+            "the model has as many free weights as there are pairs, so it fits any choices;"
+            " compare more pairs"
+        )
     if not is_whole:
         return (
-            "the counts are fractional (half wins or weights), so the distribution of G² is unknown; use integer "
-            "counts, "
-            "and model ties with thali.paired.davidson"
+            "the counts are fractional (half wins or weights), so the distribution of G² is"
+            " unknown; use integer counts, and model ties with thali.paired.davidson"
         )
     mean = float(totals.mean())
     if mean < MIN_MEAN_COUNT:
         return (
-            f"pairs were compared {mean:.2f} times on average, too few for a test against the saturated model; observe "
-            "each pair more often, or test predictions of held-out pairs (thali compare)"
+            f"pairs were compared {mean:.2f} times on average, too few for a test against the"
+            " saturated model; observe each pair more often, or test predictions of held-out"
+            " pairs (thali compare)"
         )
     return ""
 

@@ -1,4 +1,5 @@
-"""The maximum of the likelihood: several starts, weights that are zero, and maxima that lie at infinity."""
+"""The maximum of the likelihood: several starts, weights that are zero, and maxima that lie at
+infinity."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,17 +12,21 @@ from .problem import PairProblem, Pose
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
 _SAME = 1e-9  # difference of log-likelihoods that is rounding, and what a climb left to gain
-_LOSS = 1e-7  # of the log-likelihood, that setting weights to zero may cost: what the climb left to gain, and rounding
+# of the log-likelihood, that setting weights to zero may cost: what the climb left to gain, and
+# rounding
+_LOSS = 1e-7
 
 
 class Maximum(NamedTuple):
     """The best point found."""
 
     weights: np.ndarray  # they sum to 1; those that vanish are 0
-    working: np.ndarray  # the same up to a factor, but small where they vanish: their ratios decide choices, too
+    # the same up to a factor, but small where they vanish: their ratios decide choices, too
+    working: np.ndarray
     beta: np.ndarray
     value: float  # log-likelihood without binomial coefficients
-    vanishing: np.ndarray  # bool: the likelihood has no maximum, and rises for ever while these weights shrink
+    # bool: the likelihood has no maximum, and rises for ever while these weights shrink
+    vanishing: np.ndarray
 
 
 def maximise(pose: PairProblem, starts: Iterable[np.ndarray]) -> Maximum:
@@ -32,12 +37,14 @@ def maximise(pose: PairProblem, starts: Iterable[np.ndarray]) -> Maximum:
 
 
 def highest(pose: PairProblem, start: np.ndarray, beta: np.ndarray) -> float:
-    """The log-likelihood at the top of a climb, to six digits after the point; less work than the maximum itself."""
+    """The log-likelihood at the top of a climb, to six digits after the point; less work than the
+    maximum itself."""
     return ascend(pose, start, beta, np.ones(len(start), bool), 1e-6).value
 
 
 def starting_points(pose: PairProblem, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Equal weights, weights by how often their owners were chosen, random ones; one if that is enough."""
+    """Equal weights, weights by how often their owners were chosen, random ones; one if that is
+    enough."""
     equal = np.zeros(pose.n_aspects)
     if pose.is_concave() or count == 1:
         return [equal]
@@ -56,7 +63,8 @@ def _from_start(pose: PairProblem, logs: np.ndarray) -> Maximum:
         free = weights > 0.0
         with np.errstate(divide="ignore"):
             logs = np.log(weights)
-        # Weights that vanish would take all of a step; their ratios are polished apart from the others.
+        # Weights that vanish would take all of a step; their ratios are polished apart from the
+        # others.
         logs, beta = polish(pose, logs, beta, free & ~vanishing)
         if vanishing.any():
             logs, _ = polish(pose, logs, beta, free & vanishing, with_beta=False)
@@ -72,10 +80,13 @@ def _from_start(pose: PairProblem, logs: np.ndarray) -> Maximum:
     return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
 
 
-def _boundary(pose: PairProblem, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _boundary(
+    pose: PairProblem, weights: np.ndarray, beta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The weights with zeros where they belong, and those that shrink for ever."""
-    # Tiny weights become zero if that costs no likelihood. Where it would leave a pair that differed before
-    # without any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
+    # Tiny weights become zero if that costs no likelihood. Where it would leave a pair that
+    # differed before without any weight, only the ratio of what vanishes explains its choices: then
+    # there is no maximum.
     before = pose.terms(weights, beta)
     decided = pose.strength(weights, beta) > 0.0
     tiny = np.flatnonzero(weights <= _TINY * weights.max())
@@ -95,7 +106,7 @@ def _boundary(pose: PairProblem, weights: np.ndarray, beta: np.ndarray) -> tuple
     return weights, np.zeros(len(weights), bool)
 
 
-# The log-likelihood as a function of logarithms of weights, and Newton's method for it -------------------------------
+# The log-likelihood as a function of logarithms of weights, and Newton's method for it ------------
 
 
 _LONGEST = 5.0  # change of a logarithm in one step
@@ -113,9 +124,8 @@ class WeightPlace(NamedTuple):
 class _LogWeights(Target[WeightPlace]):
     """The log-likelihood, of which some weights and coefficients move.
 
-    It does not change with a common factor of all weights; the curvature along it is made positive, which leaves the
-    step as it is, because the gradient along it is zero.
-    """
+    It does not change with a common factor of all weights; the curvature along it is made positive,
+    which leaves the step as it is, because the gradient along it is zero."""
 
     def __init__(self, pose: Pose, moving: np.ndarray) -> None:
         self._pose, self._moving, self._free = pose, moving, moving[: pose.n_aspects]
@@ -146,7 +156,9 @@ class _LogWeights(Target[WeightPlace]):
         return Slope(found.gradient[self._moving], curve, metric)
 
 
-def ascend(pose: Pose, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN) -> WeightPlace:
+def ascend(
+    pose: Pose, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN
+) -> WeightPlace:
     """Climb from a point until no step promises a gain; weights that are not free stay."""
     target = _LogWeights(pose, np.concatenate([free, np.ones(len(beta), bool)]))
     return newton(target, target.look(logs, beta), gain, damping=1e-3, longest=_LONGEST).point
@@ -167,7 +179,7 @@ def polish(
     return logs, beta
 
 
-# The mode of the posterior of known aspects --------------------------------------------------------------------------
+# The mode of the posterior of known aspects -------------------------------------------------------
 
 
 class _WithPrior(_LogWeights):
@@ -175,8 +187,8 @@ class _WithPrior(_LogWeights):
 
     .. math:: \sum_k \ln w_k - K \ln \sum_k w_k - \tfrac12 \sum_m (\beta_m / s_m)^2 + \tau - e^\tau
 
-    where s_m is what the covariate was divided by, and :math:`\tau = \ln \nu` the last coefficient if there are ties.
-    """
+    where s_m is what the covariate was divided by, and :math:`\tau = \ln \nu` the last coefficient
+    if there are ties."""
 
     def __init__(self, pose: Pose, sizes: np.ndarray) -> None:
         super().__init__(pose, np.ones(pose.n_aspects + pose.n_coefficients, bool))
@@ -185,9 +197,15 @@ class _WithPrior(_LogWeights):
     def look(self, logs: np.ndarray, beta: np.ndarray) -> WeightPlace:
         top, of_covariates = logs.max(), beta[: len(self._sizes)] / self._sizes
         value = super().look(logs - top, beta).value
-        value += logs.sum() - len(logs) * (top + np.log(np.exp(logs - top).sum())) - 0.5 * of_covariates @ of_covariates
+        value += (
+            logs.sum()
+            - len(logs) * (top + np.log(np.exp(logs - top).sum()))
+            - 0.5 * of_covariates @ of_covariates
+        )
         return WeightPlace(
-            logs, beta, float(value + (beta[-1] - np.exp(beta[-1]) if self._pose.tied is not None else 0.0))
+            logs,
+            beta,
+            float(value + (beta[-1] - np.exp(beta[-1]) if self._pose.tied is not None else 0.0)),
         )
 
     def slope(self, here: WeightPlace) -> Slope:
@@ -206,7 +224,8 @@ class _WithPrior(_LogWeights):
 
 
 def mode_of(pose: Pose, sizes: np.ndarray) -> WeightPlace:
-    """Where the posterior of weights and coefficients is highest; `sizes`: what covariates were divided by."""
+    """Where the posterior of weights and coefficients is highest; `sizes`: what covariates were
+    divided by."""
     target = _WithPrior(pose, sizes)
     start = target.look(np.zeros(pose.n_aspects), np.zeros(pose.n_coefficients))
     return newton(target, start, _GAIN, damping=1e-3, longest=_LONGEST).point

@@ -1,4 +1,5 @@
-"""The log-likelihood of aspect weights given paired comparisons, with its first and second derivatives."""
+"""The log-likelihood of aspect weights given paired comparisons, with its first and second
+derivatives."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,15 +21,16 @@ MIN_PROBABILITY = 1e-300  # stands for a probability of 0
 
 @dataclass(frozen=True)
 class PairProblem(QuestionProblem):
-    r"""Choices in P pairs, explained by the weights of K aspects and the coefficients of M further columns.
+    r"""Choices in P pairs, explained by the weights of K aspects and the coefficients of M further
+    columns.
 
     .. math::
         \operatorname{logit} q = \ln \sum_k w_k d_k - \ln \sum_k w_k e_k + x \beta, \qquad
         p = (1 - \varepsilon) q + \varepsilon / 2
 
-    d says which aspects the first of a pair owns alone, e those of the second. With ties (Davidson 1970) the last
-    coefficient is ln nu, and the outcomes have the probabilities p, r = nu sqrt(p (1 - p)) and 1 - p, over 1 + r.
-    """
+    d says which aspects the first of a pair owns alone, e those of the second. With ties (Davidson
+    1970) the last coefficient is ln nu, and the outcomes have the probabilities p, r = nu sqrt(p (1
+    - p)) and 1 - p, over 1 + r."""
 
     wins: np.ndarray  # (P,) choices of the first
     losses: np.ndarray
@@ -54,7 +56,9 @@ class PairProblem(QuestionProblem):
     @property
     def asked(self) -> Questions:  # type: ignore[override]
         """The pairs with their outcomes: the first, a tie if that is one, the second."""
-        sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
+        sides = (
+            (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
+        )
         return Questions(len(sides) * np.arange(len(self.wins) + 1), np.column_stack(sides).ravel())
 
     @property
@@ -75,7 +79,10 @@ class PairProblem(QuestionProblem):
     def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
         """How often what owns each aspect was chosen, and rejected."""
         wins, losses = self.wins, self.losses
-        return self.first.T @ wins + self.second.T @ losses, self.first.T @ losses + self.second.T @ wins
+        return (
+            self.first.T @ wins + self.second.T @ losses,
+            self.first.T @ losses + self.second.T @ wins,
+        )
 
     def advantages(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What speaks for the first of each pair, and for the second."""
@@ -87,14 +94,17 @@ class PairProblem(QuestionProblem):
         return own, other
 
     def _lifts(self, beta: np.ndarray) -> np.ndarray:
-        """Compute the factors by which the columns multiply what speaks for the first of each pair."""
+        """Compute the factors by which the columns multiply what speaks for the first of each
+        pair."""
         return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -FARTHEST, FARTHEST))
 
     def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The weight of both; 0: no aspect tells the two apart."""
         return np.asarray(self.first @ weights + self.second @ weights)
 
-    def choice_probabilities(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def choice_probabilities(
+        self, weights: np.ndarray, beta: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """p and 1 - p of each pair, each with all its digits."""
         q, rest = shares(*self.advantages(weights, beta))
         return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
@@ -120,9 +130,8 @@ class PairProblem(QuestionProblem):
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point.
 
-        With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q has the gradient
-        s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
-        """
+        With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q
+        has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'."""
         own, other = self.advantages(weights, beta)
         q, rest = shares(own, other)
         slope, bend, expected, of_tie = self._by_logit(q, rest, beta)
@@ -140,7 +149,8 @@ class PairProblem(QuestionProblem):
             hessian = np.block([[hessian, cross], [cross.T, x.T @ (bend[:, None] * x)]])
             gradient = np.concatenate([gradient, x.T @ slope])
             information = np.concatenate([information, (x**2).T @ expected])
-        if of_tie is not None:  # of each pair the derivative by ln nu, the second one, and the mixed one
+        # of each pair the derivative by ln nu, the second one, and the mixed one
+        if of_tie is not None:
             by_tie, bend_tie, mixed = of_tie
             cross = np.concatenate([change.T @ mixed, x.T @ mixed])[:, None]
             hessian = np.block([[hessian, cross], [cross.T, np.array([[bend_tie.sum()]])]])
@@ -149,7 +159,8 @@ class PairProblem(QuestionProblem):
         return LogWeightDerivatives(gradient, hessian, information)
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, outcomes) is sparse."""
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, outcomes) is
+        sparse."""
         from scipy.sparse import csr_array
 
         own, other = self.advantages(weights, beta)
@@ -162,22 +173,30 @@ class PairProblem(QuestionProblem):
             by_logit_q = np.column_stack([toward, lean, -away]) - tie * lean[:, None]
         pairs, per = by_logit_q.shape
         pair_of = np.repeat(np.arange(pairs), per)
-        slope = tally @ csr_array((by_logit_q.ravel(), (np.arange(per * pairs), pair_of)), shape=(per * pairs, pairs))
-        change = scaled(self.first, weights, self.first @ weights) - scaled(self.second, weights, other)
+        slope = tally @ csr_array(
+            (by_logit_q.ravel(), (np.arange(per * pairs), pair_of)), shape=(per * pairs, pairs)
+        )
+        change = scaled(self.first, weights, self.first @ weights) - scaled(
+            self.second, weights, other
+        )
         found = [_dense(slope @ change), slope @ self.extra]
         if tie is not None:
             found.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
         return np.hstack(found)
 
     def _by_logit(self, q: np.ndarray, rest: np.ndarray, beta: np.ndarray) -> tuple[Any, ...]:
-        """Of each pair the first and second derivative by logit q, the expected information, and those of ties."""
+        """Of each pair the first and second derivative by logit q, the expected information, and
+        those of ties."""
         toward, away, bend_toward, bend_away = by_logit(q, rest, self.lapse)
         slope = self.wins * toward - self.losses * away
         bend = self.wins * bend_toward - self.losses * bend_away
         if self.tied is None:
             return slope, bend, (self.wins + self.losses) * toward * away, None
         n = self.totals
-        p, complement = (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
+        p, complement = (
+            (1 - self.lapse) * q + self.lapse / 2,
+            (1 - self.lapse) * rest + self.lapse / 2,
+        )
         first, tie, second = outcomes(p, complement, np.exp(beta[-1])).T
         lean = (toward - away) / 2  # the derivative of ln sqrt(p (1 - p)), and its own
         bend_lean = (bend_toward - bend_away) / 2
@@ -191,7 +210,8 @@ class PairProblem(QuestionProblem):
         )
 
     def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
+        """The derivative by each weight itself (not by its logarithm), which at a boundary must not
+        be positive."""
         own, other = self.advantages(weights, beta)
         q, rest = shares(own, other)
         scale, base = 1.0 - self.lapse, self.lapse / 2.0
@@ -201,8 +221,12 @@ class PairProblem(QuestionProblem):
                 self.losses > 0, self.losses / complement, 0.0
             )
             total = own + other
-            if self.tied is not None:  # with p = 0 the slope is that of - sqrt(p), and without bound
-                p, complement = np.maximum(p, MIN_PROBABILITY), np.maximum(complement, MIN_PROBABILITY)
+            # with p = 0 the slope is that of - sqrt(p), and without bound
+            if self.tied is not None:
+                p, complement = (
+                    np.maximum(p, MIN_PROBABILITY),
+                    np.maximum(complement, MIN_PROBABILITY),
+                )
                 tie = outcomes(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)
@@ -221,17 +245,23 @@ def problem(
     extra: np.ndarray | None = None,
     ties: bool = False,
 ) -> "Pose":
-    """The problem that data and owners (options by aspects) pose; `extra` columns have a row a cell."""
+    """The problem that data and owners (options by aspects) pose; `extra` columns have a row a
+    cell."""
     if isinstance(data, Choices):
-        return LuceProblem(data.questions().counts, data.members, data.start, data.n_options, float(lapse))
+        return LuceProblem(
+            data.questions().counts, data.members, data.start, data.n_options, float(lapse)
+        )
     cells = data.cells
     extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
     sides = patterns(owners, cells.first, cells.second)
-    return PairProblem(cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None)
+    return PairProblem(
+        cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None
+    )
 
 
 def patterns(owners: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[Any, Any]:
-    """For each pair of options the aspects that its first owns and its second lacks, and the reverse."""
+    """For each pair of options the aspects that its first owns and its second lacks, and the
+    reverse."""
     if len(first) * owners.shape[1] <= DENSE:
         a, b = owners[first], owners[second]
         return (a & ~b).astype(float), (b & ~a).astype(float)

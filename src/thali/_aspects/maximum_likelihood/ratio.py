@@ -18,7 +18,8 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LikelihoodRatio(Printed):
-    """A test: `statistic` = twice the gain in log-likelihood, `df`, `p_value`; `.table` has both models."""
+    """A test: `statistic` = twice the gain in log-likelihood, `df`, `p_value`; `.table` has both
+    models."""
 
     statistic: float
     df: int
@@ -30,22 +31,23 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
     .. math:: G^2 = 2 (\ln L_\text{larger} - \ln L_\text{smaller})
 
-    which under the smaller model has about a chi-square distribution with as many degrees of freedom as the larger
-    model has weights more, even if pairs were compared only once, as long as there are ten comparisons for each weight.
-    (Where weights are zero the test is conservative.) Where the data say who answered, the distribution is that over
-    people, whose answers need not be independent (Rao & Scott 1984).
+    which under the smaller model has about a chi-square distribution with as many degrees of
+    freedom as the larger model has weights more, even if pairs were compared only once, as long as
+    there are ten comparisons for each weight. (Where weights are zero the test is conservative.)
+    Where the data say who answered, the distribution is that over people, whose answers need not be
+    independent (Rao & Scott 1984).
 
     Parameters
     ----------
     smaller, larger : EliminationByAspects
-        Fitted by maximum likelihood to the same data, with the same lapse; every aspect of the smaller is one of the
-        larger, and every covariate (``covariates=[]`` leaves them out).
+        Fitted by maximum likelihood to the same data, with the same lapse; every aspect of the
+        smaller is one of the larger, and every covariate (``covariates=[]`` leaves them out).
 
     Returns
     -------
     LikelihoodRatio
-        With statistic, df, p_value, and `.table`: weights, log_likelihood, deviance, df, aic and bic (with the number
-        of compared pairs for n) of both; `print` shows it.
+        With statistic, df, p_value, and `.table`: weights, log_likelihood, deviance, df, aic and
+        bic (with the number of compared pairs for n) of both; `print` shows it.
 
     Raises
     ------
@@ -56,7 +58,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
     References
     ----------
-    Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite hypotheses.
+    Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite
+    hypotheses.
 
     Examples
     --------
@@ -84,8 +87,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     if statistic < -_ROUNDING * max(1.0, abs(large.log_likelihood)):
         raise ArgumentError(
-            f"The larger model has a lower log-likelihood ({large.log_likelihood:.6g}; the smaller has"
-            f" {small.log_likelihood:.6g}), so its fit missed the maximum; refit it with another random_seed."
+            f"The larger model has a lower log-likelihood ({large.log_likelihood:.6g}; the smaller"
+            f" has {small.log_likelihood:.6g}), so its fit missed the maximum; refit it with"
+            " another random_seed."
         )
     statistic = max(statistic, 0.0)
     is_tested = small.is_tested_over_people and large.is_tested_over_people
@@ -95,10 +99,15 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     comparisons = float(large.pose.totals.sum())
     import pandas as pd
 
-    rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)]
+    rows = [
+        (len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)
+    ]
     columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
     if own_names(large.data):
-        rows = [(row[0], len(own_names(f.data)), *row[1:]) for row, f in zip(rows, (small, large), strict=True)]
+        rows = [
+            (row[0], len(own_names(f.data)), *row[1:])
+            for row, f in zip(rows, (small, large), strict=True)
+        ]
         columns.insert(1, "covariates")
     return LikelihoodRatio(
         title="Likelihood-ratio test",
@@ -119,10 +128,13 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
     else:
         same = small.data == large.data.with_covariates(own_names(small.data))
     if not same:
-        raise ArgumentError("The two models were fitted to different data; fit both to the same data.")
+        raise ArgumentError(
+            "The two models were fitted to different data; fit both to the same data."
+        )
     if small.lapse != large.lapse:
         raise ArgumentError(
-            f"The two models have different lapse rates, {small.lapse:g} and {large.lapse:g}; use the same rate."
+            f"The two models have different lapse rates, {small.lapse:g} and {large.lapse:g}; use"
+            " the same rate."
         )
     owned = {column.tobytes() for column in large.known.owners.T.copy()}
     alien = [
@@ -131,12 +143,18 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
         if column.tobytes() not in owned
     ]
     if alien:
-        hint = " (check the order of the two models)" if large.n_parameters < small.n_parameters else ""
+        hint = (
+            " (check the order of the two models)"
+            if large.n_parameters < small.n_parameters
+            else ""
+        )
         raise ArgumentError(
-            f"The larger model has no aspect with the same options as {shorten(alien)} in the smaller model, so the"
-            f" models are not nested{hint}; compare models that are not nested with aic_ or bic_."
+            f"The larger model has no aspect with the same options as {shorten(alien)} in the"
+            f" smaller model, so the models are not nested{hint}; compare models that are not"
+            " nested with aic_ or bic_."
         )
     if large.n_parameters == small.n_parameters:
         raise ArgumentError(
-            "The two models have the same aspects and covariates, so there is nothing to test; give a larger model."
+            "The two models have the same aspects and covariates, so there is nothing to test;"
+            " give a larger model."
         )

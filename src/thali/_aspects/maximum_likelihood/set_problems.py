@@ -8,7 +8,8 @@ import numpy as np
 from thali._data.questions import Questions
 from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
-# The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
+# The log-likelihood of weights given choices from sets of any size, where every option has one
+# aspect, its own
 
 
 class QuestionProblem:
@@ -32,13 +33,15 @@ class QuestionProblem:
         raise NotImplementedError
 
     def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores of answers sum to the information of parts; sparse."""
+        """Return weights with which squared scores of answers sum to the information of parts;
+        sparse."""
         return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
 
 @dataclass(frozen=True)
 class LuceProblem(QuestionProblem):
-    r"""Choices out of S sets, explained by the weights of K options; of rankings, Plackett and Luce's model.
+    r"""Choices out of S sets, explained by the weights of K options; of rankings, Plackett and
+    Luce's model.
 
     .. math::
         q_x = \frac{w_x}{\sum_{y \in S} w_y}, \qquad p_x = (1 - \varepsilon) q_x + \varepsilon / |S|
@@ -71,8 +74,12 @@ class LuceProblem(QuestionProblem):
 
     def _shares(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q of every place, and p."""
-        total, size = (np.repeat(each, self.sizes) for each in (self.strength(weights, beta), self.sizes))
-        q = np.where(total > 0.0, weights[self.members] / np.where(total > 0.0, total, 1.0), 1.0 / size)
+        total, size = (
+            np.repeat(each, self.sizes) for each in (self.strength(weights, beta), self.sizes)
+        )
+        q = np.where(
+            total > 0.0, weights[self.members] / np.where(total > 0.0, total, 1.0), 1.0 / size
+        )
         return q, (1.0 - self.lapse) * q + self.lapse / size
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -106,12 +113,15 @@ class LuceProblem(QuestionProblem):
         return LogWeightDerivatives(by_option(slope - rest), hessian, information)
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, places) is sparse."""
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, places) is
+        sparse."""
         from scipy.sparse import csr_array
 
         q, p = self._shares(weights, beta)
         r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
-        slope = tally.multiply(r * np.repeat(self.strength(weights, beta) > 0.0, self.sizes)[None]).tocsr()
+        slope = tally.multiply(
+            r * np.repeat(self.strength(weights, beta) > 0.0, self.sizes)[None]
+        ).tocsr()
         places = np.arange(len(self.members))
         ones, set_of = np.ones(len(places)), np.repeat(np.arange(len(self.sizes)), self.sizes)
         to_option = csr_array((ones, (places, self.members)), shape=(len(places), self.n_aspects))
@@ -122,4 +132,6 @@ class LuceProblem(QuestionProblem):
         """Values of the places as a sparse array, sets by options."""
         from scipy.sparse import csr_array
 
-        return csr_array((values, self.members, self.start), shape=(len(self.start) - 1, self.n_aspects))
+        return csr_array(
+            (values, self.members, self.start), shape=(len(self.start) - 1, self.n_aspects)
+        )

@@ -30,9 +30,13 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
     labels = np.array(data.labels, dtype=object)
     cells, count = data.cells, len(data.cells.pair)
     names = () if data.covariates is None else data.covariates.names
-    of_cells = {"a": labels[cells.first], "b": labels[cells.second]} | dict(zip(names, cells.x.T, strict=True))
+    of_cells = {"a": labels[cells.first], "b": labels[cells.second]} | dict(
+        zip(names, cells.x.T, strict=True)
+    )
     if found.is_of_choices:
-        numbers = {name: values[::2] if len(values) > count else values for name, values in numbers.items()}
+        numbers = {
+            name: values[::2] if len(values) > count else values for name, values in numbers.items()
+        }
         return Table(of_cells | numbers)
     of_outcomes = {name: np.repeat(values, 3) for name, values in of_cells.items()}
     return Table(of_outcomes | {"outcome": np.tile(np.array(OUTCOMES, object), count)} | numbers)
@@ -41,14 +45,17 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
 def named_row(row: Mapping[Any, Any]) -> str:
     """Describe the outcome that a row of the table is about."""
     a, b = row["a"], row["b"]
-    return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]
+    return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
+        row.get("outcome", "a")
+    ]
 
 
-# How often each option was chosen, beside how often an estimate says that it is ---------------------------------------
+# How often each option was chosen, beside how often an estimate says that it is -------------------
 
 
 def estimated_predictions(found: Estimates) -> "pandas.DataFrame":
-    """The same as `predictions_table`, of a fit without draws: the columns of residuals but these."""
+    """The same as `predictions_table`, of a fit without draws: the columns of residuals but
+    these."""
     table = residual_table(found, "deviance").drop(columns="residual")
     rows = len(table)
     table = table.nlargest(MAX_PAIRS, "n") if rows > MAX_PAIRS else table
@@ -56,11 +63,12 @@ def estimated_predictions(found: Estimates) -> "pandas.DataFrame":
     return table
 
 
-# The utility of each option with its error and interval, as a table ---------------------------------------------------
+# The utility of each option with its error and interval, as a table -------------------------------
 
 
 def utility_table(found: Estimates, ci: float) -> "pandas.DataFrame":
-    """One row an option: utility, std_error, and an interval, by quasi-variances where there are some."""
+    """One row an option: utility, std_error, and an interval, by quasi-variances where there are
+    some."""
     import pandas as pd
 
     utility, covariance = found.utility, found.utility_covariance
@@ -69,7 +77,12 @@ def utility_table(found: Estimates, ci: float) -> "pandas.DataFrame":
     is_some = utility > 0.0
     low, high = (np.where(is_some, ends, np.nan) for ends in (utility / reach, utility * reach))
     table = pd.DataFrame(
-        {"utility": utility, "std_error": covariance.diagonal().clip(0.0) ** 0.5, "low": low, "high": high},
+        {
+            "utility": utility,
+            "std_error": covariance.diagonal().clip(0.0) ** 0.5,
+            "low": low,
+            "high": high,
+        },
         index=pd.Index(found.known.labels, name="option"),
     )
     table.attrs |= {"interval": ci, "errors": errors}
@@ -87,16 +100,20 @@ def _errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, st
     return error, "quasi-variances" if found else "each option by itself"
 
 
-# Variances of single options from which that of every difference of two follows, nearly -------------------------------
+# Variances of single options from which that of every difference of two follows, nearly -----------
 
 
 _GAIN = 1e-24  # of the sum of squares: steps of Gauss and Newton are exact to twelve digits then
 
 
 def quasi_variances(covariance: np.ndarray) -> np.ndarray:
-    r"""Variances of single options, whose sums are nearly those of differences (Firth & de Menezes 2004).
+    r"""Variances of single options, whose sums are nearly those of differences (Firth & de Menezes
+    2004).
 
-    .. math:: \min_q \sum_{i<j} ( \log(q_i + q_j) - \log v_{ij} )^2, \quad v_{ij} = V_{ii} + V_{jj} - 2 V_{ij}
+    .. math::
+
+        \min_q \sum_{i<j} ( \log(q_i + q_j) - \log v_{ij} )^2, \quad
+        v_{ij} = V_{ii} + V_{jj} - 2 V_{ij}
     """
     n = len(covariance)
     own = np.diag(covariance)
@@ -115,16 +132,21 @@ def quasi_variances(covariance: np.ndarray) -> np.ndarray:
             return -np.inf, q, np.eye(n)
         slope, misfit = others / sums, logs - np.log(sums)
         squared = slope**2
-        return -0.25 * float((misfit**2).sum()), (slope * misfit).sum(1), squared + np.diag(squared.sum(1))
+        return (
+            -0.25 * float((misfit**2).sum()),
+            (slope * misfit).sum(1),
+            squared + np.diag(squared.sum(1)),
+        )
 
     return maximum(Concave(at), np.full(n, wanted[others].mean() / 2.0), _GAIN).where
 
 
-# Known aspects as the branches of a tree, as long as their weights ----------------------------------------------------
+# Known aspects as the branches of a tree, as long as their weights --------------------------------
 
 
 def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
-    """One row a branch: name, parent (a row; -1 of the root) and length; leaves first, the root last."""
+    """One row a branch: name, parent (a row; -1 of the root) and length; leaves first, the root
+    last."""
     from thali._tables import Table
 
     owners, n = known.owners, len(known.labels)
@@ -137,16 +159,26 @@ def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFram
     for place, k in enumerate(inner):
         lengths[n + place] = weights[k]
         above = (
-            n + later for later, other in enumerate(inner) if later > place and (owners[:, k] <= owners[:, other]).all()
+            n + later
+            for later, other in enumerate(inner)
+            if later > place and (owners[:, k] <= owners[:, other]).all()
         )
         parents[n + place] = next(above, len(lengths) - 1)
     for leaf in range(n):
-        parents[leaf] = next((n + place for place, k in enumerate(inner) if owners[leaf, k]), len(lengths) - 1)
+        parents[leaf] = next(
+            (n + place for place, k in enumerate(inner) if owners[leaf, k]), len(lengths) - 1
+        )
     parents[-1] = -1
     labels = list(known.labels)
     if not inner:  # nothing but the lengths says which options belong together
         order = descending(lengths[:n])
         labels, lengths[:n] = [labels[k] for k in order], lengths[order]
-    table = Table({"name": [*labels, *(known.names[k] for k in inner), ""], "parent": parents, "length": lengths})
+    table = Table(
+        {
+            "name": [*labels, *(known.names[k] for k in inner), ""],
+            "parent": parents,
+            "length": lengths,
+        }
+    )
     table.attrs |= {"leaves": n}
     return table

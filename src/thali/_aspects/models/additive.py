@@ -1,4 +1,5 @@
-"""Additive clustering: features from a matrix of similarities, or from triplets; how it chooses sigma."""
+"""Additive clustering: features from a matrix of similarities, or from triplets; how it chooses
+sigma."""
 
 import math
 from collections.abc import Mapping
@@ -49,12 +50,13 @@ if TYPE_CHECKING:
     from ..answers.estimate import Estimate
 
 
-# Choose the standard deviation of similarities by how well similarities that are left out are predicted ---------------
+# Choose the standard deviation of similarities by how well similarities that are left out are
+# predicted
 #
-# A learned sigma falls until features explain the noise: any set of objects may have a feature, so that enough of them
-# fit whatever was measured. Similarities that are left out show it. Each of several parts of the pairs is left out in
-# turn, and one untempered chain goes through falling values of sigma, an annealing, so that every value starts from
-# the features of a larger one.
+# A learned sigma falls until features explain the noise: any set of objects may have a feature, so
+# that enough of them fit whatever was measured. Similarities that are left out show it. Each of
+# several parts of the pairs is left out in turn, and one untempered chain goes through falling
+# values of sigma, an annealing, so that every value starts from the features of a larger one.
 
 
 # Of the standard deviation of the similarities, for a typical number of judgements.
@@ -62,8 +64,10 @@ SHARES = (1.0, 0.8, 0.65, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 MIN_PAIRS = 10  # measured, to leave some out
 MAX_PAIRS_OF_PARTS = 500  # of more of them fewer parts are left out
 PARTS, FEW_PARTS = 10, 5
-BURN_IN, STATES, BETWEEN = 200, 100, 5  # sweeps at each value, states that predict, and sweeps between these
-WORSE = 2  # values in a row that predict worse than the best, after which smaller ones are not tried
+# sweeps at each value, states that predict, and sweeps between these
+BURN_IN, STATES, BETWEEN = 200, 100, 5
+# values in a row that predict worse than the best, after which smaller ones are not tried
+WORSE = 2
 
 
 def can_choose(data: Any) -> bool:
@@ -71,13 +75,18 @@ def can_choose(data: Any) -> bool:
     return data.n_pairs >= MIN_PAIRS and float(np.ptp(data.values)) > 0.0
 
 
-def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool, max_time: float | None) -> "pandas.Series":
+def sigma_scores(
+    data: Any, parts: dict[str, Any], show_progress: bool, max_time: float | None
+) -> "pandas.Series":
     r"""The mean log score of a similarity that was left out, by sigma, from the largest value down.
 
-    .. math:: \frac1P \sum_{ij} \log \frac1T \sum_t \mathrm{Normal}(s_{ij} \mid \mu_{ij}^{(t)}, \sigma^2 / n_{ij})
+    .. math::
+
+        \frac1P \sum_{ij} \log \frac1T \sum_t \mathrm{Normal}(s_{ij} \mid \mu_{ij}^{(t)}, \sigma^2 /
+        n_{ij})
     """
-    # The runs are short, so each score is averaged with those of its neighbours, in the proportions 1:2:1.
-    # After `max_time` seconds `TimeIsUp` is raised.
+    # The runs are short, so each score is averaged with those of its neighbours, in the proportions
+    # 1:2:1. After `max_time` seconds `TimeIsUp` is raised.
     import pandas as pd
 
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior
@@ -85,7 +94,8 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool, max_time
     part = rng.permutation(data.n_pairs) % min(number, data.n_pairs)
     spread = float(np.std(data.values)) / math.sqrt(mean_share(data))
     chains = [
-        (_chain(data.take(part != k), parts, spread, rng.spawn(1)[0]), data.take(part == k)) for k in np.unique(part)
+        (_chain(data.take(part != k), parts, spread, rng.spawn(1)[0]), data.take(part == k))
+        for k in np.unique(part)
     ]
     found: dict[float, float] = {}
     since_best, limit = 0, TimeLimit(max_time)
@@ -97,24 +107,41 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool, max_time
                 total += _log_score(chain, left_out, sigma)
                 progress.update(len(found) * len(chains))
                 limit.look()
-            since_best = 0 if total / data.n_pairs > max(found.values(), default=-math.inf) else since_best + 1
+            since_best = (
+                0
+                if total / data.n_pairs > max(found.values(), default=-math.inf)
+                else since_best + 1
+            )
             found[sigma] = total / data.n_pairs
             if since_best == WORSE:
                 break
-    return pd.Series(smooth_scores(list(found.values())), list(found), name="log_score").rename_axis("sigma")
+    return pd.Series(
+        smooth_scores(list(found.values())), list(found), name="log_score"
+    ).rename_axis("sigma")
 
 
 def smooth_scores(scores: list[float]) -> np.ndarray:
-    """Each number averaged with its neighbours; the first and the last count as their own neighbours."""
+    """Each number averaged with its neighbours; the first and the last count as their own
+    neighbours."""
     padded = np.concatenate([scores[:1], scores, scores[-1:]])
     return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
 
 
-def _chain(data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator) -> FeatureChain:
+def _chain(
+    data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator
+) -> FeatureChain:
     likelihood = Additive(sigma, parts["likelihood"].constant)
     settings = {name: parts[name] for name in ("prior", "weight_prior", "alpha")}
     with without_warnings():
-        task = build_task(data=data, likelihood=likelihood, draws=1, tune=10**7, thin=1, tempering=False, **settings)
+        task = build_task(
+            data=data,
+            likelihood=likelihood,
+            draws=1,
+            tune=10**7,
+            thin=1,
+            tempering=False,
+            **settings,
+        )
     return FeatureChain(task, rng)
 
 
@@ -136,11 +163,13 @@ def _log_score(chain: FeatureChain, left_out: Any, sigma: float) -> float:
     return float(np.asarray(logsumexp(logs, axis=0)).sum()) - left_out.n_pairs * math.log(STATES)
 
 
-# What additive clustering makes of each kind of data: the likelihood, and the usual prior of weights ------------------
+# What additive clustering makes of each kind of data: the likelihood, and the usual prior of
+# weights
 
 
 class SimilarityRules:
-    """Similarities of one group of people or of several; whatever else was given is refused by the likelihood."""
+    """Similarities of one group of people or of several; whatever else was given is refused by the
+    likelihood."""
 
     kind: ClassVar[str] = SIMILARITIES  # for which the options are
     are_estimated: ClassVar[bool] = True
@@ -163,7 +192,12 @@ class SimilarityRules:
         lacking = [name for name, part in self.parts.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(lacking) < len(self.parts):
             return Additive(model.sigma, bool(model.constant))
-        warn(DataWarning(f"`sigma` is estimated for every group, because it was not given for {shorten(lacking)}."))
+        warn(
+            DataWarning(
+                "`sigma` is estimated for every group, because it was not given for"
+                f" {shorten(lacking)}."
+            )
+        )
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
@@ -171,7 +205,8 @@ class SimilarityRules:
         return min(map(suited_prior, self.parts.values()))
 
     def lacks_sigma(self) -> bool:
-        """Whether sigma is needed, could be chosen by cross-validation, and is not known of the data."""
+        """Whether sigma is needed, could be chosen by cross-validation, and is not known of the
+        data."""
         return "" in self.parts and self.parts[""].sigma is None
 
 
@@ -207,7 +242,10 @@ class RefusedRules(SimilarityRules):
         return False
 
 
-_RULES: dict[str | None, type[SimilarityRules]] = {SIMILARITIES: SimilarityRules, TRIPLETS: TripletRules}
+_RULES: dict[str | None, type[SimilarityRules]] = {
+    SIMILARITIES: SimilarityRules,
+    TRIPLETS: TripletRules,
+}
 
 
 def rules_for(data: Any) -> SimilarityRules:
@@ -221,67 +259,75 @@ LAPSE = 0.01
 
 
 class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
-    r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
+    r"""Infer the features behind judgements of similarity, how many there are, and how much each
+    weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
 
     .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
         \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
 
-    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them). Of `Triplets`
-    it decides which pair of a set S is called the most similar:
+    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of
+    them). Of `Triplets` it decides which pair of a set S is called the most similar:
 
-    .. math:: P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}} + \frac{\varepsilon}{|S|},
+    .. math::
+
+        P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}}
+        + \frac{\varepsilon}{|S|},
         \qquad v_{ij} = \exp \sum_k w_k f_{ik} f_{jk} \; \text{or} \; w_0 + \sum_k w_k f_{ik} f_{jk}
 
     Parameters
     ----------
     features : "ibp", int, Tree, matrix or mapping
-        "ibp": any number of features, with the Indian buffet process as prior. A number K: K features whose owners are
-        learned. A `Tree`: any number, which objects that it says are related share more readily. A matrix of 0 and 1
-        (objects by features) or a mapping from each label to its list of features: known features whose weights are
-        learned.
+        "ibp": any number of features, with the Indian buffet process as prior. A number K: K
+        features whose owners are learned. A `Tree`: any number, which objects that it says are
+        related share more readily. A matrix of 0 and 1 (objects by features) or a mapping from each
+        label to its list of features: known features whose weights are learned.
     sigma : float above 0, or "learned", optional
-        Standard deviation of a similarity about its mean, of one judgement where numbers of them are known. None: that
-        of the data (`Similarities.sigma`) if they have one, otherwise the one that predicts similarities left out best,
-        in a cross-validation of a few seconds before the fit (`sigma_scores_`; of fewer than ten similarities, and
-        for known features, it is learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance
-        of the similarities, divided by the mean of 1 / n_ij); features may then explain the noise as well.
+        Standard deviation of a similarity about its mean, of one judgement where numbers of them
+        are known. None: that of the data (`Similarities.sigma`) if they have one, otherwise the one
+        that predicts similarities left out best, in a cross-validation of a few seconds before the
+        fit (`sigma_scores_`; of fewer than ten similarities, and for known features, it is
+        learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the
+        similarities, divided by the mean of 1 / n_ij); features may then explain the noise as well.
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
     weight_prior : (shape, rate), shape at least 1 (of triplets .5), rate above 0, optional
-        Of the Gamma distribution of every weight and of the constant. None: shape 1 and, as mean, a tenth of the
-        largest similarity in absolute value; (1, 1) of triplets. For similarities c times as large take a rate c times
-        as small.
+        Of the Gamma distribution of every weight and of the constant. None: shape 1 and, as mean, a
+        tenth of the largest similarity in absolute value; (1, 1) of triplets. For similarities c
+        times as large take a rate c times as small.
     constant : bool
         Whether there is an additive constant; of similarities alone, like `sigma`.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
-        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
-        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
-        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures. Of triplets None
-        is one temperature, unless chains stay apart.
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so
+        that it does not stay in one family of features. None, "auto": 8 to start with, as long as
+        features are learned. False, "off": one temperature. A number: so many temperatures up to 10
+        to start with; more are added while tuning, until neighbours trade often enough. A sequence,
+        rising from 1: these temperatures. Of triplets None is one temperature, unless chains stay
+        apart.
     method : {"mcmc", "map"}
-        "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
-        runs found (five for each of the chains of `fit`; of triplets two, and one from 40 objects on), with the weights
-        that suit it best, or of triplets those of the most probable state; there are no probabilities, `posterior_` has
-        a single draw, and the convergence check says how many runs found it.
+        "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable
+        that several annealed runs found (five for each of the chains of `fit`; of triplets two, and
+        one from 40 objects on), with the weights that suit it best, or of triplets those of the
+        most probable state; there are no probabilities, `posterior_` has a single draw, and the
+        convergence check says how many runs found it.
     link : {"exp", "ratio"}
-        How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
-        tell; with "ratio" only ratios of weights and constant count.
+        How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose
+        scale the data tell; with "ratio" only ratios of weights and constant count.
     lapse : float in [0, 1)
         Of triplets, the probability epsilon of naming a pair at random.
     people : {"independent", "adjusted"}, Individuals or Groups of `thali.people`, optional
-        How respondents differ, where the data contain who answered: `Triplets`, and `Similarities` of
-        `from_respondents` and of lists with a column of who judged. "independent" (None): as many answers as of
-        different respondents; `convergence` reports how many times too narrow intervals are. "adjusted": the likelihood
-        is raised to the power 1 / max(1, design effect), which also lowers the number of features; the effect is that
-        of the features that are given, or that annealed runs find to be the most probable. `Individuals`: each
-        respondent has individual weights about common ones (of similarities also a constant and a sigma), individual
-        differences (INDCLUS); the summary is of the population. It also takes a mapping from each respondent to their
-        data.
-        `Groups`: `fit` takes a mapping from each group to its `Similarities` or its `Triplets`; groups share features,
-        and each has a constant and a sigma. The last three need method "mcmc".
+        How respondents differ, where the data contain who answered: `Triplets`, and `Similarities`
+        of `from_respondents` and of lists with a column of who judged. "independent" (None): as
+        many answers as of different respondents; `convergence` reports how many times too narrow
+        intervals are. "adjusted": the likelihood is raised to the power 1 / max(1, design effect),
+        which also lowers the number of features; the effect is that of the features that are given,
+        or that annealed runs find to be the most probable. `Individuals`: each respondent has
+        individual weights about common ones (of similarities also a constant and a sigma),
+        individual differences (INDCLUS); the summary is of the population. It also takes a mapping
+        from each respondent to their data. `Groups`: `fit` takes a mapping from each group to its
+        `Similarities` or its `Triplets`; groups share features, and each has a constant and a
+        sigma. The last three need method "mcmc".
 
     Attributes
     ----------
@@ -290,18 +336,22 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     interrupted_ : bool
         Whether Ctrl-C ended the fit early.
     sigma_scores_ : pandas.Series
-        If sigma was chosen by cross-validation: by sigma the mean log score of a similarity that was left out.
+        If sigma was chosen by cross-validation: by sigma the mean log score of a similarity that
+        was left out.
 
     References
     ----------
-    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1 to 5. Their prior on
-    the weights, which the paper does not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
+    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1
+    to 5. Their prior on the weights, which the paper does not state, is Gamma(1, 10) in all
+    likelihood, and alpha 0.5.
 
     Examples
     --------
     >>> import thali as th
     >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
-    >>> model = model.fit(th.datasets.numbers(), draws=20, tune=40, random_seed=1, progressbar=False)
+    >>> model = model.fit(
+    ...     th.datasets.numbers(), draws=20, tune=40, random_seed=1, progressbar=False
+    ... )
     >>> round(model.estimate().variance_accounted_for(), 2)
     0.97
     """
@@ -325,7 +375,8 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         lapse: float = LAPSE,
         people: Any = None,
     ) -> None:
-        # the method `features` of a fitted model has the name of this argument, which is kept under another
+        # the method `features` of a fitted model has the name of this argument, which is kept under
+        # another
         self._features = features
         self.sigma = sigma
         self.alpha = alpha
@@ -340,11 +391,13 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     _stored_as = {"features": "_features"}
 
     def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
-        """The settings; another estimate than the usual one is refused for data that have no other."""
+        """The settings; another estimate than the usual one is refused for data that have no
+        other."""
         if settings.kind != AnswerSettings().kind and not (rules := rules_for(data)).has_estimates:
             raise ArgumentError(
                 Argument("kind"),
-                f" requires {SIMILARITIES} of a single group; these data are {rules.in_words}. Remove ",
+                f" requires {SIMILARITIES} of a single group; these data are {rules.in_words}."
+                " Remove ",
                 Argument("kind"),
                 ".",
             )
@@ -406,7 +459,9 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
                 Argument("sigma"),
                 " was chosen by cross-validation of the same data; set a number or ",
             )
-            raise ArgumentError(*sigma, Setting("sigma", LEARNED), " before computing the evidence.")
+            raise ArgumentError(
+                *sigma, Setting("sigma", LEARNED), " before computing the evidence."
+            )
         return self._parts(data)
 
     def _chooses_sigma(self, data: Any) -> bool:
@@ -415,8 +470,11 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             return False
         return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 
-    def _chosen_sigma(self, data: Any, show_progress: bool = False, max_time: float | None = None) -> float:
-        """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""
+    def _chosen_sigma(
+        self, data: Any, show_progress: bool = False, max_time: float | None = None
+    ) -> float:
+        """The sigma that predicts similarities left out best; that of the fit, if it was to these
+        data."""
         if self._was_fitted_to(data):
             return float(self._view.sigma[0])  # which all draws have
         kept = vars(self).get("_sigma_choice", (None, None, None))
@@ -426,7 +484,8 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             except TimeIsUp:
                 raise ArgumentError(
                     Setting("max_time", max_time),
-                    " was reached while choosing sigma by cross-validation; allow more time, or give ",
+                    " was reached while choosing sigma by cross-validation; allow more time, or"
+                    " give ",
                     Argument("sigma"),
                     ".",
                 ) from None
@@ -441,7 +500,8 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
 
     @property
     def sigma_(self) -> float:
-        """The standard deviation of a similarity that the fit used; the posterior mean of a learned one."""
+        """The standard deviation of a similarity that the fit used; the posterior mean of a learned
+        one."""
         return float(self._view.sigma.mean())
 
     @property
@@ -456,7 +516,13 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         if not self._chooses_sigma(source) or self._was_fitted_to(source):
             return super()._sampling(source, run)
-        build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **self._parts_but_sigma(source))
+        build_task(
+            data=source,
+            draws=run.least_draws,
+            tune=run.tune,
+            thin=run.thin,
+            **self._parts_but_sigma(source),
+        )
         self._chosen_sigma(source, run.progressbar, run.max_time)
         scores = self._sigma_choice[2]
         sampling = super()._sampling(source, run)
@@ -474,22 +540,26 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         return self._features if isinstance(self._features, Tree) else None
 
     def estimate(self, kind: str = "expectation") -> "Estimate":
-        """One answer in place of a whole posterior: features, weights, and the similarities that they fit.
+        """One answer in place of a whole posterior: features, weights, and the similarities that
+        they fit.
 
         Features of a single object are left out: they do not touch the similarities.
 
         Parameters
         ----------
         kind : {"expectation", "map-features", "conditional-map", "joint-map"}
-            "expectation": every feature with its probability and mean weight; the fitted similarities are their
-            posterior mean, the best guess of a new matrix. "map-features": the most probable set of features, with the
-            weights that suit it best. "conditional-map": the best set and weights among those with the most probable
-            number of features. "joint-map": the best among all, which is ill-posed for weight priors of high rate.
+            "expectation": every feature with its probability and mean weight; the fitted
+            similarities are their posterior mean, the best guess of a new matrix. "map-features":
+            the most probable set of features, with the weights that suit it best.
+            "conditional-map": the best set and weights among those with the most probable number of
+            features. "joint-map": the best among all, which is ill-posed for weight priors of high
+            rate.
 
         Returns
         -------
         Estimate
-            With `features`, `weights`, `constant`, `similarity` and `variance_accounted_for(target=None)`.
+            With `features`, `weights`, `constant`, `similarity` and
+            `variance_accounted_for(target=None)`.
 
         Raises
         ------

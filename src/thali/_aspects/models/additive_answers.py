@@ -1,4 +1,5 @@
-"""Results of models of similarities and triplets: features of several objects, what is predicted, a check."""
+"""Results of models of similarities and triplets: features of several objects, what is predicted, a
+check."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ class AdditiveAnswers(LatentFeatures):
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        """The features with their members, posterior probability (of at least one copy), weight, and convergence.
+        """The features with their members, posterior probability (of at least one copy), weight,
+        and convergence.
 
         Features of a single object are left out, because similarities tell nothing of them.
 
@@ -28,17 +30,17 @@ class AdditiveAnswers(LatentFeatures):
         min_probability : float in [0, 1]
             Features less probable than this are left out.
         similar : float between 0 and 1, optional
-            Jaccard index from which on features of different draws are taken for one, such as 0.8; None takes only
-            features of exactly the same owners for one. Of more than about thirty objects a feature seldom has the same
-            owners in two draws.
+            Jaccard index from which on features of different draws are taken for one, such as 0.8;
+            None takes only features of exactly the same owners for one. Of more than about thirty
+            objects a feature seldom has the same owners in two draws.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            As `LatentFeatureModel.features`. Features that were given by name have a first column `feature` (unless
-            `similar` is given).
+            As `LatentFeatureModel.features`. Features that were given by name have a first column
+            `feature` (unless `similar` is given).
 
         Raises
         ------
@@ -57,10 +59,12 @@ class AdditiveAnswers(LatentFeatures):
         return table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: which similarities, or pairs of triplets, does the model miss?
+        """Posterior predictive check: which similarities, or pairs of triplets, does the model
+        miss?
 
-        Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of its judgements, and
-        what was observed is held against the replicates. `thali.plots.check` draws the table.
+        Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of
+        its judgements, and what was observed is held against the replicates. `thali.plots.check`
+        draws the table.
 
         Parameters
         ----------
@@ -72,13 +76,14 @@ class AdditiveAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a measured pair (object, other), the worst first: n (judgements), observed, predicted (posterior
-            mean), low and high (the interval of a replicated similarity), p_value (two-sided) and missed (whether
-            observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together (chi-square
-            discrepancy). The model has seen these very similarities, so that p-values gather around one half; where
-            sigma was learned, the overall one can show misfit of the shape of the errors only by chance. Of triplets
-            one row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which
-            it was called the most similar, and the others alike.
+            One row a measured pair (object, other), the worst first: n (judgements), observed,
+            predicted (posterior mean), low and high (the interval of a replicated similarity),
+            p_value (two-sided) and missed (whether observed lies outside the interval).
+            ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy). The model
+            has seen these very similarities, so that p-values gather around one half; where sigma
+            was learned, the overall one can show misfit of the shape of the errors only by chance.
+            Of triplets one row a pair that occurs (a, b): sets (that hold it), n (their answers),
+            observed, the proportion in which it was called the most similar, and the others alike.
 
         Raises
         ------
@@ -89,12 +94,13 @@ class AdditiveAnswers(LatentFeatures):
 
         References
         ----------
-        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
-        """
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
+        discrepancies."""
         return self._data_answers.check(random_seed, ci)
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
-        """Posterior mean probability that each pair of a set is called the most similar, lapse included.
+        """Posterior mean probability that each pair of a set is called the most similar, lapse
+        included.
 
         Parameters
         ----------
@@ -106,9 +112,10 @@ class AdditiveAnswers(LatentFeatures):
         Returns
         -------
         list of ndarray
-            For each set the probabilities of its pairs: of objects a, b, c those of (a, b), (a, c) and (b, c); of
-            `Triplets` in the order of their places. If a is the odd one out, (b, c) is the most similar pair. With
-            `return_se` a pair of these lists: the second holds the standard errors.
+            For each set the probabilities of its pairs: of objects a, b, c those of (a, b), (a, c)
+            and (b, c); of `Triplets` in the order of their places. If a is the odd one out, (b, c)
+            is the most similar pair. With `return_se` a pair of these lists: the second holds the
+            standard errors.
 
         Raises
         ------
@@ -120,12 +127,13 @@ class AdditiveAnswers(LatentFeatures):
         return self._data_answers.predicted(sets, return_se, None)
 
     def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """How similar each two objects are, by triplets: what they share, and the rank of the pair among all pairs.
+        """How similar each two objects are, by triplets: what they share, and the rank of the pair
+        among all pairs.
 
         .. math:: s_{ij} = \\sum_k w_k f_{ik} f_{jk}
 
-        without the features that all objects have where these cancel (the link "exp"); with the link "ratio"
-        s_ij + c, divided by its mean over all pairs.
+        without the features that all objects have where these cancel (the link "exp"); with the
+        link "ratio" s_ij + c, divided by its mean over all pairs.
 
         Parameters
         ----------
@@ -135,8 +143,9 @@ class AdditiveAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a pair, the most similar first: a, b, similarity (posterior mean), similarity_low and
-            similarity_high (its interval), rank (posterior mean; 1 is the most similar), rank_low and rank_high.
+            One row a pair, the most similar first: a, b, similarity (posterior mean),
+            similarity_low and similarity_high (its interval), rank (posterior mean; 1 is the most
+            similar), rank_low and rank_high.
 
         Raises
         ------
@@ -152,27 +161,29 @@ class AdditiveAnswers(LatentFeatures):
     def next_triplets(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
-        """The triplets of objects that are best asked next: those whose answers are expected to teach most.
+        """The triplets of objects that are best asked next: those whose answers are expected to
+        teach most.
 
         As `next_pairs` of models of choices.
 
         Parameters
         ----------
         n : int
-            How many triplets; each is chosen for what it adds to the answers of those before, and none stands twice.
+            How many triplets; each is chosen for what it adds to the answers of those before, and
+            none stands twice.
         among : list of labels, optional
             The objects that can be asked about; None: all.
         goal : "everything" or mapping
-            ``{"aspect": [labels]}``: whether there is a feature of just these objects, or of nearly these with
-            ``"similar": 0.8``, the least Jaccard index.
+            ``{"aspect": [labels]}``: whether there is a feature of just these objects, or of nearly
+            these with ``"similar": 0.8``, the least Jaccard index.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of more than 5,000 triplets as many are looked at, drawn at random.
 
         Returns
         -------
         pandas.DataFrame
-            One row a triplet, in this order: objects, information (what the answer adds to those above it, in nats) and
-            alone (what it teaches as the only one).
+            One row a triplet, in this order: objects, information (what the answer adds to those
+            above it, in nats) and alone (what it teaches as the only one).
 
         Raises
         ------

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 class LatentFeatures(RunByChains):
     """Base of the latent-feature models.
 
-    A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these data; and
-    `_tree()`, the tree of the prior, if it has one.
-    """
+    A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these
+    data; and `_tree()`, the tree of the prior, if it has one."""
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": BY_CHAINS}
     _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for
@@ -73,7 +72,8 @@ class LatentFeatures(RunByChains):
         return One()
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
-        """What a fit by chains of these parts makes of people; None where nobody knows who answered."""
+        """What a fit by chains of these parts makes of people; None where nobody knows who
+        answered."""
         return None
 
     def _as_data(self, data: Any) -> Any:
@@ -104,34 +104,38 @@ class LatentFeatures(RunByChains):
         data : PairedComparisons, Choices, Similarities or Triplets
             With a likelihood of your own, your NamedTuple.
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
-            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB. Of similarities and triplets what is predicted of pairs and the features that they share
-            count, too. Tempered chains are looked at from 500 draws on; of many people with ``people=Individuals()``
-            there are fewer draws, further apart. Where the chains stay in different families of features, so that more
-            draws would not help, the run starts again with ``tempering=8``, unless the model says how it tempers or
-            more than half of the time is over.
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of similarities and triplets what
+            is predicted of pairs and the features that they share count, too. Tempered chains are
+            looked at from 500 draws on; of many people with ``people=Individuals()`` there are
+            fewer draws, further apart. Where the chains stay in different families of features, so
+            that more draws would not help, the run starts again with ``tempering=8``, unless the
+            model says how it tempers or more than half of the time is over.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning, the fewest with which
-            half of the draws are effective: 25 at most, so many that there are 400 sweeps of tuning, and 25 with less
-            than 16 states to tune. With tempering 50 (of every replica; of groups 10) where `draws` are given or levels
-            are annealed, otherwise between 10 and that.
+            Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning,
+            the fewest with which half of the draws are effective: 25 at most, so many that there
+            are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50 (of
+            every replica; of groups 10) where `draws` are given or levels are annealed, otherwise
+            between 10 and that.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
-            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-            again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -153,7 +157,14 @@ class LatentFeatures(RunByChains):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin, "cores": cores, "random_seed": random_seed}
+        run = {
+            "draws": draws,
+            "tune": tune,
+            "chains": chains,
+            "thin": thin,
+            "cores": cores,
+            "random_seed": random_seed,
+        }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
@@ -194,7 +205,8 @@ class LatentFeatures(RunByChains):
         super()._restore(found, path)
 
     def quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw by draw.
+        """The quantities whose agreement between chains means something: those of the summary, draw
+        by draw.
 
         Returns
         -------
@@ -209,7 +221,8 @@ class LatentFeatures(RunByChains):
         return self._data_answers.quantities()
 
     def _judged_rows(self) -> "pandas.DataFrame":
-        """The rows of the summary that chains are judged by, and what they are judged by besides; made once."""
+        """The rows of the summary that chains are judged by, and what they are judged by besides;
+        made once."""
         return self._once("judged", self._judge)
 
     def _judge(self) -> "pandas.DataFrame":
@@ -229,18 +242,22 @@ class LatentFeatures(RunByChains):
         return self._data_answers.advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free
+        quantity.
 
-        Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if learned),
-        log_likelihood (of the whole data, no constant left out), and for choices tie (nu, if there are ties),
-        choice_probability[a, b] of every compared pair (up to 60 options; above, up to 1,000, worth[a], the share of an
-        option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
-        (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
-        constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2, which a likelihood of your own has as well. Of latent classes probabilities are those of a
-        new person, and besides there are kappa (if they are similar), n_classes (how many are occupied),
-        class_share[1], ... (the share of those who answered in the largest class of a draw, ...) and class_agreement
-        (the share of pairs of people of whom a draw says as the most typical one whether they are in the same class).
+        Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if
+        learned), log_likelihood (of the whole data, no constant left out), and for choices tie (nu,
+        if there are ties), choice_probability[a, b] of every compared pair (up to 60 options;
+        above, up to 1,000, worth[a], the share of an option in the sum of all utilities, and
+        rank[a]) or set_probability[a | a, b, ...] of every member of every set (up to 2,000 of
+        them; worth[a] and rank[a] where options share nothing), for similarities sigma (if
+        learned), constant and presence[a, b, ...], whether a draw has the feature of just these
+        owners, of every feature with probability above .2, which a likelihood of your own has as
+        well. Of latent classes probabilities are those of a new person, and besides there are kappa
+        (if they are similar), n_classes (how many are occupied), class_share[1], ... (the share of
+        those who answered in the largest class of a draw, ...) and class_agreement (the share of
+        pairs of people of whom a draw says as the most typical one whether they are in the same
+        class).
 
         Parameters
         ----------
@@ -250,8 +267,8 @@ class LatentFeatures(RunByChains):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
-            r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat.
 
         Raises
         ------
@@ -272,31 +289,35 @@ class LatentFeatures(RunByChains):
         min_probability : float in [0, 1]
             Features less probable than this are left out.
         similar : float between 0 and 1, optional
-            None: features are one if they have exactly the same owners. A number such as 0.8: features of different
-            draws are matched if their owners are similar, as they should be where a feature has dozens of owners. The
-            features of each draw are assigned to common ones by the weighted Jaccard index of their owners and the
-            common feature's membership, where it is at least this number; the first common features are those of a
-            consensus draw.
+            None: features are one if they have exactly the same owners. A number such as 0.8:
+            features of different draws are matched if their owners are similar, as they should be
+            where a feature has dozens of owners. The features of each draw are assigned to common
+            ones by the weighted Jaccard index of their owners and the common feature's membership,
+            where it is at least this number; the first common features are those of a consensus
+            draw.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each set of owners, the most probable first, but of choices last those that these do not show (all
-            options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
-            present) and its interval, copies (expected number of columns), and of the probability its Monte Carlo
-            standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
-            the chains do not agree on it), of each chain (``chain 0``, ...) where the chains do not agree on all, then
-            probability itself. Weights are comparable within a fit; they are left out where a likelihood of your own
-            ignores them. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade"
-            (all that one inner node has below it; with its name, if it has one), "root" (all), or "across". Matched
-            features are numbered from 1 and have as members the options with a membership of .5 or more (see
-            `membership`), and `stability`, the mean Jaccard index of the owners in each draw and the membership; their
-            probability is that a draw has the feature. Of several groups of people (or latent classes, which are
-            matched across draws) the weight and its interval are those of each (``weight[women]``,
-            ``weight_low[women]``, ...), of choices as share of the group's total, and of up to four groups ``P(women >
-            men)`` says how surely it is larger in one.
+            A row for each set of owners, the most probable first, but of choices last those that
+            these do not show (all options own them, or one that has an own weight besides): members
+            (labels), weight (mean of their sum, if present) and its interval, copies (expected
+            number of columns), and of the probability its Monte Carlo standard error `mcse`,
+            effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
+            the chains do not agree on it), of each chain (``chain 0``, ...) where the chains do not
+            agree on all, then probability itself. Weights are comparable within a fit; they are
+            left out where a likelihood of your own ignores them. With a tree as prior a first
+            column `place` says where the owners stand in it: "leaf", "clade" (all that one inner
+            node has below it; with its name, if it has one), "root" (all), or "across". Matched
+            features are numbered from 1 and have as members the options with a membership of .5 or
+            more (see `membership`), and `stability`, the mean Jaccard index of the owners in each
+            draw and the membership; their probability is that a draw has the feature. Of several
+            groups of people (or latent classes, which are matched across draws) the weight and its
+            interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices
+            as share of the group's total, and of up to four groups ``P(women > men)`` says how
+            surely it is larger in one.
 
         Raises
         ------
@@ -326,8 +347,9 @@ class LatentFeatures(RunByChains):
         Returns
         -------
         pandas.DataFrame
-            Options by features, numbered as the rows of ``features(min_probability, similar)``: the share of the draws
-            with the feature in which the option owns it. `thali.plots.membership` draws it.
+            Options by features, numbered as the rows of ``features(min_probability, similar)``: the
+            share of the draws with the feature in which the option owns it.
+            `thali.plots.membership` draws it.
 
         Raises
         ------
@@ -342,22 +364,26 @@ class LatentFeatures(RunByChains):
         table = membership_table(self._view, found)
         features = matched_table(self._view, found)
         names = [name for name in ("probability", "weight", "converged") if name in features]
-        table.attrs |= {name: features[name].tolist() for name in names} | {"word": self._view.facts.word}
+        table.attrs |= {name: features[name].tolist() for name in names} | {
+            "word": self._view.facts.word
+        }
         return table
 
     def option_similarity(self) -> "pandas.DataFrame":
-        r"""How much of what options have they share, two at a time: the posterior mean of the shared part.
+        r"""How much of what options have they share, two at a time: the posterior mean of the
+        shared part.
 
         .. math:: E \Bigl[ \sum_k w_k f_{ik} f_{jk} \Big/ \tfrac12 (U_i + U_j) \Bigr]
 
-        where U is the weight of all that an option has, its unique weight included. Features that all options own are
-        left out, and 0 / 0 counts as 0. Of similarities and triplets features of a single object, which do not touch
-        the data, are left out as well.
+        where U is the weight of all that an option has, its unique weight included. Features that
+        all options own are left out, and 0 / 0 counts as 0. Of similarities and triplets features
+        of a single object, which do not touch the data, are left out as well.
 
         Returns
         -------
         pandas.DataFrame
-            Options by options, between 0 (nothing in common) and 1 (everything), and 1 on the diagonal.
+            Options by options, between 0 (nothing in common) and 1 (everything), and 1 on the
+            diagonal.
 
         Raises
         ------
@@ -375,20 +401,21 @@ class LatentFeatures(RunByChains):
         return similarity_table(self._view)
 
     def predict_left_out(self, part: "LeftPair | Similarities") -> Any:
-        """What every draw predicts for data that the model was fitted without, as scores of left-out data need it.
+        """What every draw predicts for data that the model was fitted without, as scores of
+        left-out data need it.
 
         Parameters
         ----------
         part : LeftPair or Similarities
-            All comparisons of a pair, or some measured pairs of objects. Covariates that the model does not know do not
-            count.
+            All comparisons of a pair, or some measured pairs of objects. Covariates that the model
+            does not know do not count.
 
         Returns
         -------
         ndarray or pair of ndarray
-            Of a pair the probability of each outcome, lapse included, shape (chains, draws, cells, outcomes): the first
-            option is chosen, neither is (if the part has ties), the second. Of similarities their means and standard
-            deviations, shape (chains, draws, pairs) each.
+            Of a pair the probability of each outcome, lapse included, shape (chains, draws, cells,
+            outcomes): the first option is chosen, neither is (if the part has ties), the second. Of
+            similarities their means and standard deviations, shape (chains, draws, pairs) each.
 
         Raises
         ------
@@ -412,14 +439,18 @@ class LatentFeatures(RunByChains):
     ) -> LogEvidence:
         r"""The log evidence (marginal likelihood) of the model for the data of the fit.
 
-        .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid Z, w, \theta)\, dP(Z, w, \alpha, \theta)
+        .. math::
 
-        Chains of their own run at temperatures from the posterior down to the prior, and neighbours swap states; at
-        infinite temperature every state is an independent draw from the prior. The draws at all temperatures are
-        combined by the multistate acceptance ratio. The draws of the fit play no part. Of several groups of people the
-        data are those of all groups; a fit with ``people=Groups("common")`` is one to the pooled data, and
-        `thali.compare` takes the probability of the data of each group there, too. Of latent classes they are the
-        answers of everybody, with the constant of the answers of all together, as of people who are alike.
+            \log p(\text{data}) = \log \int p(\text{data} \mid Z, w, \theta)\, dP(Z, w, \alpha,
+            \theta)
+
+        Chains of their own run at temperatures from the posterior down to the prior, and neighbours
+        swap states; at infinite temperature every state is an independent draw from the prior. The
+        draws at all temperatures are combined by the multistate acceptance ratio. The draws of the
+        fit play no part. Of several groups of people the data are those of all groups; a fit with
+        ``people=Groups("common")`` is one to the pooled data, and `thali.compare` takes the
+        probability of the data of each group there, too. Of latent classes they are the answers of
+        everybody, with the constant of the answers of all together, as of people who are alike.
 
         Parameters
         ----------
@@ -428,8 +459,9 @@ class LatentFeatures(RunByChains):
         tune : int
             Draws before them that are dropped.
         chains : int
-            Independent chains, each with all temperatures, whose estimates give the standard error; it is at least that
-            between blocks of successive draws, from which alone it comes of fewer than 12.
+            Independent chains, each with all temperatures, whose estimates give the standard error;
+            it is at least that between blocks of successive draws, from which alone it comes of
+            fewer than 12.
         thin : int
             Sweeps for each draw.
         cores : int, optional
@@ -437,24 +469,25 @@ class LatentFeatures(RunByChains):
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
         sensitivity : bool
-            Whether to find the evidence under other priors, too, which takes two to six times as long, of one group of
-            people: the rate of the Gamma prior of alpha (if it is learned), the shape of that of the weights, their
-            mean where more than proportions of weights counts, and of similarities the mean of the prior of sigma
-            squared (if sigma is learned), each halved and doubled.
+            Whether to find the evidence under other priors, too, which takes two to six times as
+            long, of one group of people: the rate of the Gamma prior of alpha (if it is learned),
+            the shape of that of the weights, their mean where more than proportions of weights
+            counts, and of similarities the mean of the prior of sigma squared (if sigma is
+            learned), each halved and doubled.
 
         Returns
         -------
         LogEvidence
-            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.convergence`, `.path` (a row a temperature),
-            and `.sensitivity`.
+            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.convergence`, `.path` (a
+            row a temperature), and `.sensitivity`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If an argument is outside its range, the fit was stopped early, parameters were changed after it, a prior
-            cannot be drawn from, or sigma was chosen by cross-validation.
+            If an argument is outside its range, the fit was stopped early, parameters were changed
+            after it, a prior cannot be drawn from, or sigma was chosen by cross-validation.
         DataError
             If the data were changed after the fit, or no draw from the prior allows them.
 
@@ -465,7 +498,8 @@ class LatentFeatures(RunByChains):
 
         References
         ----------
-        Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple equilibrium states.
+        Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple equilibrium
+        states.
 
         Examples
         --------
@@ -482,7 +516,9 @@ class LatentFeatures(RunByChains):
         from ..populations.evidence import evidence_of_fit
 
         self._fitted()
-        how = checked_evidence_run(draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity)
+        how = checked_evidence_run(
+            draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
+        )
         return evidence_of_fit(self, how)
 
     @property
@@ -491,7 +527,8 @@ class LatentFeatures(RunByChains):
         return self._view.groups
 
     def of_group(self, name: Any) -> Self:
-        """The fitted model of one group, which answers whatever a model of one group does: check, ranks, pictures.
+        """The fitted model of one group, which answers whatever a model of one group does: check,
+        ranks, pictures.
 
         Parameters
         ----------
@@ -501,9 +538,9 @@ class LatentFeatures(RunByChains):
         Returns
         -------
         model
-            Its weights are those of this group, and its features those of all groups. Weights of choices are shares of
-            the group's total. It cannot go on drawing. A model with ``people=Groups("common")`` is the same of each
-            group.
+            Its weights are those of this group, and its features those of all groups. Weights of
+            choices are shares of the group's total. It cannot go on drawing. A model with
+            ``people=Groups("common")`` is the same of each group.
 
         Raises
         ------
@@ -516,7 +553,9 @@ class LatentFeatures(RunByChains):
         groups = self.groups_
         if groups and name not in groups:
             known = shorten(groups, 10)
-            raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}")
+            raise ArgumentError(
+                f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}"
+            )
         return self._of_part(self._view.of_group(name), f"group {name}")
 
     def _of_part(self, posterior: Posterior, what: str) -> Self:

@@ -42,64 +42,75 @@ if TYPE_CHECKING:
     import pandas
 
 
-class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
+class EliminationByAspects(
+    FixedMethod, EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers
+):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
 
     .. math::
-        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}}
+        + \frac{\varepsilon}{2}, \qquad
         A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
 
-    where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
-    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
-    other eliminates options: see `thali.likelihoods.elimination_probabilities`. The best and the worst of up to three
-    options are a ranking; `BradleyTerryLuce` takes larger sets.
+    where f says who owns which aspect, w are the aspects' weights and u those of the unique
+    aspects. All weights are Gamma(1, 1) a priori; only their ratios matter for choice. Out of a
+    larger set (`Choices`) one aspect after the other eliminates options: see
+    `thali.likelihoods.elimination_probabilities`. The best and the worst of up to three options are
+    a ranking; `BradleyTerryLuce` takes larger sets.
 
     Parameters
     ----------
     aspects : "ibp", "unique", int, Tree, matrix or mapping
-        "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique" ("BTL",
-        "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model of pairs. A number K: K aspects
-        whose owners are learned. A `Tree`: any number, which options that it says are related share more readily (the
-        phylogenetic Indian buffet process). A matrix of 0/1 (options by aspects) or a mapping from each label to its
-        list of aspects: known aspects whose weights are learned.
+        "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique"
+        ("BTL", "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model of
+        pairs. A number K: K aspects whose owners are learned. A `Tree`: any number, which options
+        that it says are related share more readily (the phylogenetic Indian buffet process). A
+        matrix of 0/1 (options by aspects) or a mapping from each label to its list of aspects:
+        known aspects whose weights are learned.
     unique : bool
         Whether every option also has one fixed aspect of its own.
     lapse : float in [0, 1), optional
-        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with "maximum-likelihood".
+        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with
+        "maximum-likelihood".
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
-        "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
-        estimates them, of choices between two options. `fit` then takes a random_seed, of starting points, and no other
-        setting of a run.
+        "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds,
+        as R's package eba estimates them, of choices between two options. `fit` then takes a
+        random_seed, of starting points, and no other setting of a run.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
-        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
-        are two to ten groups of people, because chains get stuck there; one otherwise.
-        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
-        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so
+        that it does not stay in one family of aspects. None, "auto": 8 to start with if aspects are
+        learned and unique=False, or there are two to ten groups of people, because chains get stuck
+        there; one otherwise. False, "off": one temperature. A number: so many temperatures up to 10
+        to start with; more are added while tuning, until neighbours trade often enough. A sequence,
+        rising from 1: these temperatures.
     ties : {None, "davidson", "half", "drop"}
-        What is made of pairs of which neither option was chosen (`PairedComparisons.ties`). "davidson": a third outcome
-        with the probability r / (1 + r), where r is nu times the square root of p̃ (1 - p̃) and nu is learned under a
-        Gamma(1, 1) prior; p̃ is then the probability of the first option where one of the two is chosen. "half": half
-        a choice of either option. "drop": nothing. None: "davidson" if there are ties.
+        What is made of pairs of which neither option was chosen (`PairedComparisons.ties`).
+        "davidson": a third outcome with the probability r / (1 + r), where r is nu times the square
+        root of p̃ (1 - p̃) and nu is learned under a Gamma(1, 1) prior; p̃ is then the probability
+        of the first option where one of the two is chosen. "half": half a choice of either option.
+        "drop": nothing. None: "davidson" if there are ties.
     covariates : list of str, optional
-        Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
-        `with_order`): log odds of elimination + x'beta, then the lapse and the ties, where every coefficient has a
-        Normal(0, 1) prior. None: all. Covariates of options are for `BradleyTerryLuce`. Several groups of people have
-        the coefficients in common.
-    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`, optional
-        How respondents differ, where the data contain who answered. "independent": as many answers as of different
-        respondents. "adjusted": intervals are for new samples of respondents; the likelihood is raised to the power
-        1 / max(1, design effect), which also lowers the number of aspects. `Individuals`: each respondent has
-        individual weights about common ones, of aspects that options share; the summary is of the population, and
-        `individuals` and `segments` describe respondents.
-        `LatentClasses`: each respondent is in one of several classes, which share aspects and coefficients of
-        covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
-        to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
-        "independent"; `convergence` reports how many times too narrow intervals then are.
+        Which covariates of the comparisons count, of those that the data have
+        (`PairedComparisons.from_trials`, `with_order`): log odds of elimination + x'beta, then the
+        lapse and the ties, where every coefficient has a Normal(0, 1) prior. None: all. Covariates
+        of options are for `BradleyTerryLuce`. Several groups of people have the coefficients in
+        common.
+    people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`,
+    optional
+        How respondents differ, where the data contain who answered. "independent": as many answers
+        as of different respondents. "adjusted": intervals are for new samples of respondents; the
+        likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of
+        aspects. `Individuals`: each respondent has individual weights about common ones, of aspects
+        that options share; the summary is of the population, and `individuals` and `segments`
+        describe respondents. `LatentClasses`: each respondent is in one of several classes, which
+        share aspects and coefficients of covariates and differ in weights and in the parameter of
+        ties. `Groups`: `fit` takes a mapping from each group to its `PairedComparisons` or
+        `Choices`; groups share aspects. The last three need method "mcmc". None: "independent";
+        `convergence` reports how many times too narrow intervals then are.
 
     Attributes
     ----------
@@ -109,31 +120,36 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         Whether Ctrl-C ended the fit early.
     lapse_ : float
         After `fit`: the lapse that was used.
-    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
-        After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1; unique aspects first)
-        and their standard errors; the utility of each option, the sum of the weights of its aspects (normalised), with
-        its covariance. Where the data say who answered, errors are over respondents, whose answers need not be
-        independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are five more than
-        free weights (Rao & Scott 1984).
+    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a
+    DataFrame
+        After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1;
+        unique aspects first) and their standard errors; the utility of each option, the sum of the
+        weights of its aspects (normalised), with its covariance. Where the data say who answered,
+        errors are over respondents, whose answers need not be independent of each other (Bell &
+        McCaffrey 2002); so are tests of fit where respondents are five more than free weights (Rao
+        & Scott 1984).
     log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
-        After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is against the saturated
-        model.
+        After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is
+        against the saturated model.
     tie_, tie_std_error_ : float or None
-        After `method="maximum-likelihood"`: the parameter nu of ties and its standard error; None if a tie is no
-        outcome.
+        After `method="maximum-likelihood"`: the parameter nu of ties and its standard error; None
+        if a tie is no outcome.
 
     References
     ----------
-    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties. Of maximum likelihood:
-    Wickelmaier & Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Bell
-    & McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples; Rao & Scott
-    (1984), On chi-squared tests for multiway contingency tables.
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties. Of
+    maximum likelihood: Wickelmaier & Schmid (2004), A Matlab function to estimate choice model
+    parameters from paired-comparison data; Bell & McCaffrey (2002), Bias reduction in standard
+    errors for linear regression with multi-stage samples; Rao & Scott (1984), On chi-squared tests
+    for multiway contingency tables.
 
     Examples
     --------
     >>> import thali as th
     >>> model = th.EliminationByAspects(aspects="unique")
-    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> model = model.fit(
+    ...     th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False
+    ... )
     >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
     True
     >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
@@ -205,7 +221,9 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
             self._check_unique(likelihood.in_form(data))
         if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
-            likelihood = for_groups(likelihood, data.data if isinstance(data, GroupedData) else [data])
+            likelihood = for_groups(
+                likelihood, data.data if isinstance(data, GroupedData) else [data]
+            )
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -219,8 +237,12 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         if isinstance(self.people, Individuals):
             raise ArgumentError(
                 Setting("people", self.people),
-                " requires aspects that options share, because unique aspects alone are worths; fit ",
-                InPython("BradleyTerryLuce(people=th.people.Individuals())", "--model BTL --people individuals"),
+                " requires aspects that options share, because unique aspects alone are worths;"
+                " fit ",
+                InPython(
+                    "BradleyTerryLuce(people=th.people.Individuals())",
+                    "--model BTL --people individuals",
+                ),
                 ".",
             )
         if not isinstance(self.people, LatentClasses | Groups):
@@ -232,7 +254,8 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         return self._engine.lapse(self)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood weights with tests.
+        """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood
+        weights with tests.
 
         Parameters
         ----------
@@ -242,13 +265,14 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         Returns
         -------
         pandas.DataFrame
-            Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect: weight, std_error, z and
-            p_value (Wald test that the weight is zero; missing for unique aspects, whose weights are above zero
-            wherever an option was ever chosen), low and high (the interval: of a unique weight symmetric in its log
-            odds, of a shared one in the weight, cut at 0 and 1); where errors are over people (by Student's t),
-            std_error_independent is what they would be if all choices were independent. ``attrs`` holds interval
-            (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
-            tie_std_error.
+            Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect:
+            weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
+            aspects, whose weights are above zero wherever an option was ever chosen), low and high
+            (the interval: of a unique weight symmetric in its log odds, of a shared one in the
+            weight, cut at 0 and 1); where errors are over people (by Student's t),
+            std_error_independent is what they would be if all choices were independent. ``attrs``
+            holds interval (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and
+            bic, with ties also tie and tie_std_error.
 
         Raises
         ------
@@ -270,10 +294,11 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         Returns
         -------
         pandas.DataFrame
-            One row a covariate. Of draws: mean, sd, low and high (the interval) of its coefficient, above_0 (the
-            probability that it is positive) and odds (the factor exp(mean) of the odds). By maximum likelihood:
-            estimate, std_error (over people as those of weights), z and p_value (Wald test that it has no effect; see
-            also `thali.likelihood_ratio`), low and high (the interval), odds (the factor exp(estimate) of the odds);
+            One row a covariate. Of draws: mean, sd, low and high (the interval) of its coefficient,
+            above_0 (the probability that it is positive) and odds (the factor exp(mean) of the
+            odds). By maximum likelihood: estimate, std_error (over people as those of weights), z
+            and p_value (Wald test that it has no effect; see also `thali.likelihood_ratio`), low
+            and high (the interval), odds (the factor exp(estimate) of the odds);
             ``attrs["interval"]`` is `ci`.
 
         Raises
@@ -286,8 +311,15 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         Examples
         --------
         >>> import pandas as pd, thali as th
-        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
-        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+        >>> games = [
+        ...     ("Hull", "Stoke", "H"),
+        ...     ("Stoke", "Hull", "A"),
+        ...     ("Hull", "Stoke", "A"),
+        ...     ("Stoke", "Hull", "H"),
+        ... ] * 3
+        >>> games = pd.DataFrame(
+        ...     [*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"]
+        ... )
         >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
         >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
         >>> model.covariate_effects()["odds"].round(3).to_dict()
@@ -311,16 +343,16 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         min_probability : float in [0, 1]
             Aspects less probable than this are left out.
         similar : float between 0 and 1, optional
-            Jaccard index from which on aspects of different draws are taken for one, such as 0.8; None takes only
-            aspects of exactly the same owners for one.
+            Jaccard index from which on aspects of different draws are taken for one, such as 0.8;
+            None takes only aspects of exactly the same owners for one.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect` (unless
-            `similar` is given).
+            As `LatentFeatureModel.features`; aspects that were given by name have a first column
+            `aspect` (unless `similar` is given).
 
         Raises
         ------

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     from ..samplers.chains import FeatureChain
 
-FIRST_TEMPERED = 500  # draws of tempered chains, which are far apart, after which they are looked at first
+# draws of tempered chains, which are far apart, after which they are looked at first
+FIRST_TEMPERED = 500
 MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
 
 
 class ByChains(ChainsOfRespondents):
-    """Chains of the sampler for the prior and the likelihood; answers are averages over their draws."""
+    """Chains of the sampler for the prior and the likelihood; answers are averages over their
+    draws."""
 
     has_evidence = True
 
@@ -44,7 +46,9 @@ class ByChains(ChainsOfRespondents):
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         data = model._as_data(data)
         parts = model._parts_to_prepare(data)
-        task = model._population(data).task(data, asked["draws"], asked["tune"], asked["thin"], parts)
+        task = model._population(data).task(
+            data, asked["draws"], asked["tune"], asked["thin"], parts
+        )
         lapse = float(parts["likelihood"].lapse) if data.are_choices else None
         return PreparedChains(lapse, task=task)
 
@@ -82,12 +86,17 @@ class ByChains(ChainsOfRespondents):
 
         return effects_table(model._view.covariates, model._view.coefficients, ci)
 
-    def predict_proba(self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+    def predict_proba(
+        self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
+    ) -> Any:
         """Posterior mean choice probabilities, lapse included."""
         return model._data_answers.predicted(sets, return_se, covariates)
 
-    def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
-        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie."""
+    def predict_outcomes(
+        self, model: Any, pairs: Any, covariates: Any = None
+    ) -> "pandas.DataFrame":
+        """Posterior mean probabilities of the three outcomes of comparisons that may end in a
+        tie."""
         return model._data_answers.outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
@@ -109,8 +118,8 @@ def sampling_of_parts(
 ) -> Sampling[Any]:
     """The run of chains of these parts; `dependence`: what is made of people.
 
-    `share` is what is left of the budget for a run that begins again, with tempering, because chains disagreed.
-    """
+    `share` is what is left of the budget for a run that begins again, with tempering, because
+    chains disagreed."""
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
     asked, is_free, thin = run, run.thin is None, task.thin
@@ -120,16 +129,23 @@ def sampling_of_parts(
         run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
     if run.draws is None and len(task.temperatures) > 1:
         first = min(first, FIRST_TEMPERED)
-    if run.max_time is None and (run.draws is None or is_free):  # there is something that the budget may shorten
+    # there is something that the budget may shorten
+    if run.max_time is None and (run.draws is None or is_free):
         task = task.with_short_run(run.progressbar)
-    bound = bounded(run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
+    bound = bounded(
+        run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share
+    )
     run = bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
 
     def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
-        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(share is not None)}
+        attrs |= {
+            "thin": chains[0].thin,
+            "tuning_steps": task.tune,
+            TEMPERED_LATER: int(share is not None),
+        }
         numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
@@ -138,7 +154,9 @@ def sampling_of_parts(
         left = share_left(sweeps, bound.sweep)
         if not task.may_temper or left < MIN_SHARE:
             return None
-        return sampling_of_parts(population, source, asked, parts | {"tempering": LEVELS}, dependence, left)
+        return sampling_of_parts(
+            population, source, asked, parts | {"tempering": LEVELS}, dependence, left
+        )
 
     return Sampling(
         source=source,

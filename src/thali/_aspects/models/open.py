@@ -28,21 +28,24 @@ class LatentFeatureModel(ChoiceAnswers):
     Parameters
     ----------
     prior : one of `thali.priors`, or a Tree
-        Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian buffet process on it.
+        Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian
+        buffet process on it.
     likelihood : one of `thali.likelihoods`
         `thali.likelihoods.Custom` makes one of your own functions.
     weight_prior : (shape, rate), both above 0, or thali.likelihoods.Normal(mean, sd)
-        Of the Gamma distribution of every weight, or the normal one of weights of either sign, which only a likelihood
-        of your own allows. The sampler is fastest with shape 1; for other shapes features of a
-        single option are sampled like any others, without the moves that need exponential weights.
+        Of the Gamma distribution of every weight, or the normal one of weights of either sign,
+        which only a likelihood of your own allows. The sampler is fastest with shape 1; for other
+        shapes features of a single option are sampled like any others, without the moves that need
+        exponential weights.
     alpha : float above 0, optional
         Concentration of the prior; None learns it under a Gamma(1, 1) prior.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
-        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of features. None, "auto": 8 to start with for similarities and for elimination
-        without unique aspects, as long as features are learned; one otherwise.
-        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
-        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so
+        that it does not stay in one family of features. None, "auto": 8 to start with for
+        similarities and for elimination without unique aspects, as long as features are learned;
+        one otherwise. False, "off": one temperature. A number: so many temperatures up to 10 to
+        start with; more are added while tuning, until neighbours trade often enough. A sequence,
+        rising from 1: these temperatures.
 
     Attributes
     ----------
@@ -58,8 +61,16 @@ class LatentFeatureModel(ChoiceAnswers):
     Examples
     --------
     >>> import thali as th
-    >>> model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(lapse=0.01))
-    >>> model = model.fit(th.datasets.paris_rome(expected=True), draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> model = th.LatentFeatureModel(
+    ...     th.priors.IndianBuffet(), th.likelihoods.Elimination(lapse=0.01)
+    ... )
+    >>> model = model.fit(
+    ...     th.datasets.paris_rome(expected=True),
+    ...     draws=50,
+    ...     tune=50,
+    ...     random_seed=1,
+    ...     progressbar=False,
+    ... )
     >>> model.posterior_["posterior"].sizes["chain"]
     4
     """
@@ -88,7 +99,8 @@ class LatentFeatureModel(ChoiceAnswers):
         Parameters
         ----------
         sets : list, Choices or Triplets
-            As of `EliminationByAspects.predict_proba`, or for a fit to triplets of `AdditiveClustering.predict_proba`.
+            As of `EliminationByAspects.predict_proba`, or for a fit to triplets of
+            `AdditiveClustering.predict_proba`.
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
 
@@ -131,7 +143,9 @@ class LatentFeatureModel(ChoiceAnswers):
             If the data have other labels.
         """
 
-        return prediction_mean(self._view, self.likelihood, self._data_of_fit() if data is None else data)
+        return prediction_mean(
+            self._view, self.likelihood, self._data_of_fit() if data is None else data
+        )
 
     def _tree(self) -> "Tree | None":
         from ..priors.phylogenetic import PhylogeneticBuffet
@@ -140,24 +154,31 @@ class LatentFeatureModel(ChoiceAnswers):
         return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
 
     def _as_data(self, data: Any) -> Any:
-        observed = getattr(self.likelihood, "observed", super()._as_data)  # of likelihoods with data of their own
+        # of likelihoods with data of their own
+        observed = getattr(self.likelihood, "observed", super()._as_data)
         return observed(data)
 
     def _held_to(self, data: Any) -> "LatentFeatureModel":
         parts = self._parts(data)
-        return LatentFeatureModel(**parts | {"likelihood": parts["likelihood"].held_to(self._as_data(data))})
+        return LatentFeatureModel(
+            **parts | {"likelihood": parts["likelihood"].held_to(self._as_data(data))}
+        )
 
 
-# Predictions of a likelihood of the user: the mean over draws of the function that the user gave ---------------------
+# Predictions of a likelihood of the user: the mean over draws of the function that the user gave
 
 
 def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
     """The posterior mean of `predict` for these data."""
-    if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
+    if (
+        not isinstance(likelihood, Custom)
+        or likelihood.predict is None
+        or isinstance(likelihood.predict, NotSaved)
+    ):
         raise ArgumentError(
-            "predict requires a custom likelihood with a predict function, Custom(..., predict=function), which takes"
-            " (data, features, weights). Files do not contain functions, so pass the function again after loading, or"
-            " use predict_proba."
+            "predict requires a custom likelihood with a predict function, Custom(...,"
+            " predict=function), which takes (data, features, weights). Files do not contain"
+            " functions, so pass the function again after loading, or use predict_proba."
         )
     observed = likelihood.observed(data)
     if observed.labels != tuple(posterior.labels):

@@ -60,11 +60,15 @@ class AnnealingEngine(ByChains):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         parts = model._parts(source)
         refuse_without_chains(model.people, (INDEPENDENT,))
-        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
+        return sampling_of_point(
+            source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts)
+        )
 
     def refuse_to_go_on(self) -> None:
         """Refuse further draws."""
-        raise ArgumentError(Setting("method", "map"), " has no draws, so it cannot be continued; fit again.")
+        raise ArgumentError(
+            Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
+        )
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
         from ..answers.fit_quality import point_convergence
@@ -72,7 +76,9 @@ class AnnealingEngine(ByChains):
         return point_convergence(model._view)
 
 
-def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "SamplingTask") -> Sampling[FeatureChain]:
+def sampling_of_point(
+    source: Any, run: Run, parts: dict[str, Any], task: "SamplingTask"
+) -> Sampling[FeatureChain]:
     """The annealed runs for these data, and their best end as a posterior of a single draw."""
     if parts["tempering"] is not None:
         refuse_of_chains("tempering")
@@ -86,7 +92,9 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Sampl
         attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
         attrs |= {RESTARTS: len(chains), REACHED: reached}
         learned = task.model.learn_alpha
-        return to_datatree([draw], source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
+        return to_datatree(
+            [draw], source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task
+        )
 
     return Sampling(
         source=source,
@@ -110,7 +118,8 @@ def _runs_of(task: "SamplingTask", chains: int) -> tuple["SamplingTask", type[Fe
 def best_end(
     chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
 ) -> tuple[ChainDraws, int]:
-    """The most probable features in which a chain ended, after a quick climb, and how many ended as well."""
+    """The most probable features in which a chain ended, after a quick climb, and how many ended as
+    well."""
     ended = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in ended]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in ended]))
@@ -122,7 +131,9 @@ def best_end(
         state = ended[0].state
         log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
         log_alpha = 0.0 if keeps else float(np.log(alpha))
-        at = Landscape(value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps)
+        at = Landscape(
+            value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps
+        )
         found = [climbed(*each, float(w0), at) for each, w0 in zip(found, constant, strict=True)]
     columns = _columns(found, data.n_options)
     likelihood = parts["likelihood"]
@@ -143,7 +154,9 @@ def best_end(
     sets = feature_sets(columns, data.n_options)
     best = search("map-features", sets, problem)
     evidence = evidence_of(sets, problem, np.arange(len(sets.counts)))
-    reached = int(sum(evidence[int(number)] > evidence[best.number] - NEAR for number in sets.of_draw))
+    reached = int(
+        sum(evidence[int(number)] > evidence[best.number] - NEAR for number in sets.of_draw)
+    )
     return _draw(best, sets.patterns, data, alpha, sigma2, likelihood.first_variance(data)), reached
 
 
@@ -173,7 +186,12 @@ def _columns(found: list[tuple[np.ndarray, np.ndarray]], n: int) -> FeatureColum
 
 
 def _draw(
-    best: BestFeatureSet, patterns: np.ndarray, data: Any, alpha: float, sigma2: float, first_variance: float
+    best: BestFeatureSet,
+    patterns: np.ndarray,
+    data: Any,
+    alpha: float,
+    sigma2: float,
+    first_variance: float,
 ) -> ChainDraws:
     """The answer as the only draw of a chain; copies of a feature share its weight."""
     owners = np.repeat(patterns[best.patterns], best.copies, axis=0)
@@ -183,7 +201,9 @@ def _draw(
     squares = float(data.judgements @ rest**2)
     return ChainDraws(
         alpha=np.array([alpha]),
-        log_likelihood=np.array([-0.5 * (squares / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]),
+        log_likelihood=np.array(
+            [-0.5 * (squares / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
+        ),
         unique_weights=np.zeros((1, data.n_options)),
         n_features=np.array([len(owners)]),
         weights=weights,
@@ -193,37 +213,60 @@ def _draw(
     )
 
 
-# The most probable features of triplets that several runs passed through ---------------------------------------------
+# The most probable features of triplets that several runs passed through --------------------------
 
 
 RUNS_OF_TRIPLETS = 2  # annealed runs for each chain that `fit` would run
-SWEEPS_OF_TRIPLETS, LOOKED_AT = 500, 50  # of each run; of these the last ones, among which the best is taken
-SWEEPS_NEAR, LOOKED_AT_NEAR = 40, 20  # of a run that begins near features of many objects: one for each chain
+# of each run; of these the last ones, among which the best is taken
+SWEEPS_OF_TRIPLETS, LOOKED_AT = 500, 50
+# of a run that begins near features of many objects: one for each chain
+SWEEPS_NEAR, LOOKED_AT_NEAR = 40, 20
 
 
-def runs_of_triplets(task: "SamplingTask", chains: int) -> tuple["SamplingTask", type[FeatureChain], int]:
-    """What a run carries out, its kind, and how many there are where `fit` would run that many chains."""
+def runs_of_triplets(
+    task: "SamplingTask", chains: int
+) -> tuple["SamplingTask", type[FeatureChain], int]:
+    """What a run carries out, its kind, and how many there are where `fit` would run that many
+    chains."""
     near = task.begins is not None
     sweeps, draws = (SWEEPS_NEAR, LOOKED_AT_NEAR) if near else (SWEEPS_OF_TRIPLETS, LOOKED_AT)
-    task = replace(task, draws=draws, tune=sweeps - draws, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
-    return (task, FeatureChain, chains) if near else (task, AnnealedChain, RUNS_OF_TRIPLETS * chains)
+    task = replace(
+        task,
+        draws=draws,
+        tune=sweeps - draws,
+        thin=1,
+        temperatures=(1.0,),
+        lengthens=False,
+        pilot=0,
+    )
+    return (
+        (task, FeatureChain, chains) if near else (task, AnnealedChain, RUNS_OF_TRIPLETS * chains)
+    )
 
 
 def best_state(
     chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
 ) -> tuple[ChainDraws, int]:
-    """The state of the largest joint density, and how many runs have the same features in their own best state."""
-    found = [_best(chain.draws, data, parts["likelihood"], task) for chain in chains if chain.recorded]
+    """The state of the largest joint density, and how many runs have the same features in their own
+    best state."""
+    found = [
+        _best(chain.draws, data, parts["likelihood"], task) for chain in chains if chain.recorded
+    ]
     best = max(found, key=lambda each: each[0])[1]
     wanted = _shared(best)
     return best, sum(_shared(draw) == wanted for _, draw in found)
 
 
-def _best(draws: ChainDraws, data: Any, likelihood: Any, task: "SamplingTask") -> tuple[float, ChainDraws]:
-    """The log joint density of the best state of a run, and the state as the only draw of a chain."""
+def _best(
+    draws: ChainDraws, data: Any, likelihood: Any, task: "SamplingTask"
+) -> tuple[float, ChainDraws]:
+    """The log joint density of the best state of a run, and the state as the only draw of a
+    chain."""
     columns = columns_of_chains([draws], len(draws.alpha))
     prior = log_prior_of(task, likelihood, data, columns, draws.alpha, draws.extra)
-    joint = draws.log_likelihood + np.sum([np.broadcast_to(part, draws.alpha.shape) for part in prior.values()], axis=0)
+    joint = draws.log_likelihood + np.sum(
+        [np.broadcast_to(part, draws.alpha.shape) for part in prior.values()], axis=0
+    )
     at = int(np.argmax(joint))
     return float(joint[at]), _alone(draws, columns.at(at), at)
 
@@ -248,11 +291,12 @@ def _shared(draw: ChainDraws) -> list[tuple[int, ...]]:
     return sorted(tuple(each.tolist()) for each in owners if len(each) > 1)
 
 
-# The nearest most probable set of features: toggles of single owners, and deaths, that raise its probability ---------
+# The nearest most probable set of features: toggles of single owners, and deaths, that raise its
+# probability
 #
-# Weights are integrated out one at a time: a feature of A judgements with unexplained sum B raises the likelihood by
-# `feature_gain`, so that a feature is kept where the logarithms of alpha, its rate and that gain add up to more than
-# 0.
+# Weights are integrated out one at a time: a feature of A judgements with unexplained sum B raises
+# the likelihood by `feature_gain`, so that a feature is kept where the logarithms of alpha, its
+# rate and that gain add up to more than 0.
 
 
 MAX_PASSES = 50  # over all features; a dozen are usual
@@ -277,10 +321,16 @@ class Landscape:
     def weight(self, A: float, B: float) -> float:
         """The most probable weight of a feature."""
         g, p = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
-        return max(0.0, float(g + np.sqrt(max(g * g + 4.0 * A * p, 0.0))) / (2.0 * A)) if g > 0.0 else 0.0
+        return (
+            max(0.0, float(g + np.sqrt(max(g * g + 4.0 * A * p, 0.0))) / (2.0 * A))
+            if g > 0.0
+            else 0.0
+        )
 
 
-def climbed(owners: np.ndarray, weights: np.ndarray, constant: float, at: Landscape) -> tuple[np.ndarray, np.ndarray]:
+def climbed(
+    owners: np.ndarray, weights: np.ndarray, constant: float, at: Landscape
+) -> tuple[np.ndarray, np.ndarray]:
     """Owners bool (features, n) and weights after the climb."""
     z, w = owners.astype(float), weights.astype(float)
     rest = (at.value - constant - (z.T * w) @ z) * at.measured
@@ -303,7 +353,8 @@ def climbed(owners: np.ndarray, weights: np.ndarray, constant: float, at: Landsc
 
 
 def _toggle_while_better(z: np.ndarray, rest: np.ndarray, at: Landscape) -> bool:
-    """Toggle the best owner of a feature, time and again, while that raises the probability; `rest` is without it."""
+    """Toggle the best owner of a feature, time and again, while that raises the probability; `rest`
+    is without it."""
     toggled = False
     pull, ties = rest @ z, at.measured @ z
     while True:
@@ -322,17 +373,19 @@ def _toggle_while_better(z: np.ndarray, rest: np.ndarray, at: Landscape) -> bool
         toggled = True
 
 
-# The features of which the design effect of people's answers is meant -------------------------------------------------
+# The features of which the design effect of people's answers is meant -----------------------------
 
 
 def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
-    """Those that are given, or the most probable ones that annealed runs as of one chain find (features, objects).
+    """Those that are given, or the most probable ones that annealed runs as of one chain find
+    (features, objects).
 
     The stream is fixed: what is made of people is a function of data and prior.
     """
     if isinstance(prior := parts["prior"], Given):
         return prior.matrix.T.astype(bool)
-    if isinstance(data, GroupedData) and not data.add_up:  # those of every group; equal ones count once
+    # those of every group; equal ones count once
+    if isinstance(data, GroupedData) and not data.add_up:
         return np.concatenate([probable_features(part, parts) for part in data.data])
     told = data.pooled() if isinstance(data, GroupedData) else data
     parts = parts | {"tempering": False}
@@ -349,19 +402,29 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     return owners
 
 
-def feature_scores(data: Any, parts: dict[str, Any], known: list[tuple[Any, Clusters]]) -> list[ScoreVariance]:
-    """Variances of respondents' scores for the data of each group; none where nobody answered twice."""
+def feature_scores(
+    data: Any, parts: dict[str, Any], known: list[tuple[Any, Clusters]]
+) -> list[ScoreVariance]:
+    """Variances of respondents' scores for the data of each group; none where nobody answered
+    twice."""
     if max(clusters.answers.max() for _, clusters in known) < 2.0:  # features take a while to find
         return []
     owners = probable_features(data, parts)
     return [scores_of_features(part, clusters, parts, owners) for part, clusters in known]
 
 
-def scores_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> ScoreVariance:
+def scores_of_features(
+    data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray
+) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the weights of features."""
     likelihood = parts["likelihood"]
-    pose, prior = feature_problem(data, owners, likelihood), weights_of(parts["weight_prior"], likelihood)
-    return scores_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate), NO_COEFFICIENTS)
+    pose, prior = (
+        feature_problem(data, owners, likelihood),
+        weights_of(parts["weight_prior"], likelihood),
+    )
+    return scores_at(
+        pose, clusters, weights_at_mode(pose, prior.shape, prior.rate), NO_COEFFICIENTS
+    )
 
 
 # Of each kind of data what an annealed run carries out, and how the best end is found.

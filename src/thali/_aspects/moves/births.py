@@ -1,9 +1,9 @@
 """Moves 2 and 3: birth and death of columns.
 
-The columns form a Poisson process, so a birth proposed from it is accepted with probability min(1, L'/L * alpha *
-rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a *compensated* birth the owners' unique
-weights fall by the new weight, which leaves every comparison of an owner with a non-owner as it was.
-"""
+The columns form a Poisson process, so a birth proposed from it is accepted with probability min(1,
+L'/L * alpha * rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a
+*compensated* birth the owners' unique weights fall by the new weight, which leaves every comparison
+of an owner with a non-owner as it was."""
 
 import math
 from typing import Any
@@ -26,13 +26,16 @@ from .unique_weights import log_compensated_ratio, log_weight, shift_unique
 
 @scalar
 def birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
-    """Move 2. `rate` is the total arrival rate of the patterns that a column may have, per unit of alpha."""
+    """Move 2. `rate` is the total arrival rate of the patterns that a column may have, per unit of
+    alpha."""
     is_birth = rng.random() < 0.5
     k = choose_or_propose(rng, model, b, is_birth)
     if k < 0:
         return
     d = weight(rng, model) if is_birth else -b.w[k]
-    ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_balance(b, rate, is_birth)
+    ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_balance(
+        b, rate, is_birth
+    )
     if accept(rng, ratio):
         apply_weight(model.likelihood, c, b, k, b.m[k], d)
         commit(model, b, k, d, is_birth)
@@ -40,7 +43,8 @@ def birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
 
 @scalar
 def compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
-    """Move 3: w ~ Uniform(0, c), c the least unique weight among the owners, whose unique weights fall by w."""
+    """Move 3: w ~ Uniform(0, c), c the least unique weight among the owners, whose unique weights
+    fall by w."""
     is_birth = rng.random() < 0.5
     k = choose_or_propose(rng, model, b, is_birth)
     if k < 0:
@@ -50,7 +54,9 @@ def compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) 
     if is_birth and not 0.0 < d < least:
         return
     log_proposal_ratio = math.log(least if is_birth else least - d) + log_weight(model, abs(d))
-    ratio = log_balance(b, rate, is_birth) + (log_proposal_ratio if is_birth else -log_proposal_ratio)
+    ratio = log_balance(b, rate, is_birth) + (
+        log_proposal_ratio if is_birth else -log_proposal_ratio
+    )
     change = b.real[BETA] * delta_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
     ratio += change + log_compensated_ratio(model, b, k, b.m[k], d)
     if accept(rng, ratio):

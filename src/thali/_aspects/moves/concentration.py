@@ -5,7 +5,14 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import bessel_count, poisson
 
-from ..operations import apply_scale, draw_alpha, is_scale_free, rate_between, rate_single, set_alpha
+from ..operations import (
+    apply_scale,
+    draw_alpha,
+    is_scale_free,
+    rate_between,
+    rate_single,
+    set_alpha,
+)
 from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
 from ..weight_priors import rate_of, shape_of
 from .unique_weights import refresh_unique
@@ -21,7 +28,8 @@ def draw_alpha_and_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def draw_concentration(rng: Any, model: Any, b: Any) -> None:
-    """Draw alpha given the columns of the state, then the columns that the likelihood ignores from the prior."""
+    """Draw alpha given the columns of the state, then the columns that the likelihood ignores from
+    the prior."""
     n = b.Z.shape[1] - 1
     lo = 1 if model.unique == TOTAL_UNIQUE else model.lo
     columns = b.whole[COLUMNS] + count_singles(rng, model, b)

@@ -1,8 +1,8 @@
-"""Move 9: only the sum of the weights of columns with the same owners matters; redraw how it is split.
+"""Move 9: only the sum of the weights of columns with the same owners matters; redraw how it is
+split.
 
-Each distinct pattern is visited once. (Visiting the pattern of a random column would select patterns in proportion to
-their number of columns, and bias it.)
-"""
+Each distinct pattern is visited once. (Visiting the pattern of a random column would select
+patterns in proportion to their number of columns, and bias it.)"""
 
 import math
 from typing import Any
@@ -17,8 +17,9 @@ from ..weight_priors import rate_of
 
 @scalar
 def split_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda * rate * W, and given n
-    the weights are W times a flat Dirichlet vector. Needs exponential weights."""
+    """With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda *
+    rate * W, and given n the weights are W times a flat Dirichlet vector. Needs exponential
+    weights."""
     merge(b)
     for k in range(b.whole[COLUMNS]):
         x = b.real[ALPHA] * math.exp(b.log_rate[k]) * rate_of(model.weights) * b.w[k]
@@ -33,7 +34,8 @@ def split_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def merge(b: Any) -> None:
-    """Keep one column of each pattern, with the summed weight; b.order gets the number of columns merged into it."""
+    """Keep one column of each pattern, with the summed weight; b.order gets the number of columns
+    merged into it."""
     k = 0
     while k < b.whole[COLUMNS]:
         b.order[k] = 0

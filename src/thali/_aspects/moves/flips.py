@@ -1,9 +1,9 @@
 """Move 1: toggle who owns which column.
 
-Columns are visited in a fresh random order, each whole: an order that depended on the entries that are updated, as the
-order of storage does, would bias the sampler. Columns that only one option owns, and columns that all own, are part of
-the state during the pass, because a toggle may create or remove one.
-"""
+Columns are visited in a fresh random order, each whole: an order that depended on the entries that
+are updated, as the order of storage does, would bias the sampler. Columns that only one option
+owns, and columns that all own, are part of the state during the pass, because a toggle may create
+or remove one."""
 
 import math
 from typing import Any
@@ -72,7 +72,8 @@ def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def try_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
-    """Accept in one or two stages, the prior's first: a slow likelihood is evaluated only for toggles that pass it."""
+    """Accept in one or two stages, the prior's first: a slow likelihood is evaluated only for
+    toggles that pass it."""
     joins = b.Z[k, i] == 0.0
     m = b.m[k] + 1 if joins else b.m[k] - 1
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
@@ -102,7 +103,8 @@ def toggle(model: Any, c: Any, b: Any, k: Any, i: Any, d: Any, m: Any, rate: Any
 
 @scalar
 def flip_at_random(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
-    """n uniformly random toggles of column k; those that the prior's ratio rejects are skipped by a geometric draw."""
+    """n uniformly random toggles of column k; those that the prior's ratio rejects are skipped by a
+    geometric draw."""
     n = b.Z.shape[1] - 1
     sort_owners(b, k)
     picks = n
@@ -143,11 +145,11 @@ def sort_owners(b: Any, k: Any) -> None:
 
 @scalar
 def expand(rng: Any, model: Any, b: Any) -> None:
-    """Add the columns of single options and of all options, counted when alpha was drawn, to the state.
+    """Add the columns of single options and of all options, counted when alpha was drawn, to the
+    state.
 
-    If s[i] holds the weights of the former it is split, given their number, between the fixed unique weight and them by
-    a flat Dirichlet distribution.
-    """
+    If s[i] holds the weights of the former it is split, given their number, between the fixed
+    unique weight and them by a flat Dirichlet distribution."""
     n = b.Z.shape[1] - 1
     if model.unique == TOTAL_UNIQUE:
         for i in range(n):
@@ -194,7 +196,8 @@ def append_empty(b: Any) -> Any:
 
 @scalar
 def collapse(model: Any, b: Any) -> None:
-    """Remove them again: the weights of single options return to s if it holds them; the others are discarded."""
+    """Remove them again: the weights of single options return to s if it holds them; the others are
+    discarded."""
     n = b.Z.shape[1] - 1
     k = b.whole[COLUMNS] - 1
     while k >= 0:

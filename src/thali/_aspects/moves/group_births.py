@@ -1,10 +1,9 @@
 """Births and deaths of columns that several groups share.
 
-In each group the weight of a new column is either a draw from its prior, or, with probability `carved`, uniform below
-the least unique weight c of the owners, whose unique weights fall by it. Which of the two is chosen at random for a
-birth and for a death alike, so that it cancels. A carved birth contributes c p(w) to the ratio, and its death the
-reverse.
-"""
+In each group the weight of a new column is either a draw from its prior, or, with probability
+`carved`, uniform below the least unique weight c of the owners, whose unique weights fall by it.
+Which of the two is chosen at random for a birth and for a death alike, so that it cancels. A carved
+birth contributes c p(w) to the ratio, and its death the reverse."""
 
 import math
 from typing import Any
@@ -37,7 +36,9 @@ CARVED, WEIGHT = range(2)  # positions in State.block
 
 
 @scalar
-def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any) -> None:
+def birth_or_death_in_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any
+) -> None:
     """`rate` is the total arrival rate of all patterns, per unit of alpha."""
     first = replica(states, 0)
     is_birth = rng.random() < 0.5

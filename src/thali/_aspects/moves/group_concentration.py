@@ -14,7 +14,15 @@ from ..group_state import (
     middle_of,
     remove_from_all,
 )
-from ..operations import draw_alpha, log_rate, rate_between, rate_single, sees_full, sees_single, set_alpha
+from ..operations import (
+    draw_alpha,
+    log_rate,
+    rate_between,
+    rate_single,
+    sees_full,
+    sees_single,
+    set_alpha,
+)
 from ..state import ALPHA, COLUMNS, capacity, clear_row, replica
 from .group_densities import draw_gamma
 from .group_weights import is_silent
@@ -26,12 +34,15 @@ def draw_alpha_of_groups(rng: Any, model: Any, states: Any) -> None:
     first = replica(states, 0)
     if model.learn_alpha:
         rate = rate_between(model.prior, 1, first.Z.shape[1] - 1)
-        set_alpha(model.prior, first, draw_alpha(model.prior, rng, first, first.whole[COLUMNS], rate))
+        set_alpha(
+            model.prior, first, draw_alpha(model.prior, rng, first, first.whole[COLUMNS], rate)
+        )
 
 
 @scalar
 def redraw_silent(rng: Any, model: Any, states: Any, base: Any) -> None:
-    """Columns that the likelihoods do not see are a Poisson process apart: draw all of them from the prior."""
+    """Columns that the likelihoods do not see are a Poisson process apart: draw all of them from
+    the prior."""
     first = replica(states, 0)
     likelihood = group_at(model.likelihood, 0)
     n = first.Z.shape[1] - 1
@@ -42,9 +53,13 @@ def redraw_silent(rng: Any, model: Any, states: Any, base: Any) -> None:
         k -= 1
     if not sees_single(likelihood):
         for i in range(n):
-            add_from_prior(rng, model, states, base, i, 1, first.real[ALPHA] * rate_single(model.prior, i))
+            add_from_prior(
+                rng, model, states, base, i, 1, first.real[ALPHA] * rate_single(model.prior, i)
+            )
     if not sees_full(likelihood):
-        add_from_prior(rng, model, states, base, 0, n, first.real[ALPHA] * rate_between(model.prior, n, n))
+        add_from_prior(
+            rng, model, states, base, 0, n, first.real[ALPHA] * rate_between(model.prior, n, n)
+        )
 
 
 @scalar

@@ -1,7 +1,8 @@
-"""The coefficients of covariates, which several groups have in common: their data are those of all groups.
+"""The coefficients of covariates, which several groups have in common: their data are those of all
+groups.
 
-As `likelihoods.pair_covariates` for one group: each coefficient by a slice of the density given all weights.
-"""
+As `likelihoods.pair_covariates` for one group: each coefficient by a slice of the density given all
+weights."""
 
 from typing import Any, NamedTuple
 
@@ -20,8 +21,8 @@ from ..state import BETA, replica
 
 @generic
 def draw_common_parameters(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
-    """Draw the likelihood's own parameters that all groups have in common; `likelihood` is the stacked one; default:
-    there are none."""
+    """Draw the likelihood's own parameters that all groups have in common; `likelihood` is the
+    stacked one; default: there are none."""
 
 
 @draw_common_parameters.register(object)
@@ -30,7 +31,8 @@ def _draw_nothing(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
 
 
 class ValueLine(NamedTuple):
-    """Coefficient m of all groups given everything else, at the inverse temperature of the chain."""
+    """Coefficient m of all groups given everything else, at the inverse temperature of the
+    chain."""
 
     pairs: Any
     caches: Any
@@ -62,7 +64,9 @@ def set_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> None:
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states: Any) -> None:
     first = cache_at(group_at(pairs, 0), caches, 0)
     for m in range(pairs.x.shape[1]):
-        value = draw_on_line(rng, ValueLine(pairs, caches, states, m), first.real[COEFFICIENTS + m], 1.0)
+        value = draw_on_line(
+            rng, ValueLine(pairs, caches, states, m), first.real[COEFFICIENTS + m], 1.0
+        )
         set_value(pairs, caches, states, m, value)
     for g in range(states.w.shape[0]):
         likelihood = group_at(pairs, g)

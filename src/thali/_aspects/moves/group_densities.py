@@ -37,7 +37,8 @@ def draw_gamma(rng: np.random.Generator, shape: Any, mean: Any) -> Any:
 
 @scalar
 def log_owners_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
-    """log of the product of p(s[i] - d) / p(s[i]) over the owners of pattern k; -inf if one of them has no more."""
+    """log of the product of p(s[i] - d) / p(s[i]) over the owners of pattern k; -inf if one of them
+    has no more."""
     total = 0.0
     for i in range(base.own.shape[0]):
         if b.Z[k, i] != 0.0:
@@ -49,7 +50,8 @@ def log_owners_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
 
 @scalar
 def log_moments(shape: Any) -> Any:
-    """Mean and standard deviation of the logarithm of a Gamma(shape, shape) variable, to some eight digits."""
+    """Mean and standard deviation of the logarithm of a Gamma(shape, shape) variable, to some eight
+    digits."""
     mean, variance, x = -math.log(shape), 0.0, shape
     while x < 6.0:
         mean -= 1.0 / x

@@ -1,7 +1,8 @@
-"""Moves of owners that several groups share: the groups' changes are summed, and one decision is made for all.
+"""Moves of owners that several groups share: the groups' changes are summed, and one decision is
+made for all.
 
-They are those of `flips`, `split_join` and `mass_transfer`, with a vector of weights where these have one.
-"""
+They are those of `flips`, `split_join` and `mass_transfer`, with a vector of weights where these
+have one."""
 
 import math
 from typing import Any
@@ -87,7 +88,8 @@ def flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, k: Any, i: An
 
 @scalar
 def joined_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any) -> Any:
-    """The change of the log-likelihoods of all groups, times the inverse temperature, if option i is toggled."""
+    """The change of the log-likelihoods of all groups, times the inverse temperature, if option i
+    is toggled."""
     total = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
@@ -97,8 +99,11 @@ def joined_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any
 
 
 @scalar
-def compensated_flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, share: Any) -> None:
-    """A random option joins or leaves a random column; its unique weights make up for it with probability `share`."""
+def compensated_flip_of_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, share: Any
+) -> None:
+    """A random option joins or leaves a random column; its unique weights make up for it with
+    probability `share`."""
     first = replica(states, 0)
     k, i = index(rng, first.whole[COLUMNS]), index(rng, first.Z.shape[1] - 1)
     joins = first.Z[k, i] == 0.0
@@ -154,7 +159,9 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
     rate = log_rate(model.prior, first, new, m)
     ratio = rate - first.log_rate[k]
     if model.similar:
-        ratio += log_gamma_ratio(model.shape, model.shape / model.rate, base.v[other], v - base.v[other])
+        ratio += log_gamma_ratio(
+            model.shape, model.shape / model.rate, base.v[other], v - base.v[other]
+        )
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
@@ -176,11 +183,11 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
 
 @scalar
 def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """A column becomes two with the same owners, its weight split uniformly in every group, or two such become one.
+    """A column becomes two with the same owners, its weight split uniformly in every group, or two
+    such become one.
 
-    The likelihoods depend on the sums alone. For free groups: with K columns before the split, its ratio is
-    alpha lambda prod_g w_g p(w_g') p(w_g'') / p(w_g) / (K + 1).
-    """
+    The likelihoods depend on the sums alone. For free groups: with K columns before the split, its
+    ratio is alpha lambda prod_g w_g p(w_g') p(w_g'') / p(w_g) / (K + 1)."""
     first = replica(states, 0)
     columns = first.whole[COLUMNS]
     splits = rng.random() < 0.5
@@ -206,7 +213,9 @@ def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: 
         if not 0.0 < part < whole:
             return
         ratio += math.log(whole) - log_gamma(base.real[KAPPA], base.v[k], whole)
-        ratio += log_gamma(base.real[KAPPA], base.v[k], part) + log_gamma(base.real[KAPPA], base.v[k], whole - part)
+        ratio += log_gamma(base.real[KAPPA], base.v[k], part) + log_gamma(
+            base.real[KAPPA], base.v[k], whole - part
+        )
     if not accept(rng, ratio if splits else -ratio):
         return
     for g in range(states.w.shape[0]):

@@ -4,10 +4,10 @@ Of a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on
 
     log p(x | w) = (a - G kappa) x - b exp(x) - kappa sum_g w_g exp(-x) + constant.
 
-kappa is drawn given all weights, and where groups are persons also together with them: the weights of many people with
-few answers each tell kappa much more closely than the answers do, so that given them it hardly moves. The two kinds of
-updates interweave (Yu & Meng 2011, To center or not to center).
-"""
+kappa is drawn given all weights, and where groups are persons also together with them: the weights
+of many people with few answers each tell kappa much more closely than the answers do, so that given
+them it hardly moves. The two kinds of updates interweave (Yu & Meng 2011, To center or not to
+center)."""
 
 import math
 from typing import Any, NamedTuple
@@ -28,7 +28,13 @@ from ..group_state import (
     own_middle_of,
     select_group,
 )
-from ..operations import apply_scale, is_scaled_in_groups, log_likelihood, rebuild, scaled_parameters
+from ..operations import (
+    apply_scale,
+    is_scaled_in_groups,
+    log_likelihood,
+    rebuild,
+    scaled_parameters,
+)
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_moments
 from .weights_of_groups import apply_to, delta_of, shared_weights, unique_weights
@@ -55,20 +61,26 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
 
 
 @scalar
-def draw_middle_of(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any) -> None:
+def draw_middle_of(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any
+) -> None:
     """What weight k varies about, with the weights of all groups and then given them."""
     scale(rng, model, caches, states, base, weights, k)
     total = 0.0
     for g in range(states.w.shape[0]):
         total += weights.weight[g, k] / weights.lift[g, k]
     now = weights.middle[k]
-    weights.middle[k] = draw_middle(rng, model.shape, model.rate, weights.kappa, states.w.shape[0], total, now)
+    weights.middle[k] = draw_middle(
+        rng, model.shape, model.rate, weights.kappa, states.w.shape[0], total, now
+    )
 
 
 @scalar
-def draw_middle(rng: Any, shape: Any, rate: Any, kappa: Any, groups: Any, total: Any, now: Any) -> Any:
-    """v, Gamma(shape, rate), given the sum of its weights, by a slice of log v; steps are as wide as the density,
-    whatever v is."""
+def draw_middle(
+    rng: Any, shape: Any, rate: Any, kappa: Any, groups: Any, total: Any, now: Any
+) -> Any:
+    """v, Gamma(shape, rate), given the sum of its weights, by a slice of log v; steps are as wide
+    as the density, whatever v is."""
     power = shape - groups * kappa
     inverse = kappa * total
     root = math.sqrt(power * power + 4.0 * rate * inverse)
@@ -107,7 +119,9 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
                 ratio = b.s[i] / own_middle_of(base, i, g)
                 total += math.log(ratio) - ratio
             count += base.own.shape[0]
-    base.real[KAPPA] = math.exp(draw_on_line(rng, KappaLine(count, total), math.log(base.real[KAPPA]), 1.0))
+    base.real[KAPPA] = math.exp(
+        draw_on_line(rng, KappaLine(count, total), math.log(base.real[KAPPA]), 1.0)
+    )
 
 
 class KappaLine(NamedTuple):
@@ -131,7 +145,8 @@ def log_kappa(count: Any, total: Any, x: Any) -> Any:
 
 @scalar
 def draw_kappa_with_weights(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """kappa with all weights, which keep their places among those that kappa makes likely; by a slice of log kappa."""
+    """kappa with all weights, which keep their places among those that kappa makes likely; by a
+    slice of log kappa."""
     x = math.log(base.real[KAPPA])
     level = stretch(model, caches, states, base, x) - rng.standard_exponential()
     low = x - WIDEST * rng.random()
@@ -148,11 +163,11 @@ def draw_kappa_with_weights(rng: Any, model: Any, caches: Any, states: Any, base
 
 @scalar
 def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
-    """Set log kappa to `to`, and keep of all weights the standard scores z of log (w / v) under their prior.
+    """Set log kappa to `to`, and keep of all weights the standard scores z of log (w / v) under
+    their prior.
 
-    Returns the log density of log kappa given z. Where a weight would leave the range of numbers, that is -inf, and
-    nothing changes.
-    """
+    Returns the log density of log kappa given z. Where a weight would leave the range of numbers,
+    that is -inf, and nothing changes."""
     now, shape = base.real[KAPPA], math.exp(to)
     mean, spread = log_moments(now)
     new_mean, new_spread = log_moments(shape)
@@ -212,7 +227,8 @@ def scale(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: An
 
 @scalar
 def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """The size of everything, weights and what they vary about, where the likelihoods see only proportions."""
+    """The size of everything, weights and what they vary about, where the likelihoods see only
+    proportions."""
     if not is_scaled_in_groups(group_at(model.likelihood, 0)):
         return
     columns, n = replica(states, 0).whole[COLUMNS], base.own.shape[0]

@@ -1,14 +1,15 @@
-"""Slopes of log weights in what is known of people, x: the weight of a column is about v exp(x' slope).
+"""Slopes of log weights in what is known of people, x: the weight of a column is about v exp(x'
+slope).
 
-Of one slope, b, given everything else, where the weights over v and over the factors of the other columns of people are
-r_1, ..., r_G,
+Of one slope, b, given everything else, where the weights over v and over the factors of the other
+columns of people are r_1, ..., r_G,
 
     log p(b | w) = -b^2 / (2 SLOPE_SD^2) - kappa sum_g (x_g b + r_g exp(-x_g b)) + constant,
 
-which is concave. A slope is also drawn together with the weights, which keep their ratios to what they vary about:
-given the weights of many people with few answers each it hardly moves (Yu & Meng 2011, To center or not to center).
-What the slopes of all weights have in common is drawn from its prior where the likelihoods see proportions alone.
-"""
+which is concave. A slope is also drawn together with the weights, which keep their ratios to what
+they vary about: given the weights of many people with few answers each it hardly moves (Yu & Meng
+2011, To center or not to center). What the slopes of all weights have in common is drawn from its
+prior where the likelihoods see proportions alone."""
 
 import math
 from typing import Any, NamedTuple
@@ -43,8 +44,11 @@ def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> No
 
 
 @scalar
-def draw_slope(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any) -> None:
-    """Slope j of weight k with all its weights, then given them, by a slice whose steps are as wide as the density."""
+def draw_slope(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any
+) -> None:
+    """Slope j of weight k with all its weights, then given them, by a slice whose steps are as wide
+    as the density."""
     slide(rng, model, caches, states, base, weights, k, j)
     information = 1.0 / SLOPE_SD**2
     for g in range(model.known.shape[0]):
@@ -76,8 +80,11 @@ def log_slope(line: Any, value: Any) -> Any:
 
 
 @scalar
-def slide(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any) -> None:
-    """Slope j of weight k with the weights of all groups, which keep their ratios to what they vary about."""
+def slide(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any
+) -> None:
+    """Slope j of weight k with the weights of all groups, which keep their ratios to what they vary
+    about."""
     move = base.real[STEP] * rng.standard_normal()
     new = weights.slope[k, j] + move
     gain = 0.0
@@ -100,13 +107,15 @@ def slide(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: An
 
 @scalar
 def draw_common_slope(rng: Any, model: Any, caches: Any, states: Any, base: Any, j: Any) -> None:
-    """What slopes j of all weights have in common, where the likelihoods see only proportions of each group's."""
+    """What slopes j of all weights have in common, where the likelihoods see only proportions of
+    each group's."""
     columns, n = replica(states, 0).whole[COLUMNS], base.own.shape[0]
     count = columns + n if model.unique else columns
     first = group_at(model.likelihood, 0)
     if count == 0 or not is_scaled_in_groups(first):
         return
-    if scaled_parameters(first, cache_at(first, caches, 0))[0] > 0.0:  # they have a scale, and a prior of their own
+    # they have a scale, and a prior of their own
+    if scaled_parameters(first, cache_at(first, caches, 0))[0] > 0.0:
         return
     total = 0.0
     for k in range(columns):

@@ -1,8 +1,9 @@
-"""Compensated moves of similar groups, in which what the weights vary about makes up for the column as well.
+"""Compensated moves of similar groups, in which what the weights vary about makes up for the column
+as well.
 
-Where groups are much alike, weights of a group cannot move far from v; so v of a column and own of its owners change
-together, and the weights of all groups with them. Otherwise these are the moves of `births` and `mass_transfer`.
-"""
+Where groups are much alike, weights of a group cannot move far from v; so v of a column and own of
+its owners change together, and the weights of all groups with them. Otherwise these are the moves
+of `births` and `mass_transfer`."""
 
 import math
 from typing import Any
@@ -69,14 +70,17 @@ def log_uniques_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -> Any
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma(base.real[KAPPA], (base.own[i] - dv) * base.own_lift[g, i], b.s[i] - d)
+            total += log_gamma(
+                base.real[KAPPA], (base.own[i] - dv) * base.own_lift[g, i], b.s[i] - d
+            )
             total -= log_gamma(base.real[KAPPA], own_middle_of(base, i, g), b.s[i])
     return total
 
 
 @scalar
 def apply_together(model: Any, caches: Any, states: Any, base: Any, k: Any, dv: Any) -> None:
-    """Take dv from own of the owners of pattern k, and the change of each group from their unique weights."""
+    """Take dv from own of the owners of pattern k, and the change of each group from their unique
+    weights."""
     first = replica(states, 0)
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
@@ -89,8 +93,11 @@ def apply_together(model: Any, caches: Any, states: Any, base: Any, k: Any, dv: 
 
 
 @scalar
-def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any) -> None:
-    """v ~ Uniform(0, c), c the least own of the owners, and the weights given v from their prior."""
+def birth_or_death_together(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any
+) -> None:
+    """v ~ Uniform(0, c), c the least own of the owners, and the weights given v from their
+    prior."""
     first = replica(states, 0)
     is_birth = rng.random() < 0.5
     k = choose_row(rng, first, is_birth)
@@ -129,7 +136,8 @@ def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base
 
 @scalar
 def flip_together(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """A random option joins or leaves a random column; its own and its unique weights make up for it."""
+    """A random option joins or leaves a random column; its own and its unique weights make up for
+    it."""
     first = replica(states, 0)
     k, i = index(rng, first.whole[COLUMNS]), index(rng, first.Z.shape[1] - 1)
     joins = first.Z[k, i] == 0.0
@@ -160,16 +168,21 @@ def flip_together(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> 
 
 
 @scalar
-def weight_together(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any) -> None:
-    """v of a random column and own of its owners exchange weight, and the groups' weights of the column keep their
-    ratios to v: a random walk in logit(v / M), M = v + c. Its step is that of the first group."""
+def weight_together(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
+) -> None:
+    """v of a random column and own of its owners exchange weight, and the groups' weights of the
+    column keep their ratios to v: a random walk in logit(v / M), M = v + c. Its step is that of the
+    first group."""
     first = replica(states, 0)
     k = index(rng, first.whole[COLUMNS])
     if first.m[k] == 0:
         return
     v, least = base.v[k], least_own(first, base, k)
     most = v + least
-    odds = v / least * math.exp(tuning_at(tunings, 0).step[COMPENSATED_WEIGHT] * rng.standard_normal())
+    odds = (
+        v / least * math.exp(tuning_at(tunings, 0).step[COMPENSATED_WEIGHT] * rng.standard_normal())
+    )
     new = most * odds / (1.0 + odds)
     dv = new - v
     if not (0.0 < new < most and dv < least):

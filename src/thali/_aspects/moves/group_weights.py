@@ -1,4 +1,5 @@
-"""Moves of the weights of groups: within each group, given the owners; and of what they vary about."""
+"""Moves of the weights of groups: within each group, given the owners; and of what they vary
+about."""
 
 import math
 from typing import Any
@@ -29,7 +30,9 @@ from .tuning import COMPENSATED_WEIGHT, SHARED
 
 
 @scalar
-def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any) -> None:
+def walk_unique_of_group(
+    rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
+) -> None:
     """All unique weights of a group, on the log scale."""
     for i in range(base.own.shape[0]):
         move = tuning.unique_step[i] * rng.standard_normal()
@@ -38,7 +41,9 @@ def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g
         tuning.unique_tried[i] += 1
         if 0.0 < b.s[i] + d < np.inf:
             ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d) + move
-            if accept(rng, ratio + log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], d)):
+            if accept(
+                rng, ratio + log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], d)
+            ):
                 apply_own(likelihood, c, b, i, d)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
@@ -48,12 +53,19 @@ def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g
 def is_silent(likelihood: Any, b: Any, k: Any) -> Any:
     """Whether the likelihood does not depend on column k."""
     m = b.m[k]
-    return m == 0 or (m == 1 and not sees_single(likelihood)) or (m == b.Z.shape[1] - 1 and not sees_full(likelihood))
+    return (
+        m == 0
+        or (m == 1 and not sees_single(likelihood))
+        or (m == b.Z.shape[1] - 1 and not sees_full(likelihood))
+    )
 
 
 @scalar
-def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any) -> None:
-    """The weights of all columns in a group, on the log scale; those that it does not see come from the prior."""
+def walk_weights_of_group(
+    rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
+) -> None:
+    """The weights of all columns in a group, on the log scale; those that it does not see come from
+    the prior."""
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if is_silent(likelihood, b, k):
@@ -65,15 +77,20 @@ def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, 
         tuning.tried[SHARED] += 1
         if 0.0 < b.w[k] + d < np.inf:
             ratio = b.real[BETA] * delta_weight(likelihood, c, b, k, b.m[k], d) + move
-            if accept(rng, ratio + log_gamma_ratio(base.real[KAPPA], middle_of(base, k, g), b.w[k], d)):
+            if accept(
+                rng, ratio + log_gamma_ratio(base.real[KAPPA], middle_of(base, k, g), b.w[k], d)
+            ):
                 apply_weight(likelihood, c, b, k, b.m[k], d)
                 b.w[k] = w
                 tuning.accepted[SHARED] += 1
 
 
 @scalar
-def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any) -> None:
-    """Weight moves between a random column and the unique weights of its owners, as in `mass_transfer`."""
+def compensated_weight_of_group(
+    rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
+) -> None:
+    """Weight moves between a random column and the unique weights of its owners, as in
+    `mass_transfer`."""
     k = index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
         return
@@ -84,7 +101,9 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
     w = b.w[k]
     d = new - w
     ratio = b.real[BETA] * delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
-    ratio += log_owners_ratio(base, g, b, k, d) + log_gamma_ratio(base.real[KAPPA], middle_of(base, k, g), w, d)
+    ratio += log_owners_ratio(base, g, b, k, d) + log_gamma_ratio(
+        base.real[KAPPA], middle_of(base, k, g), w, d
+    )
     if accept(rng, ratio + jacobian):
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
         for i in range(base.own.shape[0]):
@@ -94,8 +113,11 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
 
 
 @scalar
-def draw_scale_of_group(rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any) -> None:
-    """The size of all weights of a group given their proportions, where the likelihood sees only these."""
+def draw_scale_of_group(
+    rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any
+) -> None:
+    """The size of all weights of a group given their proportions, where the likelihood sees only
+    these."""
     if not is_scaled_in_groups(likelihood):
         return
     n, columns, kappa = base.own.shape[0], b.whole[COLUMNS], base.real[KAPPA]

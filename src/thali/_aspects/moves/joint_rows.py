@@ -1,8 +1,8 @@
 """The memberships of an object in a few overlapping columns, drawn together from their conditional.
 
-Where two columns have nearly the same owners, an object that leaves one must join the other, which one toggle after the
-other seldom does. Columns are chosen by what the other objects own, so that what is drawn has no influence on it.
-"""
+Where two columns have nearly the same owners, an object that leaves one must join the other, which
+one toggle after the other seldom does. Columns are chosen by what the other objects own, so that
+what is drawn has no influence on it."""
 
 from typing import Any
 
@@ -30,7 +30,8 @@ def joint_rows(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def choose_overlapping(rng: np.random.Generator, b: Any, i: Any) -> Any:
-    """A random column, and up to BLOCK - 1 others that share owners with it, to the front of b.order; returns how many.
+    """A random column, and up to BLOCK - 1 others that share owners with it, to the front of
+    b.order; returns how many.
 
     Only columns that another object owns are chosen; `i` is left out of everything that is counted.
     """
@@ -78,12 +79,14 @@ def overlap(b: Any, k: Any, other: Any) -> Any:
 
 
 @scalar
-def draw_memberships(rng: np.random.Generator, model: Any, c: Any, b: Any, i: Any, size: Any) -> None:
-    """Bit t of a code says whether object i owns column b.order[t]; the codes are visited in Gray order.
+def draw_memberships(
+    rng: np.random.Generator, model: Any, c: Any, b: Any, i: Any, size: Any
+) -> None:
+    """Bit t of a code says whether object i owns column b.order[t]; the codes are visited in Gray
+    order.
 
-    log p(code) = sum_t f_t (w_t p_t - w_t^2 q_tt / 2 + log prior odds) - sum_(s < t) f_s f_t w_s w_t q_st, p_t the pull
-    of the residuals without these columns, q_st the stiffness.
-    """
+    log p(code) = sum_t f_t (w_t p_t - w_t^2 q_tt / 2 + log prior odds) - sum_(s < t) f_s f_t w_s
+    w_t q_st, p_t the pull of the residuals without these columns, q_st the stiffness."""
     before = 0
     for t in range(size):
         k = b.order[t]
@@ -123,7 +126,8 @@ def draw_memberships(rng: np.random.Generator, model: Any, c: Any, b: Any, i: An
 
 @scalar
 def change_of(model: Any, b: Any, i: Any, bit: Any, code: Any, size: Any) -> Any:
-    """What it adds to the log posterior that object i owns the column of a bit, given the other bits of the code."""
+    """What it adds to the log posterior that object i owns the column of a bit, given the other
+    bits of the code."""
     k = b.order[bit]
     force = b.candidates[bit] - 0.5 * b.w[k] * b.block[FIRST + (BLOCK + 1) * bit]
     for s in range(size):

@@ -1,11 +1,13 @@
-"""Moves of people between kinds, given the weights of all kinds, or with those of a kind that nobody is of.
+"""Moves of people between kinds, given the weights of all kinds, or with those of a kind that
+nobody is of.
 
-The shares of the kinds are integrated out, so that a person is of kind g with probability proportional to
+The shares of the kinds are integrated out, so that a person is of kind g with probability
+proportional to
 
     (n_g + 1) L_g^beta,
 
-n_g other people of kind g, L_g the likelihood of the person's answers under its weights, beta the inverse temperature.
-"""
+n_g other people of kind g, L_g the likelihood of the person's answers under its weights, beta the
+inverse temperature."""
 
 import math
 from typing import Any
@@ -100,24 +102,29 @@ def draw_kind(rng: Any, model: Any, caches: Any, states: Any, kinds: Any, p: Any
     top = -math.inf
     for g in range(number):
         others = kinds.size[g] - 1 if kinds.of[p] == g else kinds.size[g]
-        first.block[g] = math.log(others + 1.0) + first.real[BETA] * log_of_person(model.people, kinds, p, g)
+        first.block[g] = math.log(others + 1.0) + first.real[BETA] * log_of_person(
+            model.people, kinds, p, g
+        )
         top = max(top, first.block[g])
     assign(model, caches, kinds, p, draw_code(rng, first, number, top))
 
 
 @scalar
-def split_or_merge(rng: Any, model: Any, caches: Any, states: Any, base: Any, kinds: Any, g: Any, h: Any) -> None:
+def split_or_merge(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, kinds: Any, g: Any, h: Any
+) -> None:
     """Some people of kind g make a kind of their own, h, or all of h become of kind g.
 
-    If nobody is of kind h, weights for it are drawn about those of g on the log scale, and all people of g are dealt
-    out to the two, one after the other, each with the probability of `draw_kind` given those before. Otherwise the
-    reverse: the weights of h are drawn from the prior afterwards. With q the density of these weights and Q the
-    probability of the dealing, n people of g and h together,
+    If nobody is of kind h, weights for it are drawn about those of g on the log scale, and all
+    people of g are dealt out to the two, one after the other, each with the probability of
+    `draw_kind` given those before. Otherwise the reverse: the weights of h are drawn from the prior
+    afterwards. With q the density of these weights and Q the probability of the dealing, n people
+    of g and h together,
 
         ratio of a split = n_g! n_h! / n! * prod over h of L_h / L_g * p(weights of h) / (q Q).
 
-    The weights of a kind that nobody is of are drawn from the prior in any case before anything looks at them again,
-    so that those that a split which is not accepted leaves behind do no harm.
+    The weights of a kind that nobody is of are drawn from the prior in any case before anything
+    looks at them again, so that those that a split which is not accepted leaves behind do no harm.
     """
     splits = kinds.size[h] == 0
     if kinds.size[g] == 0:
@@ -130,7 +137,9 @@ def split_or_merge(rng: Any, model: Any, caches: Any, states: Any, base: Any, ki
     for p in range(kinds.of.shape[0]):
         if kinds.of[p] != g and kinds.of[p] != h:
             continue
-        gain = first.real[BETA] * (log_of_person(people, kinds, p, h) - log_of_person(people, kinds, p, g))
+        gain = first.real[BETA] * (
+            log_of_person(people, kinds, p, h) - log_of_person(people, kinds, p, g)
+        )
         odds = math.log((in_h + 1.0) / (in_g + 1.0)) + gain
         to_h = kinds.of[p] == h
         if splits:
@@ -159,8 +168,11 @@ def log1p_exp(x: Any) -> Any:
 
 
 @scalar
-def weights_about(rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any, h: Any, draws: Any) -> Any:
-    """log p - log q of the weights of kind h, which are first drawn about those of kind g if `draws`."""
+def weights_about(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any, h: Any, draws: Any
+) -> Any:
+    """log p - log q of the weights of kind h, which are first drawn about those of kind g if
+    `draws`."""
     near, kappa = replica(states, g), base.real[KAPPA]
     likelihood, c, b = select_group(model.groups, caches, states, h)
     step = STEP / math.sqrt(kappa)
@@ -187,7 +199,9 @@ def log_about(w: Any, middle: Any, step: Any) -> Any:
 
 
 @scalar
-def draw_weights_of_nobody(rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any) -> None:
+def draw_weights_of_nobody(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any
+) -> None:
     """The weights of a kind that nobody is of, from their prior."""
     likelihood, c, b = select_group(model.groups, caches, states, g)
     for k in range(b.whole[COLUMNS]):

@@ -1,8 +1,8 @@
-"""Moves 4, 6 and 7: changes of a column that the unique weights of its owners compensate (mass transfer).
+"""Moves 4, 6 and 7: changes of a column that the unique weights of its owners compensate (mass
+transfer).
 
-An option that joins a column loses the column's weight from its unique weight, so that only its comparisons with the
-other owners change. Models without unique weights leave these moves out.
-"""
+An option that joins a column loses the column's weight from its unique weight, so that only its
+comparisons with the other owners change. Models without unique weights leave these moves out."""
 
 import math
 from typing import Any
@@ -32,7 +32,8 @@ BLOCK = 3  # columns in a row block
 
 @scalar
 def compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
-    """Move 4: a random option joins or leaves a random column; its unique weight falls or rises by the column's."""
+    """Move 4: a random option joins or leaves a random column; its unique weight falls or rises by
+    the column's."""
     k = index(rng, b.whole[COLUMNS])
     i = index(rng, b.Z.shape[1] - 1)
     joins = b.Z[k, i] == 0.0
@@ -51,11 +52,12 @@ def compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: Any) -> No
 
 @scalar
 def row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
-    """Move 6: all memberships of a random option in up to three random columns, drawn from their conditional.
+    """Move 6: all memberships of a random option in up to three random columns, drawn from their
+    conditional.
 
-    Bit t of a code says whether the option's membership in the t-th chosen column is flipped. The codes are visited in
-    Gray order, one flip at a time; the scratch row then holds the signed sum of the columns flipped.
-    """
+    Bit t of a code says whether the option's membership in the t-th chosen column is flipped. The
+    codes are visited in Gray order, one flip at a time; the scratch row then holds the signed sum
+    of the columns flipped."""
     size = choose_columns(rng, b)
     i = index(rng, b.Z.shape[1] - 1)
     mixed = scratch(b)
@@ -103,7 +105,8 @@ def choose_columns(rng: np.random.Generator, b: Any) -> Any:
 
 @scalar
 def mass_of_flip(b: Any, i: Any, k: Any) -> Any:
-    """The mass that a flip of its membership in column k takes from the unique weight of option i."""
+    """The mass that a flip of its membership in column k takes from the unique weight of option
+    i."""
     return b.w[k] if b.Z[k, i] == 0.0 else -b.w[k]
 
 
@@ -128,7 +131,8 @@ def mix(b: Any, i: Any, k: Any, sign: Any) -> None:
 
 @scalar
 def log_of_code(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any) -> Any:
-    """Log posterior, up to a constant, after the flips of a code; the scratch row is mixed accordingly."""
+    """Log posterior, up to a constant, after the flips of a code; the scratch row is mixed
+    accordingly."""
     prior = 0.0
     for bit in range(size):
         if (code >> bit) & 1:
@@ -147,10 +151,11 @@ def log_of_code(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any) -> Any
 
 @scalar
 def proposed_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -> Any:
-    """A weight of column k, 0 if it is impossible, and the logarithm of the Jacobian of the walk to it.
+    """A weight of column k, 0 if it is impossible, and the logarithm of the Jacobian of the walk to
+    it.
 
-    Random walk in logit(w / M): w lies between 0 and M = w + c, where c is the least unique weight among the owners.
-    """
+    Random walk in logit(w / M): w lies between 0 and M = w + c, where c is the least unique weight
+    among the owners."""
     w, least = b.w[k], least_unique(b, k)
     most = w + least
     odds = w / least * math.exp(step * rng.standard_normal())

@@ -1,8 +1,8 @@
 """Move 5: columns split and join.
 
-A column takes the owners of another column, which are a subset of its own, from it, with their weight; or it gives them
-to a column that has none of them. Only comparisons between the two groups of owners change.
-"""
+A column takes the owners of another column, which are a subset of its own, from it, with their
+weight; or it gives them to a column that has none of them. Only comparisons between the two groups
+of owners change."""
 
 from typing import Any
 
@@ -16,11 +16,11 @@ from ..weight_priors import are_positive, log_density_ratio
 
 @scalar
 def drawn_pair(rng: Any, b: Any) -> Any:
-    """A random ordered pair of columns (k, l), the sign of the weight that l gains, and the owners that k then has.
+    """A random ordered pair of columns (k, l), the sign of the weight that l gains, and the owners
+    that k then has.
 
-    The sign is 1 if the owners of l lie within those of k, which gives them up, -1 if the two have no owner in common,
-    so that k takes those of l over, and 0 otherwise.
-    """
+    The sign is 1 if the owners of l lie within those of k, which gives them up, -1 if the two have
+    no owner in common, so that k takes those of l over, and 0 otherwise."""
     columns = b.whole[COLUMNS]
     if columns < 2:
         return 0, 0, 0.0, 0
@@ -51,14 +51,15 @@ def split_or_joined(b: Any, k: Any, other: Any, sign: Any) -> Any:
 def transfer(rng: Any, model: Any, c: Any, b: Any) -> None:
     """A random ordered pair of columns (k, l).
 
-    If the owners of l lie within those of k, k gives them up and w[l] grows by w[k]. If the two have no owner in common
-    and w[l] > w[k], or weights may have either sign, k takes the owners of l over as well and w[l] falls by w[k]. Where
-    columns may be empty, k may give up all of its owners, and take over those of l when it has none.
-    """
+    If the owners of l lie within those of k, k gives them up and w[l] grows by w[k]. If the two
+    have no owner in common and w[l] > w[k], or weights may have either sign, k takes the owners of
+    l over as well and w[l] falls by w[k]. Where columns may be empty, k may give up all of its
+    owners, and take over those of l when it has none."""
     k, other, sign, m = drawn_pair(rng, b)
     if sign == 0.0 or m < model.lo or m > model.hi:
         return
-    d = -sign * b.w[k]  # mass that the owners of the other column lose against the other owners of k
+    # mass that the owners of the other column lose against the other owners of k
+    d = -sign * b.w[k]
     if are_positive(model.weights) and b.w[other] <= d:
         return
     new = split_or_joined(b, k, other, sign)

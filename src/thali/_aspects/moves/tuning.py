@@ -56,14 +56,18 @@ def acceptance_rates(tuning: Tuning) -> dict[str, float]:
     moves = {
         "acceptance_unique_weights": (tuning.unique_accepted.sum(), tuning.unique_tried.sum()),
         "acceptance_weights": (tuning.accepted[SHARED], tuning.tried[SHARED]),
-        "acceptance_compensated_weights": (tuning.accepted[COMPENSATED_WEIGHT], tuning.tried[COMPENSATED_WEIGHT]),
+        "acceptance_compensated_weights": (
+            tuning.accepted[COMPENSATED_WEIGHT],
+            tuning.tried[COMPENSATED_WEIGHT],
+        ),
     }
     return {name: float(accepted / tried) for name, (accepted, tried) in moves.items() if tried > 0}
 
 
 @scalar
 def adapt(tuning: Any, sweep: Any, tune: int) -> None:
-    """Robbins-Monro steps on the log scale: larger in the first third of the tuning sweeps than later."""
+    """Robbins-Monro steps on the log scale: larger in the first third of the tuning sweeps than
+    later."""
     gain = 0.5 if 3 * sweep < tune else 0.15
     for i in range(tuning.unique_step.shape[0]):
         if tuning.unique_tried[i] > 0:
@@ -75,7 +79,9 @@ def adapt(tuning: Any, sweep: Any, tune: int) -> None:
         tuning.unique_accepted[i] = 0.0
     for j in range(tuning.step.shape[0]):
         if tuning.tried[j] > 0:
-            adapted = tuning.step[j] * math.exp(gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j]))
+            adapted = tuning.step[j] * math.exp(
+                gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j])
+            )
             tuning.step[j] = min(max(adapted, 1e-5), 5.0 if j == SHARED else 8.0)
         tuning.tried[j] = 0.0
         tuning.accepted[j] = 0.0

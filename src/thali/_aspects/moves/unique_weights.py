@@ -1,10 +1,10 @@
 """The prior density of the weight s[i] that only option i owns, and of all other weights.
 
-An option owns one fixed unique aspect with weight u ~ Gamma(shape, rate) and, under an infinite prior, a
-Poisson(alpha * rate of {i}) number of columns alone. With exponential weights the total s of both has density
-rate * exp(-rate * s - alpha * lambda_i) * I0(2 sqrt(z s)), z = alpha * lambda_i * rate, so that the columns need not be
-represented (models whose `unique` is TOTAL_UNIQUE). Otherwise s is u alone.
-"""
+An option owns one fixed unique aspect with weight u ~ Gamma(shape, rate) and, under an infinite
+prior, a Poisson(alpha * rate of {i}) number of columns alone. With exponential weights the total s
+of both has density rate * exp(-rate * s - alpha * lambda_i) * I0(2 sqrt(z s)), z = alpha * lambda_i
+* rate, so that the columns need not be represented (models whose `unique` is TOTAL_UNIQUE).
+Otherwise s is u alone."""
 
 import math
 from typing import Any
@@ -56,9 +56,9 @@ def log_weight(model: Any, w: Any) -> Any:
     """log p(w) of the Gamma(shape, rate) prior."""
     density = math.log(rate_of(model.weights)) - rate_of(model.weights) * w
     if shape_of(model.weights) != 1.0:
-        density += (shape_of(model.weights) - 1.0) * math.log(rate_of(model.weights) * w) - math.lgamma(
-            shape_of(model.weights)
-        )
+        density += (shape_of(model.weights) - 1.0) * math.log(
+            rate_of(model.weights) * w
+        ) - math.lgamma(shape_of(model.weights))
     return density
 
 

@@ -26,7 +26,11 @@ def walk_unique(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: An
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < s < np.inf:
-            ratio = b.real[BETA] * delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
+            ratio = (
+                b.real[BETA] * delta_own(model.likelihood, c, b, i, d)
+                + log_unique_ratio(model, b, i, s)
+                + move
+            )
             if accept(rng, ratio):
                 apply_own(model.likelihood, c, b, i, d)
                 set_unique(b, i, s)
@@ -35,12 +39,17 @@ def walk_unique(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: An
 
 @scalar
 def walk_shared(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """The weights of all columns; those that the likelihood cannot see are drawn from their prior."""
+    """The weights of all columns; those that the likelihood cannot see are drawn from their
+    prior."""
     n = b.Z.shape[1] - 1
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         m = b.m[k]
-        if m == 0 or (m == 1 and not sees_single(model.likelihood)) or (m == n and not sees_full(model.likelihood)):
+        if (
+            m == 0
+            or (m == 1 and not sees_single(model.likelihood))
+            or (m == n and not sees_full(model.likelihood))
+        ):
             b.w[k] = weight(rng, model)
             continue
         move = tuning.step[SHARED] * rng.standard_normal()
@@ -48,7 +57,9 @@ def walk_shared(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: An
         d = w - b.w[k]
         tuning.tried[SHARED] += 1
         if is_possible(model.weights, b.w[k], d):
-            ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, m, d) + log_stretch(model.weights, move)
+            ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, m, d) + log_stretch(
+                model.weights, move
+            )
             ratio += log_density_ratio(model.weights, b.w[k], d)
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, m, d)

@@ -14,7 +14,8 @@ from ..operations import apply_own, apply_weight, delta_own, delta_weight
 
 
 class SharedWeights(NamedTuple):
-    """The weights of columns, what they vary about and how little: `Base` has them, by the number of the column."""
+    """The weights of columns, what they vary about and how little: `Base` has them, by the number
+    of the column."""
 
     weight: np.ndarray  # (groups, columns)
     middle: np.ndarray

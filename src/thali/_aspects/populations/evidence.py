@@ -37,7 +37,10 @@ def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
     """The evidence for the data of the fit, which must be whole and that of the model as it is."""
     refuse_unfinished(model)
     if "_state_" not in vars(model):
-        raise ArgumentError("The evidence requires the data of the fit, which this model lacks; fit the model again.")
+        raise ArgumentError(
+            "The evidence requires the data of the fit, which this model lacks; fit the model"
+            " again."
+        )
     refuse_changed(model)
     data = model._data_of_fit()
     found = model._population(data).evidence(data, model._evidence_parts(data), how)
@@ -68,16 +71,23 @@ def run_ladders(
         ladders = on_ladder(task, beta, how.chains, seeds[2], made_of)
         run_in_threads(ladders, how.cores, progress)
         progress.note("combining the draws of all temperatures")
-        swaps = [np.sum([getattr(each.ladder, name) for each in ladders], axis=0) for name in ("accepted", "tried")]
+        swaps = [
+            np.sum([getattr(each.ladder, name) for each in ladders], axis=0)
+            for name in ("accepted", "tried")
+        ]
         rates = swaps[0] / np.maximum(swaps[1], 1.0)
         return along_temperatures(beta, _energies(ladders), rates, constant(ladders[0])), ladders
 
 
-def _levels(task: Any, how: EvidenceRun, seeds: Sequence[Any], progress: Progress, made_of: Any) -> np.ndarray:
+def _levels(
+    task: Any, how: EvidenceRun, seeds: Sequence[Any], progress: Progress, made_of: Any
+) -> np.ndarray:
     """Inverse temperatures from 1 to 0, placed by short runs."""
 
     def energies(draws: int, tune: int, beta: np.ndarray, chains: int, seed: Any) -> np.ndarray:
-        short = on_ladder(replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, made_of)
+        short = on_ladder(
+            replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, made_of
+        )
         progress.note("placing the temperatures")
         run_in_threads(short, how.cores, _Quiet())
         return _energies(short)
@@ -85,8 +95,9 @@ def _levels(task: Any, how: EvidenceRun, seeds: Sequence[Any], progress: Progres
     of_prior = energies(LOOKED_AT, 0, np.array([1.0, 0.0]), 1, seeds[0])[0, :, -1]
     if not np.isfinite(of_prior).any():
         raise DataError(
-            f"None of {LOOKED_AT} draws from the prior gives the data a positive likelihood, so the evidence cannot be"
-            " computed; check the likelihood, or choose priors that match the data."
+            f"None of {LOOKED_AT} draws from the prior gives the data a positive likelihood, so"
+            " the evidence cannot be computed; check the likelihood, or choose priors that match"
+            " the data."
         )
     beta, draws = first_ladder(of_prior), max(LOOKED_AT, how.draws // SHARE)
     return placed(beta, energies(draws, draws, beta, PILOTS, seeds[1]))
@@ -105,25 +116,32 @@ def _energies(ladders: Sequence[Any]) -> np.ndarray:
 
 
 def constant_of(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
-    """A function of a ladder: what the log-likelihood of the samplers leaves out, of these data together."""
+    """A function of a ladder: what the log-likelihood of the samplers leaves out, of these data
+    together."""
 
     def constant(ladder: PriorLadder) -> float:
         drawn = ladder.draws_before(1)
         columns = columns_of_chains([drawn], 1)
-        parts = [likelihood.posterior_part(columns, drawn.extra, each, (1, 1), False) for each in data]
+        parts = [
+            likelihood.posterior_part(columns, drawn.extra, each, (1, 1), False) for each in data
+        ]
         return float(sum(part.log_constant for part in parts))
 
     return constant
 
 
-# How the log evidence depends on the priors: each halved and doubled --------------------------------------------------
+# How the log evidence depends on the priors: each halved and doubled ------------------------------
 
 
 FACTORS = 0.5, 2.0
 
 
 def sensitivity_of(
-    found: LogEvidence, ladders: Sequence[PriorLadder], parts: dict[str, Any], data: Any, how: EvidenceRun
+    found: LogEvidence,
+    ladders: Sequence[PriorLadder],
+    parts: dict[str, Any],
+    data: Any,
+    how: EvidenceRun,
 ) -> "pandas.DataFrame":
     """The log evidence under each change of the priors, a row each."""
     import pandas as pd
@@ -132,20 +150,28 @@ def sensitivity_of(
     if ladders[0].task.model.learn_alpha:
         for factor in FACTORS:
             change, error = _reweighted([each.draws.alpha for each in ladders], factor)
-            rows[f"rate of alpha x {factor:g}"] = found.value + change, math.hypot(found.standard_error, error)
+            rows[f"rate of alpha x {factor:g}"] = (
+                found.value + change,
+                math.hypot(found.standard_error, error),
+            )
     for name, changed in _changes(parts, ladders[0].task.model, data):
-        other = run_ladders(task_of(changed, data, how), constant_of(changed["likelihood"], [data]), how)[0]
+        other = run_ladders(
+            task_of(changed, data, how), constant_of(changed["likelihood"], [data]), how
+        )[0]
         rows[name] = other.value, other.standard_error
     table = pd.DataFrame(rows, ["log_evidence", "std_error"]).T.rename_axis("prior")
     return table.assign(difference=table["log_evidence"] - found.value)
 
 
 def _reweighted(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
-    """The change of the log evidence if alpha ~ Gamma(1, rate), from E[rate exp(-(rate - 1) alpha)], and its error."""
+    """The change of the log evidence if alpha ~ Gamma(1, rate), from E[rate exp(-(rate - 1)
+    alpha)], and its error."""
     logs = math.log(rate) - (rate - 1.0) * np.array(alpha)
     change = log_mean(logs)
     of_chain = np.exp(logs - change).mean(axis=1)
-    return change, float(of_chain.std(ddof=1) / math.sqrt(len(of_chain))) if len(of_chain) > 1 else math.nan
+    return change, float(of_chain.std(ddof=1) / math.sqrt(len(of_chain))) if len(
+        of_chain
+    ) > 1 else math.nan
 
 
 def _changes(parts: dict[str, Any], model: Any, data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -153,7 +179,8 @@ def _changes(parts: dict[str, Any], model: Any, data: Any) -> Iterator[tuple[str
     likelihood = parts["likelihood"]
     for name, prior in _weight_priors(model, likelihood.least_shape):
         yield name, parts | {"weight_prior": prior}
-    scaled_priors = getattr(likelihood, "scaled_priors", None)  # of a likelihood whose own priors have a scale
+    # of a likelihood whose own priors have a scale
+    scaled_priors = getattr(likelihood, "scaled_priors", None)
     if scaled_priors is not None:
         for name, scaled in scaled_priors(data, FACTORS):
             yield name, parts | {"likelihood": scaled}

@@ -13,7 +13,14 @@ from thali._data.groups import GroupedData
 from thali._model.evidence import EvidenceRun
 from thali._model.prior_sample import PriorSample
 from thali._people.columns import RespondentCovariates, covariates_of
-from thali._people.populations import ADJUSTED, COMMON, SIMILAR, Groups, Individuals, unknown_respondents
+from thali._people.populations import (
+    ADJUSTED,
+    COMMON,
+    SIMILAR,
+    Groups,
+    Individuals,
+    unknown_respondents,
+)
 from thali._posterior.dependence import of_one_person
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
@@ -53,8 +60,8 @@ if TYPE_CHECKING:
 class SeveralGroups(Population):
     """Several groups of people, by what their weights have to do with each other.
 
-    With common weights the data that are fitted are those of one group, the comparisons of all people together.
-    """
+    With common weights the data that are fitted are those of one group, the comparisons of all
+    people together."""
 
     weights: Any
     noun: ClassVar[str] = "group"  # what a part of the data is called, in errors
@@ -66,19 +73,33 @@ class SeveralGroups(Population):
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
 
-    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+    def tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
         return self._posterior(draws, data, parts, task, attrs).tree
 
-    def _posterior(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> Posterior:
+    def _posterior(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> Posterior:
         """The view of the posterior of these draws of a task."""
         model = task.model
-        of_task = {"learned_alpha": model.learn_alpha, "similar": model.similar, "persons": model.persons}
+        of_task = {
+            "learned_alpha": model.learn_alpha,
+            "similar": model.similar,
+            "persons": model.persons,
+        }
         return group_posterior(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
-    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+    def prior_sample(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
         task = self.task(data, 1, 0, None, parts)
         return sample_groups(
-            task, parts["likelihood"], data, rngs, lambda drawn: self._posterior([drawn], data, parts, task, {})
+            task,
+            parts["likelihood"],
+            data,
+            rngs,
+            lambda drawn: self._posterior([drawn], data, parts, task, {}),
         )
 
     def replicates(
@@ -110,7 +131,8 @@ class SeveralGroups(Population):
 
 @dataclass(frozen=True)
 class EveryPerson(SeveralGroups):
-    """Every person has weights of their own about common ones: groups of one person, whose weights are similar."""
+    """Every person has weights of their own about common ones: groups of one person, whose weights
+    are similar."""
 
     weights: str = field(default=SIMILAR, init=False)
     people: Individuals = Individuals()
@@ -127,7 +149,8 @@ class EveryPerson(SeveralGroups):
         elif any(len(part.respondents) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
                 Setting("people", self.people),
-                " requires one group of respondents, but the data contain several; fit the data of one group.",
+                " requires one group of respondents, but the data contain several; fit the data of"
+                " one group.",
             )
         if len(given) < 2:
             raise of_one_person(self.people)
@@ -146,13 +169,17 @@ class EveryPerson(SeveralGroups):
         """The task with what is known of everybody."""
         if not self.people.by:
             return task
-        return replace(task, model=task.model._replace(known=self._known(data).matrix[:, 1:].copy()))
+        return replace(
+            task, model=task.model._replace(known=self._known(data).matrix[:, 1:].copy())
+        )
 
     def _known(self, data: GroupedData) -> RespondentCovariates:
         """What is known of everybody that their weights depend on."""
         return covariates_of(self.people.by, data.people, len(data))
 
-    def _posterior(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> Posterior:
+    def _posterior(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> Posterior:
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
             posterior = with_slopes(posterior, draws, self._known(data))
@@ -162,7 +189,8 @@ class EveryPerson(SeveralGroups):
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
-        told = [data.pooled()] if data.add_up else data.data  # the counts of all, whose constant other models have
+        # the counts of all, whose constant other models have
+        told = [data.pooled()] if data.add_up else data.data
         return evidence_of_groups(data, self.weights, self.noun, parts, how, told, self._completed)
 
     def checked(self, data: Any) -> Any:
@@ -182,16 +210,22 @@ def refuse_sensitivity(how: "EvidenceRun") -> None:
     """Refuse other priors, which are for one group."""
     if how.sensitivity:
         raise ArgumentError(
-            Argument("sensitivity"), " requires one group of respondents; remove ", Argument("sensitivity"), "."
+            Argument("sensitivity"),
+            " requires one group of respondents; remove ",
+            Argument("sensitivity"),
+            ".",
         )
 
 
-# Chains of groups on a ladder from the posterior down to the prior ---------------------------------------------------
+# Chains of groups on a ladder from the posterior down to the prior --------------------------------
 
 
 @kernel
-def completed_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any, energy: Any) -> Any:
-    """Fill in what follows from the draw just put on the last level, and note the log-likelihood of every level."""
+def completed_groups(
+    rng: Any, model: Any, caches: Any, states: Any, steps: Any, energy: Any
+) -> Any:
+    """Fill in what follows from the draw just put on the last level, and note the log-likelihood of
+    every level."""
     rebuild_level(model, caches, states, steps.at[steps.beta.shape[0] - 1])
     for t in range(steps.beta.shape[0]):
         energy[t] = whole_of_groups(model, caches, states, steps.at[t])
@@ -230,24 +264,36 @@ class GroupPriorLadder(ToThePrior, GroupChain):
         last = int(self.ladder.at[-1])
         for g, new in enumerate(groups):
             b = self.state_of_group(last, g)
-            b.Z[:columns], b.w[:columns], b.m[:columns] = new.Z[:columns], new.w[:columns], new.m[:columns]
+            b.Z[:columns], b.w[:columns], b.m[:columns] = (
+                new.Z[:columns],
+                new.w[:columns],
+                new.m[:columns],
+            )
             b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
         self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
-        self.bases.lift[last, :, :columns], self.bases.own_lift[last] = base.lift[:, :columns], base.own_lift
-        self.bases.slope[last, :columns], self.bases.own_slope[last] = base.slope[:columns], base.own_slope
+        self.bases.lift[last, :, :columns], self.bases.own_lift[last] = (
+            base.lift[:, :columns],
+            base.own_lift,
+        )
+        self.bases.slope[last, :columns], self.bases.own_slope[last] = (
+            base.slope[:columns],
+            base.own_slope,
+        )
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
 
     def _complete(self) -> None:
         """What follows from the draw on the last level, and the log-likelihoods of all levels."""
-        completed_groups(self.rng, self.task.model, self.caches, self.states, self.ladder, self._seen)
+        completed_groups(
+            self.rng, self.task.model, self.caches, self.states, self.ladder, self._seen
+        )
 
     def state_of_group(self, t: int, g: int) -> Any:
         """The state of a group at replica t: views."""
         return replica(replica(self.states, t), g)
 
 
-# Simulated data, at draws from the prior and at those of a fit -------------------------------------------------------
+# Simulated data, at draws from the prior and at those of a fit ------------------------------------
 
 
 def sample_groups(
@@ -263,18 +309,24 @@ def sample_groups(
         one = _one_draw(task, likelihood, groups, rng)
         drawn.append(one)
         new.append([_new_data(likelihood, one, g, data, rng) for g, data in enumerate(groups.data)])
-    each_new = (dict(zip(groups.names, (each.data for each in parts), strict=True)) for parts in new)
+    each_new = (
+        dict(zip(groups.names, (each.data for each in parts), strict=True)) for parts in new
+    )
     data = [(GroupedData(by_name, groups.people),) for by_name in each_new]
     return simulated_sample(posterior_of_draws(joined(drawn)), new, data)
 
 
-def _new_data(likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.random.Generator) -> Any:
+def _new_data(
+    likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.random.Generator
+) -> Any:
     """New data of one group."""
     own = {name: drawn.extra[f"{name} {g}"][0] for name in likelihood.parameters}
     return likelihood.new_data(columns_of_group(KeptDraws([drawn], 1), g), own, data, rng)
 
 
-def _one_draw(task: GroupTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator) -> ChainDraws:
+def _one_draw(
+    task: GroupTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator
+) -> ChainDraws:
     """One draw, as a chain of one draw."""
     states, base = start_of(rng, task, drawn_base)
     first, n, weights = states[0], task.n_options, GammaWeights(task.model.shape, task.model.rate)
@@ -301,7 +353,8 @@ def _one_draw(task: GroupTask, likelihood: Any, groups: GroupedData, rng: np.ran
 
 
 def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What draws of persons hold after the weights of everybody, of columns and of options, as recorded."""
+    """What draws of persons hold after the weights of everybody, of columns and of options, as
+    recorded."""
     if not model.persons:
         return [], []
     return [base.v, *base.slope.T], [base.own, *base.own_slope.T]
@@ -311,17 +364,27 @@ def replicates_of_groups(
     posterior: Posterior, likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """As `replicates`, one group after the other."""
-    each = [replicates(posterior.of_group(name), likelihood, data, rng) for name, data in groups.items()]
+    each = [
+        replicates(posterior.of_group(name), likelihood, data, rng) for name, data in groups.items()
+    ]
     return {name: np.concatenate([arrays[name] for arrays in each], axis=2) for name in each[0]}
 
 
-def observed_by_groups(posterior: Posterior, likelihood: Any, groups: GroupedData) -> dict[str, np.ndarray]:
+def observed_by_groups(
+    posterior: Posterior, likelihood: Any, groups: GroupedData
+) -> dict[str, np.ndarray]:
     """As `observed_by`, one group after the other."""
-    each = [observed_by(posterior.of_group(name), likelihood, data) for name, data in groups.items()]
-    return {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]} if all(each) else {}
+    each = [
+        observed_by(posterior.of_group(name), likelihood, data) for name, data in groups.items()
+    ]
+    return (
+        {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]}
+        if all(each)
+        else {}
+    )
 
 
-# The log evidence of models of several groups ------------------------------------------------------------------------
+# The log evidence of models of several groups -----------------------------------------------------
 
 
 def evidence_of_groups(
@@ -333,17 +396,26 @@ def evidence_of_groups(
     told: Sequence[Any],
     completed: Callable[[GroupTask, GroupedData], GroupTask] = lambda task, groups: task,
 ) -> LogEvidence:
-    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all; `noun`: what
-    a group is called, in errors; `completed` puts into the task what the model has besides."""
+    """Of free or similar weights, as the probability of what is `told`: the data of each group, or
+    of all; `noun`: what a group is called, in errors; `completed` puts into the task what the model
+    has besides."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
-    task = build_group_task(groups, weights=weights, noun=noun, **of_run, **parts | {"tempering": False})
+    task = build_group_task(
+        groups, weights=weights, noun=noun, **of_run, **parts | {"tempering": False}
+    )
     task = completed(task, groups)
-    return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
+    return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[
+        0
+    ]
 
 
-def evidence_of_pooled(groups: GroupedData, pooled: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
+def evidence_of_pooled(
+    groups: GroupedData, pooled: Any, parts: dict[str, Any], how: EvidenceRun
+) -> LogEvidence:
     """Of common weights, as the probability of the data of each group, not of their sum."""
-    return run_ladders(task_of(parts, pooled, how), constant_of(parts["likelihood"], groups.data), how)[0]
+    return run_ladders(
+        task_of(parts, pooled, how), constant_of(parts["likelihood"], groups.data), how
+    )[0]
 
 
 def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupPriorLadder], float]:
@@ -360,4 +432,4 @@ def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupP
     return constant
 
 
-# Several groups of people: features in common, weights by group -------------------------------------------------------
+# Several groups of people: features in common, weights by group -----------------------------------

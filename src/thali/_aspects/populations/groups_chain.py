@@ -1,4 +1,5 @@
-"""A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of groups."""
+"""A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of
+groups."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,17 @@ from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..group_likelihoods import make_caches, stacked
-from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, level_caches, with_rows
+from ..group_state import (
+    KAPPA,
+    Base,
+    GroupModel,
+    base_at,
+    empty_base,
+    group_at,
+    grown_groups,
+    level_caches,
+    with_rows,
+)
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, looked_at
@@ -38,7 +49,8 @@ from ..state import (
 )
 
 LOOKED_AT = 4  # groups of which the pilot sees the pairs
-FIRST_BYTES = 80_000_000  # of everybody's weights in the draws after which a run of unknown length is looked at first
+# of everybody's weights in the draws after which a run of unknown length is looked at first
+FIRST_BYTES = 80_000_000
 LEAST_DRAWS = 250  # such draws of a chain
 
 
@@ -89,14 +101,20 @@ class GroupTask:
         return self
 
     def times_heavier(self, chains: Sequence["GroupChain"]) -> float:
-        """How many times longer a sweep takes than was expected; of persons, whose time hardly tells, as long."""
+        """How many times longer a sweep takes than was expected; of persons, whose time hardly
+        tells, as long."""
         return 1.0 if self.model.persons else times_heavier(self, chains)
 
     def first_draws(self, chains: int) -> int:
-        """The draws of each of so many chains after which a run of unknown length is looked at first."""
+        """The draws of each of so many chains after which a run of unknown length is looked at
+        first."""
         if not self.model.persons:
             return FIRST_DRAWS
-        a_draw = self.n_groups * (self.n_options + self.prior.usual_columns(self.n_options)) * np.dtype(float).itemsize
+        a_draw = (
+            self.n_groups
+            * (self.n_options + self.prior.usual_columns(self.n_options))
+            * np.dtype(float).itemsize
+        )
         return max(LEAST_DRAWS, min(FIRST_DRAWS, int(FIRST_BYTES / (chains * a_draw))))
 
 
@@ -158,7 +176,9 @@ class GroupChain(FeatureChain):
         if self.task.model.persons:
             base = base_at(self.bases, self.ladder.at[0])
             common = replica(self.state, 0)._replace(w=base.v, s=base.own)
-            return np.append(looked_at(self.task.model, common, self.pairs), np.log(base.real[KAPPA]))
+            return np.append(
+                looked_at(self.task.model, common, self.pairs), np.log(base.real[KAPPA])
+            )
         groups = [replica(self.state, g) for g in range(min(self.task.n_groups, LOOKED_AT))]
         return np.concatenate([looked_at(self.task.model, group, self.pairs) for group in groups])
 
@@ -182,7 +202,8 @@ def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
 def start_of(
     rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]
 ) -> tuple[list[FeatureState], Base]:
-    """The states of all groups, drawn from the prior given what the weights vary about, which is that of `base_of`."""
+    """The states of all groups, drawn from the prior given what the weights vary about, which is
+    that of `base_of`."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
     matrix = task.prior.sample(n, alpha, rng)
@@ -199,15 +220,18 @@ def start_of(
         state.whole[COLUMNS] = columns
         state.real[ALPHA] = alpha
         if model.unique:
-            state.s[:n] = np.maximum(rng.gamma(kappa, base.own * base.own_lift[g] / kappa), SMALLEST)
+            state.s[:n] = np.maximum(
+                rng.gamma(kappa, base.own * base.own_lift[g] / kappa), SMALLEST
+            )
         groups.append(state)
     return groups, base
 
 
-# Joins a prior, the likelihoods of all groups and a sampler of groups -------------------------------------------------
+# Joins a prior, the likelihoods of all groups and a sampler of groups -----------------------------
 
 
-MAX_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
+# groups whose chains are tempered by default: of more, the time for it is better spent on draws
+MAX_TEMPERED = 10
 
 
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
@@ -216,37 +240,55 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
-            " requires counts; for similarities, average the data of all groups with Similarities.from_respondents"
-            " and fit the average.",
+            " requires counts; for similarities, average the data of all groups with"
+            " Similarities.from_respondents and fit the average.",
         )
     return groups.pooled() if weights == COMMON else groups
 
 
 def build_group_task(
-    groups: GroupedData, draws: int, tune: int, thin: Any, weights: Any, noun: str = "group", **parts: Any
+    groups: GroupedData,
+    draws: int,
+    tune: int,
+    thin: Any,
+    weights: Any,
+    noun: str = "group",
+    **parts: Any,
 ) -> GroupTask:
-    """Check everything and put it into the form that the chains read; `noun`: what a group is called, in errors."""
+    """Check everything and put it into the form that the chains read; `noun`: what a group is
+    called, in errors."""
     for name, data in groups.items():
         try:
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
             raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
-    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MAX_TEMPERED:
+    if (
+        parts["tempering"] in (None, "auto")
+        and parts["prior"].learns_alpha
+        and 1 < len(groups) <= MAX_TEMPERED
+    ):
         parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     if thin is None and len(task.temperatures) > 1:
-        task = replace(task, thin=MIN_TEMPERED)  # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
+        # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
+        task = replace(task, thin=MIN_TEMPERED)
     prior: Any = task.model.weights
     if prior.shape < 1.0 and groups.data[0].kind == PAIRS:
-        raise ArgumentError(Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}.")
+        raise ArgumentError(
+            Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}."
+        )
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
     return joined(task, each, parts["likelihood"], weights)
 
 
 def joined(
-    task: SamplingTask, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any
+    task: SamplingTask,
+    each: Sequence[tuple[Any, Callable[..., Any]]],
+    likelihood: Any,
+    weights: Any,
 ) -> GroupTask:
-    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their caches."""
+    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their
+    caches."""
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,

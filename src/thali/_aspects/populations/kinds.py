@@ -1,4 +1,5 @@
-"""People of kinds that nobody knows: features in common, weights by kind; the chain that they need."""
+"""People of kinds that nobody knows: features in common, weights by kind; the chain that they
+need."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,18 +55,24 @@ class UnknownKinds(Population):
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_kind_task(data, self.people, draws, tune, thin, **parts)
 
-    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+    def tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
         from ..answers.kinds_tree import kinds_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
-        return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+        return kinds_tree(
+            draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs
+        )
 
     def completed(self, tree: "xarray.DataTree") -> "xarray.DataTree":
         from ..answers.class_order import with_class_order
 
         return with_class_order(tree)
 
-    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+    def prior_sample(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
         raise _no_simulation()
 
     def replicates(
@@ -82,17 +89,19 @@ class UnknownKinds(Population):
 
     def refuse_update(self) -> None:
         raise ArgumentError(
-            "A model with latent classes cannot be updated, because its classes depend on all respondents; fit all"
-            " data together."
+            "A model with latent classes cannot be updated, because its classes depend on all"
+            " respondents; fit all data together."
         )
 
 
 def _no_simulation() -> ArgumentError:
     """The error where people would have to be simulated."""
-    return ArgumentError("Data cannot be simulated for latent classes; set ", Setting("people", None), ".")
+    return ArgumentError(
+        "Data cannot be simulated for latent classes; set ", Setting("people", None), "."
+    )
 
 
-# A chain that does not know of which kind people are -----------------------------------------------------------------
+# A chain that does not know of which kind people are ----------------------------------------------
 
 
 SWEEPS_A_MOVE = 5  # of the weights and features, given who is of which kind
@@ -129,29 +138,44 @@ class KindChain(GroupChain):
 
     def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
-        self.kinds = stack([drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures])
+        self.kinds = stack(
+            [drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures]
+        )
         number = self.kinds.of.shape[1]
-        self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters), number)
+        self.record = empty_group_record(
+            task.draws, task.n_options, task.n_groups, len(task.parameters), number
+        )
 
     def _run_kernel(self, until: int) -> None:
-        """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state before it."""
+        """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state
+        before it."""
         while True:
             if self.sweeps % REBUILD == 0:
                 fill_counts(self.rng, self.task.of_kinds, self.caches, self.states, self.kinds)
             before, drawn = self.sweeps, self.recorded
-            # where replicas trade places sweeps end at each draw, so that its kinds are those of the replica drawn
+            # where replicas trade places sweeps end at each draw, so that its kinds are those of
+            # the replica drawn
             steps = (SWEEPS_A_MOVE, self.thin) if self.ladder.at.size > 1 else (SWEEPS_A_MOVE,)
             super()._run_kernel(min(until, *((before // step + 1) * step for step in steps)))
             self.record.kinds[drawn : self.recorded] = self.kinds.of[self.ladder.at[0]]
             if self.sweeps > before and self.sweeps % SWEEPS_A_MOVE == 0:
-                move_people(self.rng, self.task.of_kinds, self.caches, self.states, self.bases, self.kinds, self.ladder)
+                move_people(
+                    self.rng,
+                    self.task.of_kinds,
+                    self.caches,
+                    self.states,
+                    self.bases,
+                    self.kinds,
+                    self.ladder,
+                )
             if self.sweeps >= until:
                 return
 
     def restore(self, arrays: Arrays) -> None:
         kinds = self.kinds
         super().restore(arrays)
-        self.kinds = self.kinds._replace(logs=np.zeros((len(self.kinds.of), *kinds.logs.shape[1:])))  # once by pair
+        # once by pair
+        self.kinds = self.kinds._replace(logs=np.zeros((len(self.kinds.of), *kinds.logs.shape[1:])))
 
     def _lengthen(self) -> None:
         below = self.ladder.at[narrow_gaps(self.ladder)]
@@ -159,15 +183,23 @@ class KindChain(GroupChain):
         self.kinds = ClassMembership(*(np.concatenate([a, a[below]]) for a in self.kinds))
 
 
-# The evidence: chains of kinds on a ladder from the posterior down to the prior ---------------------------------------
+# The evidence: chains of kinds on a ladder from the posterior down to the prior -------------------
 
 
 @kernel
-def completed_kinds(rng: Any, model: Any, caches: Any, states: Any, kinds: Any, steps: Any, energy: Any) -> Any:
-    """As `completed_groups`, where people have just been dealt out to the kinds of the last level."""
+def completed_kinds(
+    rng: Any, model: Any, caches: Any, states: Any, kinds: Any, steps: Any, energy: Any
+) -> Any:
+    """As `completed_groups`, where people have just been dealt out to the kinds of the last
+    level."""
     last = steps.at[steps.beta.shape[0] - 1]
     rebuild_level(model.groups, caches, states, last)
-    recount(model, level_caches(model.groups, caches, last), replica(states, last), kinds_at(kinds, last))
+    recount(
+        model,
+        level_caches(model.groups, caches, last),
+        replica(states, last),
+        kinds_at(kinds, last),
+    )
     for t in range(steps.beta.shape[0]):
         energy[t] = whole_of_groups(model.groups, caches, states, steps.at[t])
 
@@ -180,21 +212,29 @@ class KindPriorLadder(GroupPriorLadder, KindChain):
     def _complete(self) -> None:
         last = int(self.ladder.at[-1])
         of_kinds, people = self.task.of_kinds, self.kinds.of.shape[1]
-        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(self.rng, people, self.task.n_groups)
-        completed_kinds(self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen)
+        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(
+            self.rng, people, self.task.n_groups
+        )
+        completed_kinds(
+            self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen
+        )
 
 
-def kinds_from_prior(rng: np.random.Generator, people: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+def kinds_from_prior(
+    rng: np.random.Generator, people: int, number: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Who is of which kind, and how many are of each: shares are Dirichlet(1, ..., 1)."""
     of = rng.choice(number, people, p=rng.dirichlet(np.ones(number)))
     return of, np.bincount(of, minlength=number)
 
 
-def evidence_of_kinds(data: Any, people: LatentClasses, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+def evidence_of_kinds(
+    data: Any, people: LatentClasses, parts: Parts, how: "EvidenceRun"
+) -> "LogEvidence":
     """Of the answers of all people; its constant is that of the comparisons of all together.
 
-    So it can be compared with the evidence of models of people alike, for whom the pooled counts are all that matters.
-    """
+    So it can be compared with the evidence of models of people alike, for whom the pooled counts
+    are all that matters."""
     parts = parts | {"tempering": False}
     task = build_kind_task(data, people, how.draws, how.tune, how.thin, **parts)
 
@@ -202,13 +242,15 @@ def evidence_of_kinds(data: Any, people: LatentClasses, parts: Parts, how: "Evid
         drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
         own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
         return float(
-            likelihood.posterior_part(columns_of_group(KeptDraws([drawn], 1), 0), own, data, (1, 1), False).log_constant
+            likelihood.posterior_part(
+                columns_of_group(KeptDraws([drawn], 1), 0), own, data, (1, 1), False
+            ).log_constant
         )
 
     return run_ladders(task, constant, how, KindPriorLadder)[0]
 
 
-# What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
+# What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds
 
 
 def people_answered(data: Any, people: LatentClasses) -> Any:
@@ -218,12 +260,15 @@ def people_answered(data: Any, people: LatentClasses) -> Any:
         raise unknown_respondents(people)
     if people.classes > len(data.respondents):
         raise ArgumentError(
-            Setting("people", people), f" has more classes than there are respondents ({len(data.respondents):,})."
+            Setting("people", people),
+            f" has more classes than there are respondents ({len(data.respondents):,}).",
         )
     return data
 
 
-def build_kind_task(data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any) -> KindTask:
+def build_kind_task(
+    data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any
+) -> KindTask:
     """Check everything and put it into the form that the chains read."""
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)

@@ -1,4 +1,5 @@
-"""Of which people the data are, and what a fit, a simulation and an evidence do for them: of one group."""
+"""Of which people the data are, and what a fit, a simulation and an evidence do for them: of one
+group."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -32,21 +33,24 @@ Parts = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and te
 
 
 class Population(ABC):
-    """Of which people data are: of one group, of several, or of kinds that nobody knows. It is a value.
+    """Of which people data are: of one group, of several, or of kinds that nobody knows. It is a
+    value.
 
     `given` is what `fit` takes; `data` are what the model's `_as_data` makes of it.
     """
 
     @abstractmethod
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
-        """What `fit` was given, as the engine takes it; `convert` does this for data of one group."""
+        """What `fit` was given, as the engine takes it; `convert` does this for data of one
+        group."""
 
     def in_words(self, data: Any) -> str:
         """What a report says that a model was fitted to."""
         return str(data)
 
     def checked(self, data: Any) -> Any:
-        """The data, after the model has counted ties and covariates, if they can be of this population."""
+        """The data, after the model has counted ties and covariates, if they can be of this
+        population."""
         return data
 
     @abstractmethod
@@ -54,7 +58,9 @@ class Population(ABC):
         """What the chains run, after every check."""
 
     @abstractmethod
-    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+    def tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
         """The posterior of these draws of a task."""
 
     def completed(self, tree: "xarray.DataTree") -> "xarray.DataTree":
@@ -62,18 +68,22 @@ class Population(ABC):
         return tree
 
     @abstractmethod
-    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+    def prior_sample(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
         """A draw from the prior for each generator, and data of the same design at it."""
 
     @abstractmethod
     def replicates(
         self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """New data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
+        """New data at every draw of a fit, arrays (chain, draw, ...) under their names in
+        `observed_data`."""
 
     @abstractmethod
     def observed(self, posterior: Posterior, data: Any, parts: Parts) -> dict[str, np.ndarray]:
-        """What `observed_data` would hold after a fit to these data; nothing if they have another design."""
+        """What `observed_data` would hold after a fit to these data; nothing if they have another
+        design."""
 
     @abstractmethod
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
@@ -104,13 +114,19 @@ class One(Population):
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
 
-    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+    def tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
         from ..draws.tree import to_datatree
 
         learned = task.model.learn_alpha
-        return to_datatree(draws, data, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
+        return to_datatree(
+            draws, data, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task
+        )
 
-    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+    def prior_sample(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
 
         return sample_features(self.task(data, 1, 0, None, parts), parts["likelihood"], data, rngs)
 
@@ -136,28 +152,35 @@ class One(Population):
         return replace(found, sensitivity=sensitivity_of(found, ladders, parts, data, how))
 
 
-# Data simulated at every draw of a posterior, by the likelihood itself -----------------------------------------------
+# Data simulated at every draw of a posterior, by the likelihood itself ----------------------------
 
 
-def replicates(posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def replicates(
+    posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
     """Arrays (chain, draw, ...) under the names of the group observed_data."""
     columns, own = columns_of(posterior), own_draws(posterior, likelihood.parameters)
     drawn = [
-        likelihood.new_data(columns.at(draw), {name: values[draw] for name, values in own.items()}, data, rng).observed
+        likelihood.new_data(
+            columns.at(draw), {name: values[draw] for name, values in own.items()}, data, rng
+        ).observed
         for draw in range(columns.n_draws)
     ]
     arrays = {name: np.asarray([each[name] for each in drawn]) for name in drawn[0]}
-    return {name: values.reshape(*posterior.shape, *values.shape[1:]) for name, values in arrays.items()}
+    return {
+        name: values.reshape(*posterior.shape, *values.shape[1:]) for name, values in arrays.items()
+    }
 
 
 def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
-    """What the group observed_data of a fit to these data holds; nothing if they have another design."""
+    """What the group observed_data of a fit to these data holds; nothing if they have another
+    design."""
     own = {name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()}
     part = likelihood.posterior_part(columns_of(posterior).at(0), own, data, (1, 1), False)
     return observed_of_design(posterior, part)
 
 
-# Draws from the prior: any prior over features, joined with any likelihood -------------------------------------------
+# Draws from the prior: any prior over features, joined with any likelihood ------------------------
 
 
 def sample_features(
@@ -168,18 +191,32 @@ def sample_features(
     for rng in rngs:
         one = _one_draw(task, likelihood, data, rng)
         drawn.append(one)
-        new.append(likelihood.new_data(columns_of_chains([one], 1), {k: v[0] for k, v in one.extra.items()}, data, rng))
-    posterior = Posterior(to_datatree([joined(drawn)], data, likelihood, learned_alpha=task.model.learn_alpha))
+        new.append(
+            likelihood.new_data(
+                columns_of_chains([one], 1), {k: v[0] for k, v in one.extra.items()}, data, rng
+            )
+        )
+    posterior = Posterior(
+        to_datatree([joined(drawn)], data, likelihood, learned_alpha=task.model.learn_alpha)
+    )
     return simulated_sample(posterior, [[each] for each in new], [(each.data,) for each in new])
 
 
-def simulated_sample(posterior: Posterior, new: Sequence[Sequence[Any]], data: Sequence[tuple[Any]]) -> PriorSample:
-    """Draws from the prior, and the new data of all groups that were simulated at each; `data`: as `fit` takes them."""
-    observed, (dims, logs) = posterior.observed, stacked([sum(each.log_likelihood for each in parts) for parts in new])
+def simulated_sample(
+    posterior: Posterior, new: Sequence[Sequence[Any]], data: Sequence[tuple[Any]]
+) -> PriorSample:
+    """Draws from the prior, and the new data of all groups that were simulated at each; `data`: as
+    `fit` takes them."""
+    observed, (dims, logs) = (
+        posterior.observed,
+        stacked([sum(each.log_likelihood for each in parts) for parts in new]),
+    )
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, logs, described))
     simulated = {
-        name: np.asarray([np.concatenate([each.observed[name] for each in parts]) for parts in new])[None]
+        name: np.asarray(
+            [np.concatenate([each.observed[name] for each in parts]) for parts in new]
+        )[None]
         for name in map(str, observed.data_vars)
     }
     predictive = predictive_group(observed, prior, simulated)
@@ -187,7 +224,9 @@ def simulated_sample(posterior: Posterior, new: Sequence[Sequence[Any]], data: S
     return PriorSample(prior, predictive, data, fixed, posterior.latent)
 
 
-def _one_draw(task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator) -> ChainDraws:
+def _one_draw(
+    task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator
+) -> ChainDraws:
     """One draw, as a chain of one draw."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha

@@ -10,7 +10,8 @@ from .one import One, Population
 
 
 def population_of(data: Any, people: Any) -> Population:
-    """The population that the argument `people` asks for, of data that `fit` takes or that were made of them."""
+    """The population that the argument `people` asks for, of data that `fit` takes or that were
+    made of them."""
     if isinstance(people, Individuals):
         return EveryPerson(people)
     if isinstance(people, Groups) and isinstance(data, Mapping):

@@ -1,4 +1,5 @@
-"""The argument `aspects` or `features` of a model: learned, a fixed number, related by a tree, or given."""
+"""The argument `aspects` or `features` of a model: learned, a fixed number, related by a tree, or
+given."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -24,7 +25,8 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
                 Argument(argument),
                 " must be ",
                 one_of(argument, words),
-                f", a number, a Tree, a 0/1 matrix or a mapping from labels to lists; got {features!r}.",
+                ", a number, a Tree, a 0/1 matrix or a mapping from labels to lists; got"
+                f" {features!r}.",
             )
         return IndianBuffet() if features == "ibp" else Given(np.zeros((len(labels), 0)))
     if isinstance(features, bool):
@@ -44,19 +46,24 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
         if not features.columns.is_unique:
             double = features.columns[features.columns.duplicated()][0]
             raise ArgumentError(
-                "The table of ", Argument(argument), f" has several columns named {double!r}; rename all but one."
+                "The table of ",
+                Argument(argument),
+                f" has several columns named {double!r}; rename all but one.",
             )
         if not features.index.map(str).is_unique:
             double = features.index[features.index.map(str).duplicated()][0]
             raise ArgumentError(
-                "The table of ", Argument(argument), f" has several rows for {double!r}; give one row per option."
+                "The table of ",
+                Argument(argument),
+                f" has several rows for {double!r}; give one row per option.",
             )
         missing = [label for label in labels if label not in set(map(str, features.index))]
         if missing:
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has no row for {missing[0]!r}; its rows are {shorten(list(features.index), 10)}.",
+                f" has no row for {missing[0]!r}; its rows are"
+                f" {shorten(list(features.index), 10)}.",
             )
         features = features.rename(index=str).reindex(list(labels)).to_numpy()
     return Given(features)
@@ -70,7 +77,10 @@ def names_of(features: Any, labels: Any) -> dict[frozenset[Any], str]:
             for feature in _listed(owned):
                 owners.setdefault(str(feature), set()).add(str(label))
     elif hasattr(features, "reindex"):
-        owners = {str(f): {str(label) for label in features.index[features[f].astype(bool)]} for f in features.columns}
+        owners = {
+            str(f): {str(label) for label in features.index[features[f].astype(bool)]}
+            for f in features.columns
+        }
     names: dict[frozenset[Any], str] = {}
     for feature, members in owners.items():
         together = frozenset(members & set(labels))
@@ -79,34 +89,44 @@ def names_of(features: Any, labels: Any) -> dict[frozenset[Any], str]:
 
 
 def _listed(owned: Any) -> list[Any]:
-    """The features of an option; those of a set in an order that does not change from process to process."""
+    """The features of an option; those of a set in an order that does not change from process to
+    process."""
     if isinstance(owned, str):
         return [owned]
     return sorted(owned, key=str) if isinstance(owned, set | frozenset) else list(owned)
 
 
-def _matrix_of_mapping(argument: str, features: Mapping[Any, Any], labels: tuple[str, ...]) -> np.ndarray:
+def _matrix_of_mapping(
+    argument: str, features: Mapping[Any, Any], labels: tuple[str, ...]
+) -> np.ndarray:
     named = {str(label): _listed(owned) for label, owned in features.items()}
     for label in named:
         if label not in labels:
             raise ArgumentError(
                 Argument(argument),
-                f" contains the option {label!r}, which is not in the data; the options are {shorten(labels)}.",
+                f" contains the option {label!r}, which is not in the data; the options are"
+                f" {shorten(labels)}.",
             )
     for label in labels:
         if label not in named:
             raise ArgumentError(
-                Argument(argument), f" lacks the option {label!r}; give it an empty list if it has none."
+                Argument(argument),
+                f" lacks the option {label!r}; give it an empty list if it has none.",
             )
     columns = list(dict.fromkeys(feature for label in labels for feature in named[label]))
-    return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)
+    return np.array(
+        [[column in named[label] for column in columns] for label in labels], bool
+    ).reshape(len(labels), -1)
 
 
 def column_names(features: Any, labels: tuple[str, ...], count: int) -> list[str]:
     """The names of the columns of a matrix of known features, in their order."""
     if isinstance(features, Mapping):
         named = {str(label): _listed(owned) for label, owned in features.items()}
-        return [str(feature) for feature in dict.fromkeys(feature for label in labels for feature in named[label])]
+        return [
+            str(feature)
+            for feature in dict.fromkeys(feature for label in labels for feature in named[label])
+        ]
     if hasattr(features, "reindex"):
         return [str(column) for column in features.columns]
     return [f"aspect {k + 1}" for k in range(count)]

@@ -1,4 +1,5 @@
-"""A fixed number of features with random owners: the beta-Bernoulli prior whose limit is the Indian buffet process."""
+"""A fixed number of features with random owners: the beta-Bernoulli prior whose limit is the Indian
+buffet process."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +22,10 @@ class FiniteFeatures:
 
     With pi integrated out a feature owned by the set h, m = `|h|`, has probability
 
-    .. math:: P(h) = \frac{\alpha}{K} \frac{\Gamma(m + \alpha/K)\,\Gamma(N - m + 1)}{\Gamma(N + 1 + \alpha/K)}
+    .. math::
+
+        P(h) = \frac{\alpha}{K} \frac{\Gamma(m + \alpha/K)\,\Gamma(N - m + 1)}{\Gamma(N + 1
+        + \alpha/K)}
 
     Parameters
     ----------
@@ -45,7 +49,9 @@ class FiniteFeatures:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.n_features, int | np.integer) and self.n_features >= 1):
-            raise ArgumentError(f"The number of features must be an integer >= 1; got {self.n_features!r}.")
+            raise ArgumentError(
+                f"The number of features must be an integer >= 1; got {self.n_features!r}."
+            )
 
     def usual_columns(self, n: int) -> float:
         """How many columns a state has."""
@@ -70,7 +76,9 @@ class FiniteFeatures:
         ndarray of bool, shape (n, n_features)
             Columns may be empty.
         """
-        return rng.random((n, self.n_features)) < rng.beta(alpha / self.n_features, 1.0, self.n_features)
+        return rng.random((n, self.n_features)) < rng.beta(
+            alpha / self.n_features, 1.0, self.n_features
+        )
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
         """Log probability of a binary matrix with its columns in their order.
@@ -85,7 +93,9 @@ class FiniteFeatures:
         float
         """
         matrix = np.asarray(matrix, bool)
-        return float(sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0)))
+        return float(
+            sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0))
+        )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
         """`log_prob` of every draw, whose columns without an owner are those that are not recorded.
@@ -107,14 +117,18 @@ class FiniteFeatures:
         def log_p(a: np.ndarray, m: Any) -> np.ndarray:
             return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
 
-        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (self.n_features - columns.n_features) * log_p(
-            a, 0
-        )
+        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (
+            self.n_features - columns.n_features
+        ) * log_p(a, 0)
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        r"""Log probability of the columns with two owners or more as a multiset, whatever the others are.
+        r"""Log probability of the columns with two owners or more as a multiset, whatever the
+        others are.
 
-        .. math:: \frac{K!}{(K - m)! \prod_h K_h!} \; q^{K - m} \prod_k P(h_k), \qquad q = P(\emptyset) + N P(\{1\})
+        .. math::
+
+            \frac{K!}{(K - m)! \prod_h K_h!} \; q^{K - m} \prod_k P(h_k), \qquad
+            q = P(\emptyset) + N P(\{1\})
 
         for m such columns, of which K_h have the owners h.
 
@@ -135,7 +149,9 @@ class FiniteFeatures:
         if others < 0:
             return -math.inf
         log_other = math.log(math.exp(log_column(a, n, 0)) + n * math.exp(log_column(a, n, 1)))
-        orders = math.lgamma(self.n_features + 1.0) - math.lgamma(others + 1.0) - log_copies(columns)
+        orders = (
+            math.lgamma(self.n_features + 1.0) - math.lgamma(others + 1.0) - log_copies(columns)
+        )
         sizes = np.count_nonzero(columns, axis=1).tolist()
         return orders + others * log_other + sum(log_column(a, n, size) for size in sizes)
 

@@ -43,7 +43,11 @@ class Given:
         if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
             raise ArgumentError(
                 f"The aspects must be a 0/1 matrix, options by aspects; got shape {matrix.shape}"
-                + (f" with the value {matrix[~np.isin(matrix, (0, 1))][0]}." if matrix.ndim == 2 else ".")
+                + (
+                    f" with the value {matrix[~np.isin(matrix, (0, 1))][0]}."
+                    if matrix.ndim == 2
+                    else "."
+                )
             )
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
@@ -55,8 +59,8 @@ class Given:
         """The prior for n options, as the samplers read it."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
-                f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n} options; give one row per"
-                " option."
+                f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n}"
+                " options; give one row per option."
             )
         return GivenColumns(self.matrix.shape[1])
 
@@ -73,11 +77,14 @@ class Given:
         return np.zeros(columns.n_draws)
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """0 for the columns with two owners or more of the given matrix, in any order; minus infinity for any others.
+        """0 for the columns with two owners or more of the given matrix, in any order; minus
+        infinity for any others.
 
         Columns with fewer than two owners are passed over on both sides.
         """
-        columns, own = (Counter(c.tobytes() for c in shared_columns(each)) for each in (matrix, self.matrix))
+        columns, own = (
+            Counter(c.tobytes() for c in shared_columns(each)) for each in (matrix, self.matrix)
+        )
         return 0.0 if columns == own else -np.inf
 
 

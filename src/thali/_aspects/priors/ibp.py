@@ -18,11 +18,13 @@ from .shared_features import log_copies, shared_columns
 class IndianBuffet:
     r"""The Indian buffet process: any number of features, each owned by a random set of options.
 
-    The features are an unordered Poisson process: a feature owned by exactly the set h, m = `|h|`, arrives at rate
+    The features are an unordered Poisson process: a feature owned by exactly the set h, m = `|h|`,
+    arrives at rate
 
     .. math:: \alpha \lambda_h, \qquad \lambda_h = (m - 1)!\,(N - m)!\,/\,N!
 
-    so that each option owns Poisson(alpha) features and there are Poisson(alpha H_N) in all, H_N = 1 + 1/2 + ... + 1/N.
+    so that each option owns Poisson(alpha) features and there are Poisson(alpha H_N) in all, H_N =
+    1 + 1/2 + ... + 1/N.
 
     References
     ----------
@@ -40,7 +42,8 @@ class IndianBuffet:
     learns_alpha = True
 
     def usual_columns(self, n: int) -> float:
-        """How many columns a state has in most tables of so many options; for forecasts of the time alone."""
+        """How many columns a state has in most tables of so many options; for forecasts of the time
+        alone."""
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "Buffet":
@@ -77,8 +80,9 @@ class IndianBuffet:
         return np.array(columns, bool).reshape(-1, n).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """Log density of the columns of a binary matrix as an unordered multiset, with respect to the unit-rate Poisson
-        process on patterns: sum over columns of log(alpha lambda_h), minus alpha H_N.
+        """Log density of the columns of a binary matrix as an unordered multiset, with respect to
+        the unit-rate Poisson process on patterns: sum over columns of log(alpha lambda_h), minus
+        alpha H_N.
 
         Parameters
         ----------
@@ -93,7 +97,9 @@ class IndianBuffet:
         matrix = np.asarray(matrix, bool)
         n = matrix.shape[0]
         table = self.compiled(n).log_rate
-        return float(np.sum(np.log(alpha) + table[matrix.sum(0)]) - alpha * np.sum(1.0 / np.arange(1, n + 1)))
+        return float(
+            np.sum(np.log(alpha) + table[matrix.sum(0)]) - alpha * np.sum(1.0 / np.arange(1, n + 1))
+        )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
         """`log_prob` of every draw.
@@ -113,8 +119,9 @@ class IndianBuffet:
         return columns.summed(rates) - alpha * prior.harmonic[-1]
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
-        them of log(alpha lambda_h), minus alpha (H_N - 1), minus log K_h! of the K_h columns with the same owners.
+        """Log probability of the columns with two owners or more as a multiset, whatever the others
+        are: sum over them of log(alpha lambda_h), minus alpha (H_N - 1), minus log K_h! of the K_h
+        columns with the same owners.
 
         Parameters
         ----------
@@ -130,7 +137,12 @@ class IndianBuffet:
         n, sizes = columns.shape[1], np.count_nonzero(columns, axis=1).tolist()
         total = sum(1.0 / m for m in range(2, n + 1))
         rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
-        return rates + len(sizes) * (math.log(alpha) - math.lgamma(n + 1)) - alpha * total - log_copies(columns)
+        return (
+            rates
+            + len(sizes) * (math.log(alpha) - math.lgamma(n + 1))
+            - alpha * total
+            - log_copies(columns)
+        )
 
 
 class Buffet(NamedTuple):
@@ -213,5 +225,6 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 @operations.draw_alpha.register(Buffet)
 def gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
-    """Gamma(1 + columns, 1 + rate), of every infinite prior: its columns are a Poisson process (eq. 13)."""
+    """Gamma(1 + columns, 1 + rate), of every infinite prior: its columns are a Poisson process (eq.
+    13)."""
     return rng.standard_gamma(1.0 + columns) / (1.0 + rate)

@@ -1,4 +1,5 @@
-"""The phylogenetic Indian buffet process: options that a tree says are related share features more readily."""
+"""The phylogenetic Indian buffet process: options that a tree says are related share features more
+readily."""
 
 import math
 from dataclasses import dataclass
@@ -15,23 +16,26 @@ from .phylogenetic_operations import Genealogy
 from .phylogenetic_rates import Kinship
 from .shared_features import log_copies, shared_columns
 
-MIN_SHARED = 1e-3  # share of the features that some but not all own: for less, drawing one takes too long
+# share of the features that some but not all own: for less, drawing one takes too long
+MIN_SHARED = 1e-3
 MIN_EDGE = 1e-9  # above a leaf
 MAX_TABLED = 16  # up to this many options the rates of all patterns are computed beforehand
 
 
 @dataclass(frozen=True)
 class PhylogeneticBuffet:
-    r"""The Indian buffet process on a tree: any number of features, each spreading from the root to the leaves.
+    r"""The Indian buffet process on a tree: any number of features, each spreading from the root to
+    the leaves.
 
-    Feature k has a probability π_k. The root lacks it, and along an edge of length t what lacks it comes to have it
-    with probability 1 - (1 - π_k)^t. The features are an unordered Poisson process: one owned by exactly the set h
-    arrives at rate
+    Feature k has a probability π_k. The root lacks it, and along an edge of length t what lacks it
+    comes to have it with probability 1 - (1 - π_k)^t. The features are an unordered Poisson
+    process: one owned by exactly the set h arrives at rate
 
     .. math:: \alpha \lambda_h, \qquad \lambda_h = \int_0^1 P(h \mid \pi)\, \pi^{-1} d\pi
 
-    so that each option owns Poisson(alpha) features and there are Poisson(alpha (ψ(1 + T) - ψ(1))) in all, T the total
-    length of the tree. π is integrated out; `draw_probabilities` draws it afterwards.
+    so that each option owns Poisson(alpha) features and there are Poisson(alpha (ψ(1 + T) - ψ(1)))
+    in all, T the total length of the tree. π is integrated out; `draw_probabilities` draws it
+    afterwards.
 
     Parameters
     ----------
@@ -50,8 +54,12 @@ class PhylogeneticBuffet:
     Examples
     --------
     >>> import numpy as np, thali as th
-    >>> tree = th.Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.1)
-    >>> th.priors.PhylogeneticBuffet(tree).sample(4, alpha=2.0, rng=np.random.default_rng(5)).shape[0]
+    >>> tree = th.Tree.from_groups(
+    ...     {"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.1
+    ... )
+    >>> th.priors.PhylogeneticBuffet(tree).sample(4, alpha=2.0, rng=np.random.default_rng(5)).shape[
+    ...     0
+    ... ]
     4
     """
 
@@ -61,12 +69,15 @@ class PhylogeneticBuffet:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tree, Tree):
-            raise DataError(f"The phylogenetic prior requires a thali.Tree; got {type(self.tree).__name__}.")
+            raise DataError(
+                f"The phylogenetic prior requires a thali.Tree; got {type(self.tree).__name__}."
+            )
         without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_EDGE)
         if without.size:
             raise DataError(
-                f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no feature can distinguish"
-                " this leaf from its neighbours; give every leaf a positive edge length, or merge such leaves."
+                f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no"
+                " feature can distinguish this leaf from its neighbours; give every leaf a"
+                " positive edge length, or merge such leaves."
             )
 
     def for_labels(self, labels: Any) -> "PhylogeneticBuffet":
@@ -80,7 +91,8 @@ class PhylogeneticBuffet:
         return PhylogeneticBuffet(self.tree.for_labels(labels))
 
     def usual_columns(self, n: int) -> float:
-        """How many columns a state has in most tables of so many options; for forecasts of the time alone."""
+        """How many columns a state has in most tables of so many options; for forecasts of the time
+        alone."""
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "Genealogy":
@@ -90,8 +102,12 @@ class PhylogeneticBuffet:
         tabled = n <= MAX_TABLED
         kinship = Kinship.of(tree, grid_size(n))
         single = self._single_rates()
-        log_full = float(kinship.log_rates(kinship.gains_of(np.ones(n, bool), tree.parents)[None])[0])
-        any_owner = np.exp(kinship.base + kinship.gamma * kinship.total) * -np.expm1(-kinship.gamma * kinship.total)
+        log_full = float(
+            kinship.log_rates(kinship.gains_of(np.ones(n, bool), tree.parents)[None])[0]
+        )
+        any_owner = np.exp(kinship.base + kinship.gamma * kinship.total) * -np.expm1(
+            -kinship.gamma * kinship.total
+        )
         alone = np.exp(kinship.log_rates(kinship.gain[:n].copy())).sum()
         middle = max(0.0, any_owner.sum() - alone - math.exp(log_full)) if n > 2 else 0.0
         table = rising = np.zeros(1)
@@ -104,8 +120,8 @@ class PhylogeneticBuffet:
             table[1 << np.arange(n)] = np.log(single)
         elif n > 2 and middle < MIN_SHARED * any_owner.sum():
             raise DataError(
-                "On this tree almost no feature is shared by some options but not all; lengthen the edges to the"
-                " leaves."
+                "On this tree almost no feature is shared by some options but not all; lengthen"
+                " the edges to the leaves."
             )
         children = _children(tree.parents)
         return Genealogy(
@@ -129,7 +145,8 @@ class PhylogeneticBuffet:
     def _check_number(self, n: int) -> None:
         if n != self.tree.n_leaves:
             raise DataError(
-                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give one leaf per option."
+                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give"
+                " one leaf per option."
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
@@ -137,7 +154,10 @@ class PhylogeneticBuffet:
         owners = np.asarray(matrix, bool).T
         self._check_number(owners.shape[1])
         if not owners.any(axis=1).all():
-            raise DataError("Every column of the matrix must belong to at least one option; remove empty columns.")
+            raise DataError(
+                "Every column of the matrix must belong to at least one option; remove empty"
+                " columns."
+            )
         return owners
 
     def _single_rates(self) -> np.ndarray:
@@ -177,8 +197,9 @@ class PhylogeneticBuffet:
         return np.array(columns, bool).reshape(-1, tree.n_leaves).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """Log density of the columns of a binary matrix as an unordered multiset, with respect to the unit-rate Poisson
-        process on patterns: sum over columns of log(alpha lambda_h), minus alpha (ψ(1 + T) - ψ(1)).
+        """Log density of the columns of a binary matrix as an unordered multiset, with respect to
+        the unit-rate Poisson process on patterns: sum over columns of log(alpha lambda_h), minus
+        alpha (ψ(1 + T) - ψ(1)).
 
         Parameters
         ----------
@@ -230,9 +251,9 @@ class PhylogeneticBuffet:
         return columns.summed(np.log(alpha)[columns.draw] + rates) - alpha * total
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
-        them of log(alpha lambda_h), minus alpha times the total of their rates, minus log K_h! of the K_h columns with
-        the same owners.
+        """Log probability of the columns with two owners or more as a multiset, whatever the others
+        are: sum over them of log(alpha lambda_h), minus alpha times the total of their rates, minus
+        log K_h! of the K_h columns with the same owners.
 
         Parameters
         ----------
@@ -247,10 +268,16 @@ class PhylogeneticBuffet:
         columns = shared_columns(matrix)
         self._check_number(columns.shape[1])
         rates = sum(map(self._log_rate_of, columns))
-        return float(rates + len(columns) * math.log(alpha) - alpha * self._shared_total - log_copies(columns))
+        return float(
+            rates
+            + len(columns) * math.log(alpha)
+            - alpha * self._shared_total
+            - log_copies(columns)
+        )
 
     def _log_rate_of(self, column: np.ndarray) -> float:
-        """log lambda of one pattern with two owners or more; cached, because estimates need thousands of them."""
+        """log lambda of one pattern with two owners or more; cached, because estimates need
+        thousands of them."""
         rates, key = self._known_rates, column.tobytes()
         if key not in rates:
             sums = self._kinship.gains_of(column, self.tree.parents)
@@ -270,10 +297,13 @@ class PhylogeneticBuffet:
         """Total rate of the patterns with two owners or more."""
         from scipy.special import digamma
 
-        return float(digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0) - self._single_rates().sum())
+        return float(
+            digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0) - self._single_rates().sum()
+        )
 
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
-        """Draw the probability π of each feature given its owners, p(π | h) ∝ P(h | π) / π, on the quadrature's grid.
+        """Draw the probability π of each feature given its owners, p(π | h) ∝ P(h | π) / π, on the
+        quadrature's grid.
 
         Parameters
         ----------
@@ -294,9 +324,10 @@ class PhylogeneticBuffet:
 
 
 def draw_gamma(total: float, rng: np.random.Generator) -> float:
-    """gamma = -log(1 - pi) of a feature that has an owner; its density is (1 - exp(-gamma T)) / (exp(gamma) - 1)."""
-    # For a whole T that is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials; for others, rejection
-    # from the next whole one.
+    """gamma = -log(1 - pi) of a feature that has an owner; its density is (1 - exp(-gamma T)) /
+    (exp(gamma) - 1)."""
+    # For a whole T that is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials; for
+    # others, rejection from the next whole one.
     above = math.ceil(total)
     parts = 1.0 / np.arange(1, above + 1)
     while True:
@@ -306,13 +337,16 @@ def draw_gamma(total: float, rng: np.random.Generator) -> float:
 
 
 def _turned_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
-    """Which edges gain the feature, given that one does: the first place is drawn conditionally, the others freely."""
+    """Which edges gain the feature, given that one does: the first place is drawn conditionally,
+    the others freely."""
     ends = np.cumsum(lengths)
     place = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
     first = min(int(np.searchsorted(ends, place, side="right")), len(lengths) - 1)
     turned = np.zeros(len(lengths), bool)
     turned[first] = True
-    turned[first + 1 :] = rng.random(len(lengths) - first - 1) < -np.expm1(-gamma * lengths[first + 1 :])
+    turned[first + 1 :] = rng.random(len(lengths) - first - 1) < -np.expm1(
+        -gamma * lengths[first + 1 :]
+    )
     return turned
 
 

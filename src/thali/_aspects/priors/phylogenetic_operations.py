@@ -1,8 +1,8 @@
 """The operations of the phylogenetic Indian buffet process, as the samplers use it.
 
-Up to `MAX_TABLED` options (`phylogenetic.py`) a table holds the rates of all patterns. For more options they are
-computed pattern by pattern, and a pass over one column stores what a toggle changes little.
-"""
+Up to `MAX_TABLED` options (`phylogenetic.py`) a table holds the rates of all patterns. For more
+options they are computed pattern by pattern, and a pass over one column stores what a toggle
+changes little."""
 
 import math
 from typing import Any, NamedTuple
@@ -19,11 +19,14 @@ from .ibp import gamma_alpha
 
 
 class Genealogy(NamedTuple):
-    """The phylogenetic Indian buffet process on one tree; V nodes, n leaves, G nodes of the quadrature."""
+    """The phylogenetic Indian buffet process on one tree; V nodes, n leaves, G nodes of the
+    quadrature."""
 
-    table: np.ndarray  # (2^n,) log rates by pattern, bit i for option i; (1,) if there are too many options
+    # (2^n,) log rates by pattern, bit i for option i; (1,) if there are too many options
+    table: np.ndarray
     log_single: np.ndarray  # (n,)
-    rising: np.ndarray  # (2^n,) probability of a pattern up to this number, of those with two owners or more, not all
+    # (2^n,) probability of a pattern up to this number, of those with two owners or more, not all
+    rising: np.ndarray
     totals: np.ndarray  # (3,) total rates of the patterns with one owner | more, but not all | all
     log_full: float
     parent: np.ndarray  # (V,) -1 for the root, which is last
@@ -36,7 +39,8 @@ class Genealogy(NamedTuple):
     gamma: np.ndarray  # (G,)
     base: np.ndarray  # (G,)
     gain: np.ndarray  # (V, G)
-    decisions: np.ndarray  # (G,) probability of this gamma or a smaller one, given that there is an owner
+    # (G,) probability of this gamma or a smaller one, given that there is an owner
+    decisions: np.ndarray
 
 
 @scalar
@@ -75,7 +79,8 @@ def lone_owner(b: Any, k: Any) -> Any:
 
 @scalar
 def add_gains(prior: Any, b: Any, k: Any) -> None:
-    """The owners below each node into b.below, the gains of the maximal owning clades, added up, into b.grid."""
+    """The owners below each node into b.below, the gains of the maximal owning clades, added up,
+    into b.grid."""
     n = b.Z.shape[1] - 1
     root = prior.parent.shape[0] - 1
     for v in range(root + 1):
@@ -135,16 +140,20 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 
 @scalar
 def toggle_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
-    """What a toggle of option i does to the gains: one clade takes the place of others, or the reverse.
+    """What a toggle of option i does to the gains: one clade takes the place of others, or the
+    reverse.
 
-    It is the largest clade that all own if i does; without i its parts beside the path from i to the root are separate.
-    """
+    It is the largest clade that all own if i does; without i its parts beside the path from i to
+    the root are separate."""
     root = prior.parent.shape[0] - 1
     joins = b.Z[k, i] == 0.0
     missing = 1 if joins else 0
     sign = 1.0 if joins else -1.0
     v = i
-    while prior.parent[v] != root and b.below[prior.parent[v]] + missing == prior.size[prior.parent[v]]:
+    while (
+        prior.parent[v] != root
+        and b.below[prior.parent[v]] + missing == prior.size[prior.parent[v]]
+    ):
         up = prior.parent[v]
         other = prior.child[up]
         while other >= 0:
@@ -227,9 +236,9 @@ def write_code(b: Any, k: Any, code: Any) -> Any:
 def draw_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) -> Any:
     """Draw a pattern with two owners or more, but not all, by the edges that gain the feature.
 
-    Draw gamma given that there is an owner, then the places of gain, a Poisson process of that rate on the total
-    length, the first given that there is one; repeat until the pattern has the required size.
-    """
+    Draw gamma given that there is an owner, then the places of gain, a Poisson process of that rate
+    on the total length, the first given that there is one; repeat until the pattern has the
+    required size."""
     n = b.Z.shape[1] - 1
     total = prior.ends[prior.ends.shape[0] - 1]
     while True:

@@ -15,4 +15,7 @@ def shared_columns(matrix: Any) -> np.ndarray:
 
 def log_copies(columns: np.ndarray) -> float:
     """Sum of log K! over the distinct rows, K being how often each occurs."""
-    return sum(math.lgamma(copies + 1.0) for copies in Counter(column.tobytes() for column in columns).values())
+    return sum(
+        math.lgamma(copies + 1.0)
+        for copies in Counter(column.tobytes() for column in columns).values()
+    )

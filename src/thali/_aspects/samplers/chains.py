@@ -1,4 +1,5 @@
-"""Run chains: threads in one process, each with its own random stream; annealed ones; the pilot that finds `thin`."""
+"""Run chains: threads in one process, each with its own random stream; annealed ones; the pilot
+that finds `thin`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,15 +16,36 @@ from thali._posterior.summary import convergence
 
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
-from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, SWEEPS, ChainModel, capacity, grown, replica, resized, stack
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FULL,
+    NO_UNIQUE,
+    SWEEPS,
+    ChainModel,
+    capacity,
+    grown,
+    replica,
+    resized,
+    stack,
+)
 from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
-from .record import ChainDraws, ChainRecord, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
+from .record import (
+    ChainDraws,
+    ChainRecord,
+    adopted,
+    chain_draws,
+    draws_between,
+    empty_record,
+    enlarged,
+    skipping,
+)
 from .tempering import HOTTEST, STEP, Ladder, evened, ladder, longer, swap_rates
 
 if TYPE_CHECKING:
     from .work import WorkCounts
 
-# What chains run, and one of them -------------------------------------------------------------------------------------
+# What chains run, and one of them -----------------------------------------------------------------
 
 
 @dataclass
@@ -43,12 +65,16 @@ class SamplingTask:
         1.0,
     )  # of the replicas, from 1 upwards; with a power of the likelihood from 1 over it
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
-    evens: bool = False  # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
+    # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
+    evens: bool = False
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
-    may_temper: bool = False  # whether a run that gets stuck at its one temperature may start again with more
-    begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
-    counted: "WorkCounts | None" = None  # None: levels and columns are forecast from the number of options
+    # whether a run that gets stuck at its one temperature may start again with more
+    may_temper: bool = False
+    # stream, task -> the state in which a chain begins; None: a prior draw
+    begins: Callable[..., Any] | None = None
+    # None: levels and columns are forecast from the number of options
+    counted: "WorkCounts | None" = None
 
     def chain(self, rng: np.random.Generator) -> "FeatureChain":
         """A chain at its start."""
@@ -79,13 +105,15 @@ class SamplingTask:
         return with_short_run(self, progressbar)
 
     def times_heavier(self, chains: Sequence["FeatureChain"]) -> float:
-        """How many times longer a sweep takes than was expected, by the columns that the tuned chains have."""
+        """How many times longer a sweep takes than was expected, by the columns that the tuned
+        chains have."""
         from .work import times_heavier
 
         return times_heavier(self, chains)
 
     def first_draws(self, chains: int) -> int:
-        """The draws of each of so many chains after which a run of unknown length is looked at first."""
+        """The draws of each of so many chains after which a run of unknown length is looked at
+        first."""
         return FIRST_DRAWS
 
 
@@ -131,7 +159,9 @@ class FeatureChain(Chain):
     @property
     def schedule(self) -> list[tuple[int, bool]]:
         """What `count_schedule` gives for as many sweeps of tuning as there are."""
-        return count_schedule(self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens)
+        return count_schedule(
+            self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens
+        )
 
     def _looked_at(self) -> int:
         """How many numbers the pilot sees of a state."""
@@ -185,8 +215,11 @@ class FeatureChain(Chain):
         self.rng = unpacked_streams(arrays["stream"])[0]
         for name in ("ladder", "states", "tunings", "thin"):
             vars(self)[name] = filled(vars(self)[name], arrays, name)
-        self.states.whole[:, SWEEPS] = 0  # then caches are filled from the state before the first sweep
-        self.caches = stack([self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta])
+        # then caches are filled from the state before the first sweep
+        self.states.whole[:, SWEEPS] = 0
+        self.caches = stack(
+            [self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta]
+        )
         self.seen, self._counted, self._begins = self.seen[:0], max(0, len(self.schedule) - 1), None
 
     @property
@@ -195,7 +228,8 @@ class FeatureChain(Chain):
         return self.draws_before(self.recorded)
 
     def draws_before(self, last: int) -> ChainDraws:
-        """The draws of the record before number `last`, and acceptance rates of walks and swaps after tuning."""
+        """The draws of the record before number `last`, and acceptance rates of walks and swaps
+        after tuning."""
         stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
@@ -219,14 +253,16 @@ class FeatureChain(Chain):
         self._run_looking(until)
 
     def _run_looking(self, until: int) -> None:
-        """Run the kernel, and in the pilot look at the state, also where the ladder changes within it."""
+        """Run the kernel, and in the pilot look at the state, also where the ladder changes within
+        it."""
         for look in range(self.sweeps // LOOK, min(until // LOOK, len(self.seen))):
             self._run_kernel((look + 1) * LOOK)
             self.seen[look] = self._look()
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
-        """The first quarter of tuning: all levels begin at the same high temperature and fall to their own."""
+        """The first quarter of tuning: all levels begin at the same high temperature and fall to
+        their own."""
         end, own = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
         while self.sweeps < min(until, end):
             begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
@@ -236,7 +272,8 @@ class FeatureChain(Chain):
                 self.ladder.beta[:] = own
 
     def _lengthen(self) -> None:
-        """Add levels where they are wanted, each replica a copy of the lower one, and place all again if asked to."""
+        """Add levels where they are wanted, each replica a copy of the lower one, and place all
+        again if asked to."""
         gaps, beta = evened(self.ladder) if self.task.evens else longer(self.ladder)
         if np.array_equal(beta, self.ladder.beta):
             return
@@ -302,18 +339,19 @@ def end_pilot(chains: Sequence[FeatureChain]) -> None:
 def pilot_of(task: Any, has_length: bool) -> int:
     """The sweeps of tuning by which a smaller `thin` may be chosen; 0: there are too few.
 
-    What is looked at may be quick where families of features are slow, so that tempered chains have a pilot only if the
-    length of the run follows from its effective draws; there is none while all levels are annealed.
-    """
+    What is looked at may be quick where families of features are slow, so that tempered chains have
+    a pilot only if the length of the run follows from its effective draws; there is none while all
+    levels are annealed."""
     if len(task.temperatures) > 1 and (has_length or task.evens):
         return 0
     return PILOT if task.thin > 1 and task.tune * task.thin >= PILOT else 0
 
 
 def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there."""
-    # In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder
-    # converge.
+    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder
+    there."""
+    # In the first quarter of tuning replicas still move to their levels; the last quarter lets a
+    # longer ladder converge.
     if not tempers:
         return []
     eighths = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
@@ -321,7 +359,8 @@ def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int,
 
 
 def chains_of(task: Any, chains: int, random_seed: Any) -> list[Any]:
-    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores` is."""
+    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores`
+    is."""
     return [task.chain(rng) for rng in streams(random_seed, chains)]
 
 
@@ -334,7 +373,7 @@ def run_chains(
     return [chain.draws for chain in made], interrupted
 
 
-# Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode ------------------
+# Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode
 
 
 AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
@@ -351,16 +390,19 @@ class AnnealedChain(FeatureChain):
         self._run_kernel(until)
 
 
-# How many sweeps lie between two draws: so few that half of the draws are effective, seen in the first of tuning ------
+# How many sweeps lie between two draws: so few that half of the draws are effective, seen in the
+# first of tuning
 #
-# Fewer sweeps give more effective draws a second, as no sweep is lost, and take more storage for each.
+# Fewer sweeps give more effective draws a second, as no sweep is lost, and take more storage for
+# each.
 
 
 PILOT, LOOK = 400, 4  # of a pilot, and after how many of them it looks at the state
 DROPPED = 4  # the first of so many parts of them comes from the prior
 MAX_PAIRS = 32  # of options that are looked at
 EFFECTIVE = 0.5  # share of the draws
-MIN_TEMPERED = 10  # sweeps between two draws of tempered chains, and so many of tuning that the ladder grows
+# sweeps between two draws of tempered chains, and so many of tuning that the ladder grows
+MIN_TEMPERED = 10
 
 
 def pairs_of(n: int) -> np.ndarray:
@@ -370,7 +412,8 @@ def pairs_of(n: int) -> np.ndarray:
 
 
 def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
-    """What is seen of a state: number of features, ln alpha, and of each pair its choice probability or overlap."""
+    """What is seen of a state: number of features, ln alpha, and of each pair its choice
+    probability or overlap."""
     columns, (i, j) = int(b.whole[COLUMNS]), pairs
     Z, w = b.Z[:columns], b.w[:columns]
     shared = w @ (Z[:, i] * Z[:, j])
@@ -382,19 +425,25 @@ def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
 
 
 def thin_for(seen: Sequence[np.ndarray], least: int, most: int) -> int:
-    """The sweeps between draws for the slowest of what was `seen` (looks, quantities), not fewer or more than these."""
+    """The sweeps between draws for the slowest of what was `seen` (looks, quantities), not fewer or
+    more than these."""
     draws = np.moveaxis(np.stack([each[len(each) // DROPPED :] for each in seen]), 2, 0)
     ess = convergence(draws)[0]
     times = draws[0].size / ess[np.isfinite(ess)]
-    return int(np.clip(math.ceil(LOOK * apart(float(times.max())) - 1e-9), least, most)) if times.size else most
+    return (
+        int(np.clip(math.ceil(LOOK * apart(float(times.max())) - 1e-9), least, most))
+        if times.size
+        else most
+    )
 
 
 def apart(time: float) -> float:
-    r"""How far apart draws must be for half to be effective, in the unit of the integrated autocorrelation time.
+    r"""How far apart draws must be for half to be effective, in the unit of the integrated
+    autocorrelation time.
 
-    Of an autoregressive process of first order with the time :math:`\tau`, whose correlation over a unit is
-    :math:`r = (\tau - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t units apart is effective.
-    """
+    Of an autoregressive process of first order with the time :math:`\tau`, whose correlation over a
+    unit is :math:`r = (\tau - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t
+    units apart is effective."""
     if time <= 1.0:
         return 0.0
     return math.log((1.0 - EFFECTIVE) / (1.0 + EFFECTIVE)) / math.log((time - 1.0) / (time + 1.0))

@@ -1,8 +1,7 @@
 """The samplers of groups: owners in common, weights by group.
 
-Every move leaves the posterior invariant by itself. All columns are part of the state; those that no group's likelihood
-sees are drawn from the prior once a sweep.
-"""
+Every move leaves the posterior invariant by itself. All columns are part of the state; those that
+no group's likelihood sees are drawn from the prior once a sweep."""
 
 import math
 from typing import Any
@@ -12,7 +11,16 @@ import numpy as np
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept
 
-from ..group_state import ACCEPTED, KAPPA, STEP, TRIED, base_at, kinds_at, level_caches, select_group
+from ..group_state import (
+    ACCEPTED,
+    KAPPA,
+    STEP,
+    TRIED,
+    base_at,
+    kinds_at,
+    level_caches,
+    select_group,
+)
 from ..moves.group_births import birth_or_death_in_groups
 from ..moves.group_concentration import draw_alpha_of_groups, redraw_silent
 from ..moves.group_covariates import draw_common_parameters
@@ -87,7 +95,9 @@ def kernel_of_group_rounds(sweep: Any) -> Any:
 
 
 @kernel_of_group_rounds
-def infinite_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any) -> None:
+def infinite_of_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
+) -> None:
     """Sweep the states of all groups, as `recommended.infinite`."""
     rate = rate_between(model.prior, 1, states.Z.shape[2] - 1)
     first = replica(states, 0)
@@ -114,7 +124,9 @@ def infinite_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
 
 
 @kernel_of_group_rounds
-def fixed_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any) -> None:
+def fixed_of_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
+) -> None:
     """The same for a fixed number of columns, whose owners are random (finite prior) or given."""
     if may_flip(model.prior):
         flip_columns_of_groups(rng, model, caches, states)
@@ -128,7 +140,9 @@ def fixed_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, t
 
 
 @scalar
-def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int) -> None:
+def weights_of_groups(
+    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int
+) -> None:
     """The weights and parameters of every group given the owners, and what they vary about."""
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
@@ -149,29 +163,40 @@ def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any,
             draw_slopes(rng, model, caches, states, base)
 
 
-# Kinds of people that are not known: what groups leave to do ---------------------------------------------------------
+# Kinds of people that are not known: what groups leave to do --------------------------------------
 #
-# The sweeps of kinds of people are those of groups, those of the same kind being one, with a move of everybody after
-# some of them. So groups and kinds have their sweeps in common, compiled once.
+# The sweeps of kinds of people are those of groups, those of the same kind being one, with a move
+# of everybody after some of them. So groups and kinds have their sweeps in common, compiled once.
 
 
 @kernel
 def fill_counts(rng: Any, model: Any, caches: Any, states: Any, kinds: Any) -> None:
     """Fill the counts in all caches, which are stacked by level and kind."""
     for t in range(states.w.shape[0]):
-        recount(model, level_caches(model.groups, caches, t), replica(states, t), kinds_at(kinds, t))
+        recount(
+            model, level_caches(model.groups, caches, t), replica(states, t), kinds_at(kinds, t)
+        )
 
 
 @kernel
-def move_people(rng: Any, model: Any, caches: Any, states: Any, bases: Any, kinds: Any, steps: Any) -> None:
+def move_people(
+    rng: Any, model: Any, caches: Any, states: Any, bases: Any, kinds: Any, steps: Any
+) -> None:
     """One update of everybody's kind at every temperature."""
     for t in range(steps.beta.shape[0]):
         at = steps.at[t]
         its_caches = level_caches(model.groups, caches, at)
-        draw_kinds(rng, model, its_caches, on_level(states, steps, t), base_at(bases, at), kinds_at(kinds, at))
+        draw_kinds(
+            rng,
+            model,
+            its_caches,
+            on_level(states, steps, t),
+            base_at(bases, at),
+            kinds_at(kinds, at),
+        )
 
 
-# Between two rounds, as `loop` and `tempering` do for one group ------------------------------------------------------
+# Between two rounds, as `loop` and `tempering` do for one group -----------------------------------
 
 
 TARGET = 0.4  # acceptance rate of the moves of v with its weights
@@ -179,7 +204,16 @@ TARGET = 0.4  # acceptance rate of the moves of v with its weights
 
 @scalar
 def before_round(
-    rng: Any, model: Any, caches: Any, states: Any, bases: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    bases: Any,
+    steps: Any,
+    out: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> Any:
     """Record the previous round if it is due; returns whether the next may run."""
     cold = steps.at[0]
@@ -262,20 +296,24 @@ def swap_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any) -> N
     """Swap neighbouring levels, as `tempering.swap`."""
     for t in range(states.whole[0, 0, SWEEPS] % 2, steps.beta.shape[0] - 1, 2):
         lower, upper = steps.at[t], steps.at[t + 1]
-        difference = whole_of_groups(model, caches, states, upper) - whole_of_groups(model, caches, states, lower)
+        difference = whole_of_groups(model, caches, states, upper) - whole_of_groups(
+            model, caches, states, lower
+        )
         steps.tried[t] += 1.0
         if accept(rng, (steps.beta[t] - steps.beta[t + 1]) * difference):
             steps.at[t], steps.at[t + 1] = upper, lower
             steps.accepted[t] += 1.0
 
 
-# The record of a chain of groups: that of `record`, with a weight for each group wherever that has one ---------------
+# The record of a chain of groups: that of `record`, with a weight for each group wherever that has
+# one
 
 
 def empty_group_record(
     draws: int, n: int, groups: int, parameters: int, people: int = 0, common: int = 0
 ) -> ChainRecord:
-    """Room for all draws; the last of the extra parameters is kappa, those before are group after group.
+    """Room for all draws; the last of the extra parameters is kappa, those before are group after
+    group.
 
     `common`: so many columns stand after the weights of the groups: what these vary about, and its
     slopes.
@@ -295,7 +333,8 @@ def has_room(b: Any, out: Any) -> Any:
     for k in range(b.whole[COLUMNS]):
         owners += b.m[k]
     return (
-        out.used[FEATURE] + b.whole[COLUMNS] <= out.weights.shape[0] and out.used[OWNER] + owners <= out.owners.shape[0]
+        out.used[FEATURE] + b.whole[COLUMNS] <= out.weights.shape[0]
+        and out.used[OWNER] + owners <= out.owners.shape[0]
     )
 
 
@@ -327,7 +366,8 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
         for i in range(n):
             out.unique_weights[draw, g, i] = b.s[i]
         out.log_likelihood[draw] += log_likelihood(likelihood, c, b)
-        note_parameters(likelihood, c, b, out.extra, draw)  # at the front, where those of group 0, the last, stay
+        # at the front, where those of group 0, the last, stay
+        note_parameters(likelihood, c, b, out.extra, draw)
         for p in range(each):
             out.extra[draw, g * each + p] = out.extra[draw, p]
     if out.unique_weights.shape[1] > groups:

@@ -1,4 +1,5 @@
-"""What every sampler does between two rounds, each one sweep of every replica, and where a chain begins."""
+"""What every sampler does between two rounds, each one sweep of every replica, and where a chain
+begins."""
 
 from typing import Any
 
@@ -25,23 +26,30 @@ from ..state import (
 )
 from .record import has_room, is_due, record
 
-# Where a chain begins: a draw from the prior, or close to one ---------------------------------------------------------
+# Where a chain begins: a draw from the prior, or close to one -------------------------------------
 
 
-MAX_OWN = 500  # up to this many options, each starts with its own columns if it has no unique aspect
+# up to this many options, each starts with its own columns if it has no unique aspect
+MAX_OWN = 500
 
 
-def prior_draw(rng: np.random.Generator, model: ChainModel, prior: Any, n: int, alpha: float) -> FeatureState:
-    """A state drawn from the prior (`prior` is the public object that `model.prior` was compiled from)."""
+def prior_draw(
+    rng: np.random.Generator, model: ChainModel, prior: Any, n: int, alpha: float
+) -> FeatureState:
+    """A state drawn from the prior (`prior` is the public object that `model.prior` was compiled
+    from)."""
     matrix = prior.sample(n, alpha, rng)
     if model.unique == NO_UNIQUE and model.lo == 1 and n <= MAX_OWN:
-        # A prior draw leaves most pairs undecided, and chains find structure very slowly from there. With a
-        # single column for each option one chain in four still got stuck on real data, with three none of 48.
+        # A prior draw leaves most pairs undecided, and chains find structure very slowly from
+        # there. With a single column for each option one chain in four still got stuck on real
+        # data, with three none of 48.
         matrix = np.hstack([matrix, np.tile(np.eye(n, dtype=bool), 3)])
     return with_weights(rng, model, matrix, alpha)
 
 
-def with_weights(rng: np.random.Generator, model: ChainModel, matrix: np.ndarray, alpha: float) -> FeatureState:
+def with_weights(
+    rng: np.random.Generator, model: ChainModel, matrix: np.ndarray, alpha: float
+) -> FeatureState:
     """A state with these columns, options by columns, and weights drawn from the prior."""
     n = len(matrix)
     weights = model.weights.random(rng, matrix.shape[1])
@@ -76,9 +84,18 @@ REBUILD = 200  # sweeps after which the likelihood's cache is filled from scratc
 
 @scalar
 def before_round(
-    rng: Any, model: Any, caches: Any, states: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+    rng: Any,
+    model: Any,
+    caches: Any,
+    states: Any,
+    steps: Any,
+    out: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> Any:
-    """Record the previous round if it is due; returns whether the next may run, enlarged without any difference."""
+    """Record the previous round if it is due; returns whether the next may run, enlarged without
+    any difference."""
     cold = steps.at[0]
     b = replica(states, cold)
     if is_due(b, out, tune, thin):

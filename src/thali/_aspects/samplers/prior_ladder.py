@@ -1,8 +1,7 @@
 """Chains on a ladder from the posterior down to the prior, whose log-likelihoods give the evidence.
 
-The last level has inverse temperature 0. Its state is replaced after every record by an independent draw from the
-prior; swaps with its neighbours carry these draws upwards.
-"""
+The last level has inverse temperature 0. Its state is replaced after every record by an independent
+draw from the prior; swaps with its neighbours carry these draws upwards."""
 
 import math
 from dataclasses import replace
@@ -22,26 +21,31 @@ from .record import ChainDraws
 
 STEP = 1.0  # standard deviations of the log-likelihood times the gap between neighbouring levels
 RATIO = 1.7  # of neighbouring inverse temperatures of the first ladder
-OVERLAP = 0.5  # share of prior draws that count on the lowest level above the prior of the first ladder
+# share of prior draws that count on the lowest level above the prior of the first ladder
+OVERLAP = 0.5
 MAX_LEVELS = 400
 GRID = 400  # inverse temperatures at which the standard deviation is looked at
 
 
 @kernel
 def completed(rng: Any, model: Any, caches: Any, states: Any, steps: Any, energy: Any) -> Any:
-    """Fill in what follows from the draw just put on the last level, and note the log-likelihood of every level."""
+    """Fill in what follows from the draw just put on the last level, and note the log-likelihood of
+    every level."""
     last = steps.at[steps.beta.shape[0] - 1]
     prepare(model, replica(states, last))
     rebuild(model.likelihood, cache_at(model.likelihood, caches, last), replica(states, last))
     for t in range(steps.beta.shape[0]):
         r = steps.at[t]
-        energy[t] = log_likelihood(model.likelihood, cache_at(model.likelihood, caches, r), replica(states, r))
+        energy[t] = log_likelihood(
+            model.likelihood, cache_at(model.likelihood, caches, r), replica(states, r)
+        )
 
 
 def independent_draw(
     rng: np.random.Generator, model: ChainModel, prior: Any, n: int, alpha: float | None
 ) -> FeatureState:
-    """A state drawn from the prior, with the numbers of the columns that samplers draw with alpha."""
+    """A state drawn from the prior, with the numbers of the columns that samplers draw with
+    alpha."""
     concentration = rng.standard_exponential() if alpha is None else alpha
     matrix = prior.sample(n, concentration, rng)
     state = with_weights(rng, model, matrix, concentration)
@@ -54,7 +58,8 @@ def independent_draw(
 
 
 class ToThePrior(FeatureChain):
-    """A tempered chain whose hottest level is the prior; it records the log-likelihoods of all levels."""
+    """A tempered chain whose hottest level is the prior; it records the log-likelihoods of all
+    levels."""
 
     task: Any
     energies: np.ndarray  # (draws, levels)
@@ -81,7 +86,8 @@ class ToThePrior(FeatureChain):
             return super().draws_before(last)
 
     def _redraw_prior(self) -> None:
-        """An independent draw from the prior on the last level; the log-likelihoods of all levels into `_seen`."""
+        """An independent draw from the prior on the last level; the log-likelihoods of all levels
+        into `_seen`."""
         raise NotImplementedError
 
 
@@ -97,7 +103,11 @@ class PriorLadder(ToThePrior):
         while capacity(replica(self.states, 0)) <= columns:
             self.states = grown(self.states)
         b = replica(self.states, self.ladder.at[-1])
-        b.Z[:columns], b.w[:columns], b.m[:columns] = new.Z[:columns], new.w[:columns], new.m[:columns]
+        b.Z[:columns], b.w[:columns], b.m[:columns] = (
+            new.Z[:columns],
+            new.w[:columns],
+            new.m[:columns],
+        )
         b.s[:], b.singles[:] = new.s, new.singles
         b.real[ALPHA], b.whole[COLUMNS], b.whole[FULL] = new.real[ALPHA], columns, new.whole[FULL]
         completed(self.rng, task.model, self.caches, self.states, self.ladder, self._seen)
@@ -106,8 +116,8 @@ class PriorLadder(ToThePrior):
 def first_ladder(energies: np.ndarray) -> np.ndarray:
     """Inverse temperatures in equal ratios, from log-likelihoods of draws from the prior alone.
 
-    On the lowest level above the prior the weights likelihood^beta of prior draws still have half their effective size.
-    """
+    On the lowest level above the prior the weights likelihood^beta of prior draws still have half
+    their effective size."""
     logs = energies[np.isfinite(energies)] - energies.max()
 
     def share(beta: float) -> float:
@@ -125,7 +135,8 @@ def first_ladder(energies: np.ndarray) -> np.ndarray:
 
 
 def placed(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Inverse temperatures between which the log-likelihood's standard deviation times the gap is about STEP.
+    """Inverse temperatures between which the log-likelihood's standard deviation times the gap is
+    about STEP.
 
     The standard deviation at any inverse temperature is that of all draws, weighted.
     """
@@ -144,7 +155,9 @@ def placed(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return np.append(np.interp(np.linspace(way[-1], 0.0, gaps + 1)[:-1], way, grid), 0.0)
 
 
-def on_ladder(task: Any, beta: np.ndarray, ladders: int, seed: Any, made_of: Any = PriorLadder) -> list[Any]:
+def on_ladder(
+    task: Any, beta: np.ndarray, ladders: int, seed: Any, made_of: Any = PriorLadder
+) -> list[Any]:
     """Independent ladders of these levels, each at its start; `made_of`: their class."""
     with np.errstate(divide="ignore"):
         levels = replace(task, temperatures=tuple(1.0 / beta), lengthens=False)

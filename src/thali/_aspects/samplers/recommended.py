@@ -1,8 +1,8 @@
-"""The recommended samplers: for infinite priors, for a fixed number of columns, and for conjugate weights.
+"""The recommended samplers: for infinite priors, for a fixed number of columns, and for conjugate
+weights.
 
-Every move leaves the posterior invariant by itself. The mix was chosen for the effective draws that it yields per
-second.
-"""
+Every move leaves the posterior invariant by itself. The mix was chosen for the effective draws that
+it yields per second."""
 
 from typing import Any
 
@@ -17,7 +17,14 @@ from ..moves.mass_transfer import compensated_flip, compensated_weight, row_bloc
 from ..moves.split_join import transfer
 from ..moves.tuning import tuning_at
 from ..moves.weights import walk_shared, walk_unique
-from ..operations import cache_at, draw_parameters, draw_weights, may_flip, rate_between, sums_duplicates
+from ..operations import (
+    cache_at,
+    draw_parameters,
+    draw_weights,
+    may_flip,
+    rate_between,
+    sums_duplicates,
+)
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
 from ..weight_priors import are_exponential
 from .loop import GO_ON, after_sweep, before_round, on_level
@@ -25,12 +32,12 @@ from .tempering import swap
 
 
 def kernel_of_rounds(sweep: Any) -> Any:
-    """Make the kernel whose rounds sweep every replica once (`samplers.tempering`) until `until` rounds are done.
+    """Make the kernel whose rounds sweep every replica once (`samplers.tempering`) until `until`
+    rounds are done.
 
-    `caches`, `states` and `tunings` are stacked. The first `tune` rounds adapt the step sizes; after them every
-    `thin`-th is recorded. The kernel returns early when a state or the record is full; called again with a larger one,
-    it continues with the same draws.
-    """
+    `caches`, `states` and `tunings` are stacked. The first `tune` rounds adapt the step sizes;
+    after them every `thin`-th is recorded. The kernel returns early when a state or the record is
+    full; called again with a larger one, it continues with the same draws."""
     scalar(sweep)
 
     def rounds(
@@ -92,7 +99,8 @@ def infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @kernel_of_rounds
 def infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """The same draws for models without unique weights, which have no compensated moves: half the code to compile."""
+    """The same draws for models without unique weights, which have no compensated moves: half the
+    code to compile."""
     rate = rate_between(model.prior, model.lo, model.hi)
     flip_pass(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
@@ -100,7 +108,11 @@ def infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -
             birth_or_death(rng, model, c, b, rate)
     for _ in range(2 * b.whole[COLUMNS]):
         transfer(rng, model, c, b)
-    if b.whole[COLUMNS] > 0 and are_exponential(model.weights) and sums_duplicates(model.likelihood):
+    if (
+        b.whole[COLUMNS] > 0
+        and are_exponential(model.weights)
+        and sums_duplicates(model.likelihood)
+    ):
         split_duplicates(rng, model, c, b)
     for _ in range(2):
         walk_shared(rng, model, c, b, tuning)
@@ -130,7 +142,8 @@ def fixed(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @kernel_of_rounds
 def unique_alone(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """The same draws where there are no columns and never will be, but only the unique weights: little to compile."""
+    """The same draws where there are no columns and never will be, but only the unique weights:
+    little to compile."""
     for _ in range(2):
         walk_unique(rng, model, c, b, tuning)
     draw_parameters(model.likelihood, rng, c, b)
@@ -138,10 +151,11 @@ def unique_alone(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @kernel_of_rounds
 def conjugate(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """For likelihoods that can draw weights from their conditional: toggles and exact draws, nothing else.
+    """For likelihoods that can draw weights from their conditional: toggles and exact draws,
+    nothing else.
 
-    Serves every prior. On similarity data, moves that change a whole column cost more time than they saved.
-    """
+    Serves every prior. On similarity data, moves that change a whole column cost more time than
+    they saved."""
     if may_flip(model.prior):
         flip_pass(rng, model, c, b)
     for _ in range(2):
@@ -151,11 +165,12 @@ def conjugate(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @kernel_of_rounds
 def conjugate_together(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """The same with memberships of an object in overlapping columns drawn together, for annealed runs and many objects.
+    """The same with memberships of an object in overlapping columns drawn together, for annealed
+    runs and many objects.
 
-    A sweep takes twice the time. At temperatures from 1.5 to 3 the log-likelihood of 60 faces is forgotten in a quarter
-    to a tenth of the sweeps; of 36 Morse signals tempered chains gain nothing.
-    """
+    A sweep takes twice the time. At temperatures from 1.5 to 3 the log-likelihood of 60 faces is
+    forgotten in a quarter to a tenth of the sweeps; of 36 Morse signals tempered chains gain
+    nothing."""
     if may_flip(model.prior):
         expand(rng, model, b)
         flip_columns(rng, model, c, b)

@@ -12,7 +12,7 @@ from ..operations import log_likelihood, note_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
 from ..weight_priors import weight
 
-# The draws of one chain -----------------------------------------------------------------------------------------------
+# The draws of one chain ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,21 @@ class ChainDraws:
     """The recorded draws of one chain; features are ragged, concatenated draw after draw."""
 
     alpha: np.ndarray  # (draws,) float64
-    log_likelihood: np.ndarray  # (draws,) float64, whole data, natural log, without binomial coefficients
-    unique_weights: np.ndarray  # (draws, n_options) float64; zeros when the model has no unique aspects
+    # (draws,) float64, whole data, natural log, without binomial coefficients
+    log_likelihood: np.ndarray
+    # (draws, n_options) float64; zeros when the model has no unique aspects
+    unique_weights: np.ndarray
     n_features: np.ndarray  # (draws,) int64: columns with at least one owner in each draw
     weights: np.ndarray  # (sum n_features,) float64
     sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
     owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
-    extra: dict[str, np.ndarray] = field(default_factory=dict)  # (draws,) of each parameter of the likelihood
+    # (draws,) of each parameter of the likelihood
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
     kinds: np.ndarray = field(
         default_factory=lambda: np.zeros((0, 0), np.int16)
     )  # (draws, people), if these are unknown
-    stats: dict[str, Any] = field(default_factory=dict)  # of the whole chain, for sample_stats: numbers, or arrays
+    # of the whole chain, for sample_stats: numbers, or arrays
+    stats: dict[str, Any] = field(default_factory=dict)
 
 
 DRAW, FEATURE, OWNER = range(3)
@@ -48,7 +52,8 @@ class ChainRecord(NamedTuple):
     sizes: np.ndarray
     owners: np.ndarray
     extra: np.ndarray  # (draws, parameters of the likelihood)
-    kinds: np.ndarray  # (draws, people) int16: of which kind everybody is; nobody, unless kinds of people are unknown
+    # (draws, people) int16: of which kind everybody is; nobody, unless kinds of people are unknown
+    kinds: np.ndarray
 
 
 def empty_record(draws: int, n: int, parameters: int = 0, people: int = 0) -> ChainRecord:
@@ -74,14 +79,17 @@ def enlarged(record: ChainRecord) -> ChainRecord:
     def twice(a: Any) -> Any:
         return np.concatenate([a, np.zeros_like(a)])
 
-    return record._replace(weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners))
+    return record._replace(
+        weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners)
+    )
 
 
 _BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "kinds")
 
 
 def draws_between(record: ChainRecord, first: int, last: int, skipped: int) -> Arrays:
-    """The draws from number `first` to before `last`, columns as lists of owners; the first `skipped` are not here."""
+    """The draws from number `first` to before `last`, columns as lists of owners; the first
+    `skipped` are not here."""
     found = {name: getattr(record, name)[first:last] for name in _BY_DRAW}
     start = int(record.n_features[skipped:first].sum())
     features = slice(start, start + int(record.n_features[first:last].sum()))
@@ -99,7 +107,10 @@ def adopted(record: ChainRecord, draws: Arrays, first: int) -> ChainRecord:
     counts, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
     if not (counts.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
         raise ValueError("draws whose features are not there")
-    longer = {name: np.concatenate([draws[name], getattr(record, name)]) for name in ("weights", "sizes", "owners")}
+    longer = {
+        name: np.concatenate([draws[name], getattr(record, name)])
+        for name in ("weights", "sizes", "owners")
+    }
     used = np.array([last, len(draws["weights"]), len(draws["owners"])])
     return record._replace(used=used, **longer)
 
@@ -112,7 +123,11 @@ def skipping(record: ChainRecord, draws: int) -> ChainRecord:
 def chain_draws(drawn: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]) -> ChainDraws:
     """What `draws_between` gave, by name; `parameters` are the names of the likelihood's own."""
     extra = {name: drawn["extra"][:, p] for p, name in enumerate(parameters)}
-    return ChainDraws(**{name: array for name, array in drawn.items() if name != "extra"}, extra=extra, stats=stats)
+    return ChainDraws(
+        **{name: array for name, array in drawn.items() if name != "extra"},
+        extra=extra,
+        stats=stats,
+    )
 
 
 @scalar
@@ -131,7 +146,10 @@ def has_room(b: Any, out: Any) -> Any:
     for i in range(b.singles.shape[0]):
         features += b.singles[i]
         owners += b.singles[i]
-    return out.used[FEATURE] + features <= out.weights.shape[0] and out.used[OWNER] + owners <= out.owners.shape[0]
+    return (
+        out.used[FEATURE] + features <= out.weights.shape[0]
+        and out.used[OWNER] + owners <= out.owners.shape[0]
+    )
 
 
 @scalar

@@ -1,4 +1,5 @@
-"""Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
+"""Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model
+shares."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +18,17 @@ from ..likelihoods.parameters import Gamma, Normal
 from ..likelihoods.residuals import empty_cache
 from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
-from ..state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, ROOM, TOTAL_UNIQUE, ChainModel, FeatureState, empty_state
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FIXED_UNIQUE,
+    NO_UNIQUE,
+    ROOM,
+    TOTAL_UNIQUE,
+    ChainModel,
+    FeatureState,
+    empty_state,
+)
 from ..weight_priors import GammaWeights, are_exponential
 from .chains import AnnealedChain, SamplingTask, run_chains
 from .recommended import conjugate_together
@@ -30,11 +41,12 @@ if TYPE_CHECKING:
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
-# Objects of similarities from which on tempered chains are annealed, their temperatures placed by measured swaps, and
-# the memberships of an object in overlapping columns drawn together; of triplets from which on chains begin where an
-# approximate likelihood has led.
+# Objects of similarities from which on tempered chains are annealed, their temperatures placed by
+# measured swaps, and the memberships of an object in overlapping columns drawn together; of
+# triplets from which on chains begin where an approximate likelihood has led.
 MIN_ANNEALED = 40
-THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
+# sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
+THIN, THIN_TEMPERED = 25, 50
 
 
 def build_task(
@@ -51,35 +63,41 @@ def build_task(
     power: float = 1.0,
     sweep: Any = None,
 ) -> SamplingTask:
-    """Check everything and put it into the form that the chains read; the likelihood is raised to a power.
+    """Check everything and put it into the form that the chains read; the likelihood is raised to a
+    power.
 
-    A kernel `sweep` replaces the one that suits the prior and the likelihood. It has all columns, and one temperature.
+    A kernel `sweep` replaces the one that suits the prior and the likelihood. It has all columns,
+    and one temperature.
 
-    How the columns that a single option owns are represented is decided here, once for all samplers. Under an infinite
-    prior those that the likelihood does not see are drawn from the prior. With exponential weights and a likelihood
-    that sees an option's unique weight, only their sum with the fixed unique weight is carried. Otherwise they are
-    columns like any other.
-    """
+    How the columns that a single option owns are represented is decided here, once for all
+    samplers. Under an infinite prior those that the likelihood does not see are drawn from the
+    prior. With exponential weights and a likelihood that sees an option's unique weight, only their
+    sum with the fixed unique weight is carried. Otherwise they are columns like any other."""
     if hasattr(prior, "for_labels"):
         prior = prior.for_labels(data.labels)
     for part, wanted in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(part, wanted):
             raise ArgumentError(
-                f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods; pass one of those."
+                f"{part!r} is neither a prior of thali.priors nor a likelihood of"
+                " thali.likelihoods; pass one of those."
             )
     weights = weights_of(weight_prior, likelihood)
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
             raise ArgumentError(
-                Argument("alpha"), " does not apply to given features; leave it ", InPython("at None", "out"), "."
+                Argument("alpha"),
+                " does not apply to given features; leave it ",
+                InPython("at None", "out"),
+                ".",
             )
-        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))  # of a tree it is less
+        # of a tree it is less
+        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))
         if expected > MAX_EXPECTED:
             raise ArgumentError(
                 Setting("alpha", alpha),
-                f" implies a prior mean of {expected:,.6g} features; choose a value that implies at most"
-                f" {MAX_EXPECTED:,}.",
+                f" implies a prior mean of {expected:,.6g} features; choose a value that implies"
+                f" at most {MAX_EXPECTED:,}.",
             )
     draws = whole("draws", draws, 1)
     tune = whole("tune", tune, 0)
@@ -99,11 +117,21 @@ def build_task(
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
-    temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha and sweep is None)
-    many = n >= MIN_ANNEALED and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
+    temperatures, lengthens = _ladder(
+        tempering, likelihood.tempers and prior.learns_alpha and sweep is None
+    )
+    many = (
+        n >= MIN_ANNEALED
+        and len(temperatures) > 1
+        and type(compiled_likelihood) in draw_weights.answers
+    )
     kernel = _kernel(prior, model, many) if sweep is None else sweep
     near = None
-    if likelihood.approximate is not None and prior.learns_alpha and MIN_ANNEALED <= n <= MAX_APPROXIMATED:
+    if (
+        likelihood.approximate is not None
+        and prior.learns_alpha
+        and MIN_ANNEALED <= n <= MAX_APPROXIMATED
+    ):
         near = NearStart(likelihood.approximate)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
@@ -123,7 +151,10 @@ def build_task(
         lengthens,
         many and lengthens,
         tuple(likelihood.parameters),
-        may_temper=tempering is None and sweep is None and prior.learns_alpha and len(temperatures) == 1,
+        may_temper=tempering is None
+        and sweep is None
+        and prior.learns_alpha
+        and len(temperatures) == 1,
         begins=near,
     )
 
@@ -147,7 +178,8 @@ def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
     raise ArgumentError(
         Argument("tempering"),
         InPython(" must be None or 'auto', False or 'off'", " must be auto, off"),
-        f", a number of temperatures up to {MAX_TEMPERATURES}, or a list of temperatures increasing from 1; got ",
+        f", a number of temperatures up to {MAX_TEMPERATURES}, or a list of temperatures"
+        " increasing from 1; got ",
         Value("tempering", tempering),
         ".",
     )
@@ -163,7 +195,9 @@ def _kernel(prior: Any, model: ChainModel, together: bool) -> Any:
         return recommended.unique_alone
     if not prior.is_infinite:
         return recommended.fixed
-    return recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
+    return (
+        recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
+    )
 
 
 def weights_of(weight_prior: Any, likelihood: Any) -> Any:
@@ -172,8 +206,8 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
         if not likelihood.takes_signed_weights:
             raise ArgumentError(
                 Argument("weight_prior"),
-                f": the weights of {type(likelihood).__name__} are positive and cannot have a normal prior; give the"
-                " shape and rate of a Gamma distribution, such as ",
+                f": the weights of {type(likelihood).__name__} are positive and cannot have a"
+                " normal prior; give the shape and rate of a Gamma distribution, such as ",
                 Value("weight_prior", (1, 1)),
                 ".",
             )
@@ -191,20 +225,29 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
             Value("weight_prior", weight_prior),
             ".",
         ) from None
-    shape = positive(Message("The shape in ", Argument("weight_prior")), shape, "a parameter of a Gamma distribution")
-    rate = positive(Message("The rate in ", Argument("weight_prior")), rate, "a parameter of a Gamma distribution")
+    shape = positive(
+        Message("The shape in ", Argument("weight_prior")),
+        shape,
+        "a parameter of a Gamma distribution",
+    )
+    rate = positive(
+        Message("The rate in ", Argument("weight_prior")),
+        rate,
+        "a parameter of a Gamma distribution",
+    )
     if shape < likelihood.least_shape:
         raise ArgumentError(
             "The shape in ",
             Argument("weight_prior"),
-            f" must be >= {likelihood.least_shape:g} for {type(likelihood).__name__}, because smaller shapes put too"
-            f" many weights near 0; got {shape:g}.",
+            f" must be >= {likelihood.least_shape:g} for {type(likelihood).__name__}, because"
+            f" smaller shapes put too many weights near 0; got {shape:g}.",
         )
     return GammaWeights(shape, rate)
 
 
 def compile_ahead(task: Any, progress: Any) -> None:
-    """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the disk."""
+    """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the
+    disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
         task.chain(np.random.default_rng(0)).run_to(0)
@@ -222,16 +265,21 @@ class PreparedChains(Prepared):
 
 
 def run(task: SamplingTask, how: Run) -> tuple[list["ChainDraws"], bool]:
-    """Run the chains under a progress bar; returns their draws and whether they were interrupted."""
+    """Run the chains under a progress bar; returns their draws and whether they were
+    interrupted."""
     from thali._inference.progress import Progress
 
-    with Progress(how.progressbar, "sampling", how.chains * (task.tune + task.draws) * task.thin) as progress:
+    with Progress(
+        how.progressbar, "sampling", how.chains * (task.tune + task.draws) * task.thin
+    ) as progress:
         return run_chains(task, how.chains, how.cores, how.random_seed, progress)
 
 
-# Where chains of triplets of many objects begin: where an annealed run ends whose likelihood is quick to evaluate ----
+# Where chains of triplets of many objects begin: where an annealed run ends whose likelihood is
+# quick to evaluate
 #
-# From a prior draw chains find features slowly: a column begins with one object, and few are tried in a sweep.
+# From a prior draw chains find features slowly: a column begins with one object, and few are tried
+# in a sweep.
 
 
 SWEEPS = 300  # of the annealed run; 1,000 end at no better features
@@ -242,7 +290,8 @@ MAX_APPROXIMATED = 3000  # objects: the run stores numbers for all pairs
 class NearStart:
     """Gives the state in which a chain begins."""
 
-    approximate: Callable[[Any], Any]  # likelihood -> similarities, their prior of weights, the factor of the weights
+    # likelihood -> similarities, their prior of weights, the factor of the weights
+    approximate: Callable[[Any], Any]
 
     def __call__(self, rng: np.random.Generator, task: "SamplingTask") -> FeatureState:
         """The features at the end of an annealed run of the approximate likelihood."""

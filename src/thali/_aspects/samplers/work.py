@@ -1,10 +1,10 @@
 """The work of a sweep of the recommended samplers, forecast from the size of the data.
 
-A sweep looks at every column of every replica: so many times at each number that is stored of the data, and at each
-option. How long that takes was measured by `benchmarks/forecast.py`. How many columns there are is counted once chains
-are tuned: real tables of sixty objects have five times as many as simulated ones of that size. Of similarities of many
-objects they are counted before, in a short run.
-"""
+A sweep looks at every column of every replica: so many times at each number that is stored of the
+data, and at each option. How long that takes was measured by `benchmarks/forecast.py`. How many
+columns there are is counted once chains are tuned: real tables of sixty objects have five times as
+many as simulated ones of that size. Of similarities of many objects they are counted before, in a
+short run."""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +38,11 @@ class Cost(NamedTuple):
 
 
 OF_PAIRS, OF_SETS = Cost(1.7, 170.0), Cost(6.0, 200.0)
-OF_LIKELIHOODS = {PairBlocks: OF_PAIRS, PairsWithCovariates: OF_PAIRS, AnsweredPairSets: Cost(3.4, 800.0)}
+OF_LIKELIHOODS = {
+    PairBlocks: OF_PAIRS,
+    PairsWithCovariates: OF_PAIRS,
+    AnsweredPairSets: Cost(3.4, 800.0),
+}
 ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.57, 82.0)
 CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
 OF_SIMILARITIES = {recommended.conjugate: CONJUGATE, recommended.conjugate_together: TOGETHER}
@@ -53,27 +57,31 @@ OF_PERSONS = {  # groups of one person
 OF_OTHER_PERSONS = Cost(15.0, 250.0)
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
 FEWER = 0.6  # columns beside unique weights
-# Levels for each object, and at most, of a ladder that is lengthened during tuning where features are what two objects
-# or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60, of simulated ones 8 to 12 of any number;
-# of triplets 12 of 20 objects, 15 of 30, 16 of 38.
+# Levels for each object, and at most, of a ladder that is lengthened during tuning where features
+# are what two objects or more have: of real similarities 9 to 12 of 16 objects, 17 of 36, 31 of 60,
+# of simulated ones 8 to 12 of any number; of triplets 12 of 20 objects, 15 of 30, 16 of 38.
 LEVELS_AN_OBJECT, MOST_LEVELS = 0.4, 20.0
-# Levels for the root of the product of groups and options, at least those of the beginning: with 12 options 8, 8, 14,
-# 16, 22 of 2, 4, 8, 16, 30 groups, with 30 options 11 and 22 of 2 and 8. Columns grow with the root of the number of
-# groups: with 12 options 6, 14, 17, 34, 37, a mean over the levels, where a group alone is expected to have 5.
+# Levels for the root of the product of groups and options, at least those of the beginning: with 12
+# options 8, 8, 14, 16, 22 of 2, 4, 8, 16, 30 groups, with 30 options 11 and 22 of 2 and 8. Columns
+# grow with the root of the number of groups: with 12 options 6, 14, 17, 34, 37, a mean over the
+# levels, where a group alone is expected to have 5.
 LEVELS_OF_GROUPS = 1.3
-# Columns of similarities, a mean over the levels: cold ones of real tables have many, hot ones few (at temperature 1,
-# at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11; phonemes 14, 2, 8; countries 17, 1, 10; morse 30, 3,
-# 16; faces 21, 7, 12), while simulated ones of 8 to 60 objects have 5 to 8 on all.
+# Columns of similarities, a mean over the levels: cold ones of real tables have many, hot ones few
+# (at temperature 1, at the hottest, on average: numbers 21, 8, 14; druguse 14, 8, 11; phonemes 14,
+# 2, 8; countries 17, 1, 10; morse 30, 3, 16; faces 21, 7, 12), while simulated ones of 8 to 60
+# objects have 5 to 8 on all.
 COLUMNS_OF_SIMILARITIES = 10.0
-# Of many objects neither their number nor the noise tells how many: features melt within the ladder, which then gets
-# many levels, or do not. A short run tells: of faces, morse, and simulated tables of 24 to 60 objects with 6 and 10
-# features and sigma .1, .3, .8 it has .9 to 1.6 times the columns of a long one (2.7 times of a single one).
+# Of many objects neither their number nor the noise tells how many: features melt within the
+# ladder, which then gets many levels, or do not. A short run tells: of faces, morse, and simulated
+# tables of 24 to 60 objects with 6 and 10 features and sigma .1, .3, .8 it has .9 to 1.6 times the
+# columns of a long one (2.7 times of a single one).
 FEWEST = 24  # objects
-SHORT, LEAST, LONGEST = 1_100, 400, 6.0  # sweeps, as many as it needs, and seconds that it is forecast to take at most
+# sweeps, as many as it needs, and seconds that it is forecast to take at most
+SHORT, LEAST, LONGEST = 1_100, 400, 6.0
 DRAWN = 11  # the last of so many parts of a short run counts, and all others are tuning
 EVERY = 10  # sweeps
-# Objects of triplets from which on the prior expects too few features: of 300 objects 12, where chains that begin with
-# 29 and 24 have 31 and 27; of 100 objects 10, where they have 13 to 15.
+# Objects of triplets from which on the prior expects too few features: of 300 objects 12, where
+# chains that begin with 29 and 24 have 31 and 27; of 100 objects 10, where they have 13 to 15.
 MANY = 150
 
 
@@ -85,11 +93,11 @@ class WorkCounts(NamedTuple):
 
 
 def with_short_run(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
-    """The task with what a short run tells of its levels and columns, where their forecast tells little of them.
+    """The task with what a short run tells of its levels and columns, where their forecast tells
+    little of them.
 
-    Where chains begin with what an annealed run found, that is such a run. It has a fixed stream, so that what it tells
-    follows from the data.
-    """
+    Where chains begin with what an annealed run found, that is such a run. It has a fixed stream,
+    so that what it tells follows from the data."""
     if task.begins is not None and task.n_options >= MANY:
         begun = task.begins(np.random.default_rng(0), task)
         return replace(task, counted=WorkCounts(levels(task), float(begun.whole[COLUMNS])))
@@ -123,11 +131,15 @@ def seconds(task: "SamplingTask", columns: float) -> float:
 
 
 def times_heavier(task: Any, chains: Sequence["FeatureChain"]) -> float:
-    """How many times as many columns the replicas of tuned chains have as was forecast; 1 while there are no draws."""
+    """How many times as many columns the replicas of tuned chains have as was forecast; 1 while
+    there are no draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
-    columns = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]  # of each level, and each of its groups
-    counted = sum(each.mean(axis=tuple(range(1, each.ndim))).sum() for each in columns) / len(chains)
+    # of each level, and each of its groups
+    columns = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]
+    counted = sum(each.mean(axis=tuple(range(1, each.ndim))).sum() for each in columns) / len(
+        chains
+    )
     return float(counted) / (task.levels() * (task.columns() + 1.0))
 
 
@@ -146,13 +158,20 @@ def levels_of_groups(task: Any) -> float:
     given = float(len(task.temperatures))
     if not task.lengthens:
         return given
-    return min(max(given, LEVELS_OF_GROUPS * math.sqrt(task.n_groups * task.n_options)), float(MAX_TEMPERATURES))
+    return min(
+        max(given, LEVELS_OF_GROUPS * math.sqrt(task.n_groups * task.n_options)),
+        float(MAX_TEMPERATURES),
+    )
 
 
 def columns_of_groups(task: Any) -> float:
     """How many columns the state of a chain of groups is expected to have."""
     found = float(task.prior.usual_columns(task.n_options))
-    return found * math.sqrt(task.n_groups) if task.prior.is_infinite and not task.model.persons else found
+    return (
+        found * math.sqrt(task.n_groups)
+        if task.prior.is_infinite and not task.model.persons
+        else found
+    )
 
 
 def seconds_in_groups(task: Any, people: int = 0) -> float:
@@ -166,11 +185,11 @@ def seconds_in_groups(task: Any, people: int = 0) -> float:
 
 
 def columns_of(task: "SamplingTask") -> float:
-    """How many columns a state is expected to have, before there are data to tell; a mean over a ladder's levels.
+    """How many columns a state is expected to have, before there are data to tell; a mean over a
+    ladder's levels.
 
-    Beside unique weights fewer aspects are found; without them, where an option has to have something of its own, a
-    column for each option besides.
-    """
+    Beside unique weights fewer aspects are found; without them, where an option has to have
+    something of its own, a column for each option besides."""
     if task.counted is not None:
         return task.counted.columns
     n, model = task.n_options, task.model

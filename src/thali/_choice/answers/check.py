@@ -1,4 +1,5 @@
-"""How a fit to a choice experiment is judged: the posterior predictive check, and the rows of the summary."""
+"""How a fit to a choice experiment is judged: the posterior predictive check, and the rows of the
+summary."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,14 @@ _MAX_PLACES = 12
 class HasChoiceCheck:
     """What models of choice experiments share that can make all choices once more."""
 
-    _choices_again: Any  # (most, rng): the design of the data, and replicates (draws, tasks) of its choices
+    # (most, rng): the design of the data, and replicates (draws, tasks) of its choices
+    _choices_again: Any
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: which choices would the model seldom make?
 
-        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers that describe them.
+        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers
+        that describe them.
 
         Parameters
         ----------
@@ -41,11 +44,11 @@ class HasChoiceCheck:
         Returns
         -------
         pandas.DataFrame
-            One row a number, the worst first: `measure` and `category` (share of level: the part of tasks in which a
-            product with that level was chosen; share of place: that of the first, second, ... alternative; spread
-            between people: the standard deviation over respondents of their shares of a level), observed, predicted
-            (mean of the replicates), low and high (their interval), p_value (two-sided) and missed (whether observed
-            lies outside).
+            One row a number, the worst first: `measure` and `category` (share of level: the part of
+            tasks in which a product with that level was chosen; share of place: that of the first,
+            second, ... alternative; spread between people: the standard deviation over respondents
+            of their shares of a level), observed, predicted (mean of the replicates), low and high
+            (their interval), p_value (two-sided) and missed (whether observed lies outside).
 
         Raises
         ------
@@ -58,8 +61,8 @@ class HasChoiceCheck:
 
         References
         ----------
-        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
-        """
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
+        discrepancies."""
         design, replicates = self._choices_again(REPLICATES, streams(random_seed, 1)[0])
         return choice_check(design, replicates, ci)
 
@@ -67,7 +70,8 @@ class HasChoiceCheck:
 def choice_check(
     design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
-    """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of `design.chosen`."""
+    """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of
+    `design.chosen`."""
     from thali._tables import Table
 
     named, of_rows = _indicators(design)
@@ -93,21 +97,25 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     ci = table.attrs["interval"]
     sentence = (
-        f"{len(missed)} of {len(table):,} summary statistics of the choices fell outside the {level_name(ci)}"
-        f" predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by chance)"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices fell outside the"
+        f" {level_name(ci)} predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by"
+        " chance)"
     )
     if not len(missed):
         return f"{sentence}."
     worst = [
-        f"{row['measure']}, {row['category']} (observed {row['observed']:.3f}, predicted {row['low']:.3f} to "
-        f"{row['high']:.3f})"
+        f"{row['measure']}, {row['category']} (observed {row['observed']:.3f}, predicted"
+        f" {row['low']:.3f} to {row['high']:.3f})"
         for row in missed.head(3).to_dict("records")
     ]
     return f"{sentence}. Worst: {'; '.join(worst)}."
 
 
-def _indicators(design: "ChoiceExperiment | ExperimentDesign") -> tuple[list[tuple[str, str]], np.ndarray]:
-    """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same between people."""
+def _indicators(
+    design: "ChoiceExperiment | ExperimentDesign",
+) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same
+    between people."""
     products = design.products[design.row_product]
     named, columns = [], []
     for place, (name, (groups, of_level)) in enumerate(design.scheme.groups.items()):
@@ -124,25 +132,33 @@ def _indicators(design: "ChoiceExperiment | ExperimentDesign") -> tuple[list[tup
     return [*named, *between], np.column_stack(columns).astype(np.float64)
 
 
-def _statistics(design: "ChoiceExperiment | ExperimentDesign", of_rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _statistics(
+    design: "ChoiceExperiment | ExperimentDesign", of_rows: np.ndarray, chosen: np.ndarray
+) -> np.ndarray:
     """Shares of all choices, and standard deviations over people of their shares of the levels."""
     counted = of_rows[design.first_row[:-1] + chosen]
     levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
-    of_people = np.add.reduceat(counted[:, :levels], design.first_task[:-1]) / np.diff(design.first_task)[:, None]
+    of_people = (
+        np.add.reduceat(counted[:, :levels], design.first_task[:-1])
+        / np.diff(design.first_task)[:, None]
+    )
     return np.concatenate([counted.mean(axis=0), of_people.std(axis=0)])
 
 
-# The quantities by which models of choice experiments are judged: shares of levels among choices, level effects -------
+# The quantities by which models of choice experiments are judged: shares of levels among choices,
+# level effects
 
 
 DESCRIPTIONS = {
     "share": "expected share of the tasks in the data in which a product with that level is chosen",
-    "effect": "probability that one level is preferred to the other, all else being equal; mean over respondents",
+    "effect": "probability that one level is preferred to the other, all else being equal; mean"
+    " over respondents",
 }
 
 
 def share_names(scheme: "Scheme") -> list[str]:
-    """Of every level, or group of levels, of an attribute but the first, whose share follows from the others."""
+    """Of every level, or group of levels, of an attribute but the first, whose share follows from
+    the others."""
     return [
         INSIDE if name == INSIDE else f"{name}={label}"
         for name, (groups, _) in scheme.groups.items()
@@ -159,8 +175,11 @@ def levels_of_products(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
     return np.array(columns, float).T
 
 
-def level_pairs_of(scheme: "Scheme", directions: Sequence[int] | np.ndarray) -> list[tuple[int, int, int]]:
-    """(attribute, level, preferred level) for each level and the first; the better one where there is a direction."""
+def level_pairs_of(
+    scheme: "Scheme", directions: Sequence[int] | np.ndarray
+) -> list[tuple[int, int, int]]:
+    """(attribute, level, preferred level) for each level and the first; the better one where there
+    is a direction."""
     pairs = []
     for i, (name, levels) in enumerate(scheme.levels.items()):
         first, *others = scheme.compared(name, np.arange(len(levels))).tolist()
@@ -183,7 +202,10 @@ def named_arrays(
     found = {"share": (shares, "product_level", levels), "effect": (effects, "level_pair", pairs)}
     return {
         name: xr.DataArray(
-            values, {dim: list(names)}, ("chain", "draw", dim), attrs={"description": DESCRIPTIONS[name]}
+            values,
+            {dim: list(names)},
+            ("chain", "draw", dim),
+            attrs={"description": DESCRIPTIONS[name]},
         )
         for name, (values, dim, names) in found.items()
     }

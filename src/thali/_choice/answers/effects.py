@@ -27,12 +27,16 @@ def level_effects(
 
     ci = probability_of(ci)
     pairs = level_pairs(chooser.level_cells(), chooser.directions)
-    found = chooser.once(("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed))
+    found = chooser.once(
+        ("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed)
+    )
     scheme = chooser.data.scheme
     levels = list(scheme.labels.values())
     named = [(scheme.names[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
     if each_person:
-        return long_table(chooser, ["attribute", "level", "over"], named, {"effect": found.of_people})
+        return long_table(
+            chooser, ["attribute", "level", "over"], named, {"effect": found.of_people}
+        )
     low, high = ends_of_draws(chooser, found.of_draws, ci)
     one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
     table = Table(named, columns=["attribute", "level", "over"]).assign(
@@ -50,26 +54,35 @@ def level_effects(
 
 
 def long_table(
-    chooser: "Chooser", columns: list[str], named: list[tuple[Any, ...]], values: dict[str, np.ndarray]
+    chooser: "Chooser",
+    columns: list[str],
+    named: list[tuple[Any, ...]],
+    values: dict[str, np.ndarray],
 ) -> "pandas.DataFrame":
     """A row for each respondent and name; values are arrays (people, names)."""
     from thali._tables import Table
 
     respondents = chooser.data.respondents
     count = len(named)
-    keys = {column: [name[k] for name in named] * len(respondents) for k, column in enumerate(columns)}
-    own = {name: np.broadcast_to(each, (len(respondents), count)).ravel() for name, each in values.items()}
+    keys = {
+        column: [name[k] for name in named] * len(respondents) for k, column in enumerate(columns)
+    }
+    own = {
+        name: np.broadcast_to(each, (len(respondents), count)).ravel()
+        for name, each in values.items()
+    }
     return Table({"respondent": np.repeat(np.asarray(respondents, object), count), **keys, **own})
 
 
-# Which levels of an attribute are compared with which -----------------------------------------------------------------
+# Which levels of an attribute are compared with which ---------------------------------------------
 
 
 _MAX_PAIRED = 8  # up to this many levels, all pairs are compared
 
 
 def level_pairs(cells: Sequence[np.ndarray], directions: np.ndarray) -> list[tuple[int, int, int]]:
-    """(attribute, level, better or later one): all pairs of up to eight with cells, else neighbours, and the ends."""
+    """(attribute, level, better or later one): all pairs of up to eight with cells, else
+    neighbours, and the ends."""
     pairs = []
     for i, own_cells in enumerate(cells):
         known = np.flatnonzero(~np.isnan(own_cells)).tolist()
@@ -81,7 +94,8 @@ def level_pairs(cells: Sequence[np.ndarray], directions: np.ndarray) -> list[tup
     return pairs
 
 
-# The importance of attributes: the part of choices that each decides, and its part of the ranges of utility -----------
+# The importance of attributes: the part of choices that each decides, and its part of the ranges of
+# utility
 
 
 MAX_DRAWS = 400
@@ -91,11 +105,14 @@ MAX_TASKS = 8  # of each person, that the part of choices is computed from
 def attribute_importance(
     chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
 ) -> "pandas.DataFrame":
-    """A row an attribute, the one with the largest share of the ranges first; "inside", which has none, last."""
+    """A row an attribute, the one with the largest share of the ranges first; "inside", which has
+    none, last."""
     from thali._tables import Table
 
     ci = probability_of(ci)
-    decided, errors = chooser.once(("importance", random_seed), lambda: chooser.importance(cores, random_seed))
+    decided, errors = chooser.once(
+        ("importance", random_seed), lambda: chooser.importance(cores, random_seed)
+    )
     fewer = chooser.thinned(MAX_DRAWS)
     ranges = range_shares(fewer)
     names = list(chooser.data.scheme.names)
@@ -104,7 +121,8 @@ def attribute_importance(
         return long_table(chooser, ["attribute"], [(name,) for name in names], figures)
     weight = np.diff(chooser.data.first_task).clip(max=MAX_TASKS)
     of_draws = mean_of_people(ranges)
-    is_empty = np.isnan(of_draws).all(axis=1)  # draws in which all products are the same to everybody
+    # draws in which all products are the same to everybody
+    is_empty = np.isnan(of_draws).all(axis=1)
     if not is_empty.all():
         of_draws[is_empty] = of_draws[~is_empty].mean(axis=0)
     low, high = ends_of_draws(fewer, of_draws, ci)
@@ -125,9 +143,13 @@ def attribute_importance(
 
 
 def range_shares(chooser: "Chooser") -> np.ndarray:
-    r"""The part of each attribute in the ranges of expected utility, shape (draws, people, attributes).
+    r"""The part of each attribute in the ranges of expected utility, shape (draws, people,
+    attributes).
 
-    .. math:: \frac{r_i}{\sum_k r_k}, \qquad r_i = \max_l u(x \text{ with } l) - \min_l u(x \text{ with } l),
+    .. math::
+
+        \frac{r_i}{\sum_k r_k}, \qquad
+        r_i = \max_l u(x \text{ with } l) - \min_l u(x \text{ with } l),
         \text{ mean over } x
 
     NaN for "inside", and for a person to whom all products are the same.
@@ -154,7 +176,8 @@ class ByLevels(NamedTuple):
     levels: dict[int, np.ndarray]  # attribute -> the numbers of these levels
 
     def shaped(self, utilities: np.ndarray) -> np.ndarray:
-        """Utilities of the products, the last axis, as (..., levels of all attributes, examples)."""
+        """Utilities of the products, the last axis, as (..., levels of all attributes,
+        examples)."""
         return utilities.reshape(*utilities.shape[:-1], -1, len(self.examples))
 
 
@@ -179,7 +202,12 @@ def mean_of_people(values: np.ndarray) -> np.ndarray:
     """The mean over people, the second axis, of those who have a number; NaN where nobody has."""
     there = ~np.isnan(values)
     count = there.sum(axis=1)
-    return np.divide(np.where(there, values, 0.0).sum(axis=1), count, out=np.full(count.shape, np.nan), where=count > 0)
+    return np.divide(
+        np.where(there, values, 0.0).sum(axis=1),
+        count,
+        out=np.full(count.shape, np.nan),
+        where=count > 0,
+    )
 
 
 def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
@@ -189,18 +217,26 @@ def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     return mean_of_people(np.moveaxis(values, 0, 1))
 
 
-def some_products(data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray, most: int) -> np.ndarray:
-    """Some products that lack no attribute, evenly through the cells of the data; put together where each lacks one."""
+def some_products(
+    data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray, most: int
+) -> np.ndarray:
+    """Some products that lack no attribute, evenly through the cells of the data; put together
+    where each lacks one."""
     offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
     whole = offered[~np.isnan(offered).any(axis=1)]
     if len(whole):
         return whole[evenly_spaced(len(whole), most)]
     there = [own[~np.isnan(own)] for own in offered.T]
-    return np.stack([own[np.linspace(0, len(own) - 1, most).round().astype(np.int64)] for own in there], axis=1)
+    return np.stack(
+        [own[np.linspace(0, len(own) - 1, most).round().astype(np.int64)] for own in there], axis=1
+    )
 
 
-def some_tasks(data: "ChoiceExperiment | ExperimentDesign", person: int) -> tuple[np.ndarray, np.ndarray]:
-    """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
+def some_tasks(
+    data: "ChoiceExperiment | ExperimentDesign", person: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Products of the rows of some tasks of a person, evenly through them, and where each task
+    begins."""
     first, last = data.first_task[person], data.first_task[person + 1]
     tasks = first + evenly_spaced(last - first, MAX_TASKS)
     begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
@@ -209,6 +245,7 @@ def some_tasks(data: "ChoiceExperiment | ExperimentDesign", person: int) -> tupl
 
 
 def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
-    """Half the sum of |difference| between choices (..., with all or without one, row), mean over the tasks."""
+    """Half the sum of |difference| between choices (..., with all or without one, row), mean over
+    the tasks."""
     apart = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
     return 0.5 * apart / (len(first_row) - 1)

@@ -3,22 +3,26 @@
 ENGLISH = {
     "levels": "How often each level was shown, and how often it was chosen when shown",
     "importance": "Attribute importance (share of the utility range): {named}.",
-    "importance.title": "Attribute importance: share of the utility range, and share of choices that the attribute"
-    " decides",
+    "importance.title": "Attribute importance: share of the utility range, and share of choices"
+    " that the attribute decides",
     "importance.brief": "Attribute importance (share of the utility range):",
     "importance.caption": "Attribute importance: share of the utility range.",
-    "effects": "Strongest preference: {attribute} {more} over {less} (probability {chance}, {interval} {low} to"
-    " {high}).",
+    "effects": "Strongest preference: {attribute} {more} over {less} (probability {chance},"
+    " {interval} {low} to {high}).",
     "effects.none": "No level is clearly preferred to another: every {interval} includes 0.5.",
-    "effects.title": "Probability that one level is preferred to another, all else being equal (0.5: indifferent)",
-    "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below 0.5, so their intervals"
-    " do not show a clear preference.",
-    "effects.inside": "“{inside}” is the attribute that all products have and the no-choice option lacks.",
-    "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for each level.",
-    "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs (mean attribute"
-    " range of 100 per respondent)",
-    "demand": "The share of {product} depends most on its {price}: {first_mean} % ({interval} {first_low} to"
-    " {first_high}) at {first}, {last_mean} % ({last_low} to {last_high}) at {last}.",
+    "effects.title": "Probability that one level is preferred to another, all else being equal"
+    " (0.5: indifferent)",
+    "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below"
+    " 0.5, so their intervals do not show a clear preference.",
+    "effects.inside": "“{inside}” is the attribute that all products have and the no-choice option"
+    " lacks.",
+    "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for"
+    " each level.",
+    "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs"
+    " (mean attribute range of 100 per respondent)",
+    "demand": "The share of {product} depends most on its {price}: {first_mean} % ({interval}"
+    " {first_low} to {first_high}) at {first}, {last_mean} % ({last_low} to {last_high}) at"
+    " {last}.",
     "demand.title": "Predicted share of each product by {price}, with the other products unchanged",
     "pay": "{whose} would pay {paid} ({interval} {low} to {high}).",
     "pay.median": "The median respondent",
@@ -26,163 +30,194 @@ ENGLISH = {
     "pay.no_end": "infinity",
     "pay.limit": "at least {amount}",
     "pay.for": "{amount} for {attribute} {level}",
-    "pay.none": "No willingness to pay clearly differs from 0: every {interval} includes 0 or is unbounded.",
+    "pay.none": "No willingness to pay clearly differs from 0: every {interval} includes 0 or is"
+    " unbounded.",
     "pay.title": "Willingness to pay, in units of {price}",
     "pay.attending": "The median respondent among those who attend to the {price}",
-    "pay.title.attending": "Willingness to pay of the median respondent among those who attend to {price} ({share} %"
-    " of respondents), in units of {price}",
+    "pay.title.attending": "Willingness to pay of the median respondent among those who attend to"
+    " {price} ({share} % of respondents), in units of {price}",
     "pay.title.median": "Willingness to pay of the median respondent, in units of {price}",
-    "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the better level.",
+    "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the"
+    " better level.",
     "shares.title": "Shares of preference {whose}",
-    "shares": "{first} has the largest predicted share{where}: {mean} % ({interval} {low} to {high}){others}.",
-    "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each ({interval} {low} to {high}"
-    " for the first){others}.",
+    "shares": "{first} has the largest predicted share{where}: {mean} % ({interval} {low} to"
+    " {high}){others}.",
+    "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each"
+    " ({interval} {low} to {high} for the first){others}.",
     "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
-    "shares.without_none": "The tasks included a no-choice option, but this market does not, so these are shares among"
-    " buyers. To include non-buyers, add a row for the no-choice option, as in the data.",
+    "shares.without_none": "The tasks included a no-choice option, but this market does not, so"
+    " these are shares among buyers. To include non-buyers, add a row for the no-choice"
+    " option, as in the data.",
     "shares.caption": "Predicted share of each product of the market, with its {interval}.",
-    "shares.known": "Current shares are treated as known: constants reproduce these shares in every draw. Intervals of"
-    " the current shares therefore have zero width, and intervals of changes ignore their uncertainty.",
-    "holdouts": "Holdout tasks: {hits} % of {choices} choices are predicted correctly{hits_error}; log score {score}"
-    " per choice{score_error}, compared with {guessing} for guessing.",
+    "shares.known": "Current shares are treated as known: constants reproduce these shares in every"
+    " draw. Intervals of the current shares therefore have zero width, and intervals of"
+    " changes ignore their uncertainty.",
+    "holdouts": "Holdout tasks: {hits} % of {choices} choices are predicted correctly{hits_error};"
+    " log score {score} per choice{score_error}, compared with {guessing} for guessing.",
     "holdouts.hits_error": " (standard error {error})",
     "holdouts.score_error": " ({error})",
     "holdouts.title": "Observed and predicted shares of choices in each holdout task",
-    "elasticities": "If the {price} of {product} rises by 1 %, its share falls by {mean} % ({interval} {low} to"
-    " {high}), the largest effect of all products{where}.",
-    "elasticities.none": "No product{where} loses share if its {price} rises by 1 %, not even {product}.",
-    "elasticities.title": "Percentage change in each share if the {price} of one product rises by 1 %",
-    "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product (arc elasticity"
-    " over 10 %)",
-    "market": "Market simulator: predicted share of each product in the population that the respondents represent."
-    " Initially, the market consists of {what}. Largest share: {first}, {mean} % ({interval} {low} to {high}).",
+    "elasticities": "If the {price} of {product} rises by 1 %, its share falls by {mean} %"
+    " ({interval} {low} to {high}), the largest effect of all products{where}.",
+    "elasticities.none": "No product{where} loses share if its {price} rises by 1 %, not even"
+    " {product}.",
+    "elasticities.title": "Percentage change in each share if the {price} of one product rises by 1"
+    " %",
+    "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product"
+    " (arc elasticity over 10 %)",
+    "market": "Market simulator: predicted share of each product in the population that the"
+    " respondents represent. Initially, the market consists of {what}. Largest share: {first},"
+    " {mean} % ({interval} {low} to {high}).",
     "market.size": "Shares are computed from {size}.",
-    "market.others": "Respondents cannot be filtered by {named} because there are more than {most} different values.",
+    "market.others": "Respondents cannot be filtered by {named} because there are more than {most}"
+    " different values.",
     "market.scale": "Utilities are multiplied by {scale}, as requested.",
-    "market.first_choice": "Each respondent chooses the product with the highest utility, as requested.",
+    "market.first_choice": "Each respondent chooses the product with the highest utility, as"
+    " requested.",
     "market.availability": "Products that are not always available, as requested: {named}.",
     "market.added": "A new product takes the constant of the product above it.",
-    "market.randomised": "The simulator on this page uses the logit rule; shares by randomised first choice are in the"
-    " market table only.",
-    "market.many_limited": "The simulator on this page allows for limited availability of at most {most} products."
-    " This market has more, so the simulator treats every product as always available; shares that allow for"
-    " availability are in the market table only.",
+    "market.randomised": "The simulator on this page uses the logit rule; shares by randomised"
+    " first choice are in the market table only.",
+    "market.many_limited": "The simulator on this page allows for limited availability of at most"
+    " {most} products. This market has more, so the simulator treats every product as always"
+    " available; shares that allow for availability are in the market table only.",
     "market.first": "the products of the first task",
     "market.asked": "the requested products",
     "market.scenario": "scenario {scenario}",
-    "check.title": "Summary statistics of the choices and their predictive intervals, worst-fitting first",
+    "check.title": "Summary statistics of the choices and their predictive intervals, worst-fitting"
+    " first",
     "segments.latent": "{model} estimates latent classes of respondents directly. ",
     # multinomial and hierarchical logit
-    "logit.asked": "How much does each attribute level add to the utility of a product, what are respondents willing"
-    " to pay for it, and what share would each product in a market have?",
-    "logit.asked.people": "How much does each attribute level add to each respondent's utility of a product, what are"
+    "logit.asked": "How much does each attribute level add to the utility of a product, what are"
     " respondents willing to pay for it, and what share would each product in a market have?",
+    "logit.asked.people": "How much does each attribute level add to each respondent's utility of a"
+    " product, what are respondents willing to pay for it, and what share would each product"
+    " in a market have?",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
-    "logit.population.prior": "The heterogeneity prior influences these results ({people} respondents, {tasks} tasks"
-    " each): halving its scale ({setting}) would reduce sd[{name}] by about {share} %, and the other standard"
-    " deviations by less.",
-    "logit.population.money": "Population: means and standard deviations of amounts in units of {price}, and of the"
-    " logarithm of the utility scale",
-    "logit.individuals.money": "Individual amounts in units of {price}, and utility scales (posterior means)",
-    "logit.no_check": "A point estimate has no posterior draws, so no replicated choices can be simulated.",
+    "logit.population.prior": "The heterogeneity prior influences these results ({people}"
+    " respondents, {tasks} tasks each): halving its scale ({setting}) would reduce sd[{name}]"
+    " by about {share} %, and the other standard deviations by less.",
+    "logit.population.money": "Population: means and standard deviations of amounts in units of"
+    " {price}, and of the logarithm of the utility scale",
+    "logit.individuals.money": "Individual amounts in units of {price}, and utility scales"
+    " (posterior means)",
+    "logit.no_check": "A point estimate has no posterior draws, so no replicated choices can be"
+    " simulated.",
     "logit.compare": "Test predictions of held-out tasks with thali compare.",
     "logit.individuals": "Individual utility coefficients (posterior means)",
-    "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
-    " errors are based on the observed information.",
-    "logit.money": "Utility was specified in willingness-to-pay space {source}: coefficients are amounts in units of"
-    " {price}.",
-    "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source} with coefficients that"
-    " are normally distributed across respondents.",
-    "hierarchical.money": "Utility was specified in willingness-to-pay space {source}: amounts in units of {price} and"
-    " the logarithm of the utility scale are normally distributed.",
-    "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding coefficients are"
-    " log-normally distributed.",
+    "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum"
+    " likelihood; standard errors are based on the observed information.",
+    "logit.money": "Utility was specified in willingness-to-pay space {source}: coefficients are"
+    " amounts in units of {price}.",
+    "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}"
+    " with coefficients that are normally distributed across respondents.",
+    "hierarchical.money": "Utility was specified in willingness-to-pay space {source}: amounts in"
+    " units of {price} and the logarithm of the utility scale are normally distributed.",
+    "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding"
+    " coefficients are log-normally distributed.",
     "hierarchical.covariates": "Mean coefficients depended on the respondent's {named}.",
-    "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}; the covariance matrix of"
-    " the p coefficients had an inverse Wishart prior with {df} degrees of freedom and scale {scale}.",
+    "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}; the"
+    " covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
+    " of freedom and scale {scale}.",
     "hierarchical.logarithms": " (2 for coefficients on the log scale)",
-    "hierarchical.attention": "A respondent ignored each of {named}, with coefficients of 0, with a probability that"
-    " was estimated under a uniform prior {source}.",
-    "hierarchical.attention.by": "The logit of this probability was linear in the respondent's {named} (standardised,"
-    " with standard normal priors on the effects); the probability for an average respondent had a uniform prior.",
-    "hierarchical.attention.sampler": "Attendance was sampled attribute by attribute; coefficients of ignored"
-    " attributes were drawn from the population, given the other coefficients.",
+    "hierarchical.attention": "A respondent ignored each of {named}, with coefficients of 0, with a"
+    " probability that was estimated under a uniform prior {source}.",
+    "hierarchical.attention.by": "The logit of this probability was linear in the respondent's"
+    " {named} (standardised, with standard normal priors on the effects); the probability for"
+    " an average respondent had a uniform prior.",
+    "hierarchical.attention.sampler": "Attendance was sampled attribute by attribute; coefficients"
+    " of ignored attributes were drawn from the population, given the other coefficients.",
     # attention
     "attention": "Attribute non-attendance: {named}.",
     "attention.part": "{attribute} by {share} % ({low} to {high})",
-    "attention.first": "{attribute} ignored by {share} % of respondents ({interval} {low} to {high})",
+    "attention.first": "{attribute} ignored by {share} % of respondents ({interval} {low} to"
+    " {high})",
     "attention.title": "Share of the population that attends to each attribute",
-    "attention.caption": "Share of the population that attends to each attribute, with its {interval}, and the"
-    " probability that each respondent attends to it.",
-    "attention.alike": "The data cannot distinguish ignoring an attribute from being almost indifferent to it"
-    " {source}: respondents who are almost indifferent are counted as ignoring it.",
-    "attention.close": "For {named}, the distribution of coefficients among respondents who attend to the attribute"
-    " reaches 0 (its mean is less than 2 standard deviations from 0). Ignoring an attribute is then hard to distinguish"
-    " from indifference, and the share of respondents who ignore it depends on the prior.",
-    "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale of the variances,"
-    " {scale} (a larger scale gives a smaller share). Refit with {setting} to see the shares under another scale, and"
-    " rely only on conclusions that hold under both.",
-    "attention.same": "The prior scale of the variances has little influence: with {other} instead of {scale}, no"
-    " share of respondents who ignore an attribute changes by more than 10 points (largest change: {largest}).",
-    "attention.both": "The prior scale of the variances matters: with {other} instead of {scale}, {named}. Rely only"
-    " on conclusions that hold under both.",
+    "attention.caption": "Share of the population that attends to each attribute, with its"
+    " {interval}, and the probability that each respondent attends to it.",
+    "attention.alike": "The data cannot distinguish ignoring an attribute from being almost"
+    " indifferent to it {source}: respondents who are almost indifferent are counted as"
+    " ignoring it.",
+    "attention.close": "For {named}, the distribution of coefficients among respondents who attend"
+    " to the attribute reaches 0 (its mean is less than 2 standard deviations from 0)."
+    " Ignoring an attribute is then hard to distinguish from indifference, and the share of"
+    " respondents who ignore it depends on the prior.",
+    "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale"
+    " of the variances, {scale} (a larger scale gives a smaller share). Refit with {setting}"
+    " to see the shares under another scale, and rely only on conclusions that hold under"
+    " both.",
+    "attention.same": "The prior scale of the variances has little influence: with {other} instead"
+    " of {scale}, no share of respondents who ignore an attribute changes by more than 10"
+    " points (largest change: {largest}).",
+    "attention.both": "The prior scale of the variances matters: with {other} instead of {scale},"
+    " {named}. Rely only on conclusions that hold under both.",
     "attention.differs": "{attribute} is ignored by {share} % instead of {than} %",
-    "attention.population": "Utility coefficients of those who attend to the attribute (means and standard"
-    " deviations), and shares of the population that attend",
-    "attention.odds": "One more unit of {column} multiplies the odds of attending to {attribute} by {odds} ({interval}"
-    " {low} to {high}).",
-    "attention.odds.none": "No respondent characteristic clearly predicts attribute attendance: every {interval} of an"
-    " odds ratio includes 1.",
-    "attention.odds.title": "Odds ratio of attending to each attribute, per unit of a respondent characteristic",
+    "attention.population": "Utility coefficients of those who attend to the attribute (means and"
+    " standard deviations), and shares of the population that attend",
+    "attention.odds": "One more unit of {column} multiplies the odds of attending to {attribute} by"
+    " {odds} ({interval} {low} to {high}).",
+    "attention.odds.none": "No respondent characteristic clearly predicts attribute attendance:"
+    " every {interval} of an odds ratio includes 1.",
+    "attention.odds.title": "Odds ratio of attending to each attribute, per unit of a respondent"
+    " characteristic",
     "attention.patterns": "Share of respondents by the exact set of attributes that they attend to",
-    "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo, which updated each respondent's"
-    " coefficients and then the population parameters given all coefficients, interleaved with Gibbs steps {source}.",
+    "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo, which updated"
+    " each respondent's coefficients and then the population parameters given all"
+    " coefficients, interleaved with Gibbs steps {source}.",
     # latent classes
-    "latent.asked": "Which segments of respondents are there, how large is each, what does each prefer, and what share"
-    " would each product in a market have?",
+    "latent.asked": "Which segments of respondents are there, how large is each, what does each"
+    " prefer, and what share would each product in a market have?",
     "latent.several": "Latent classes of respondents: {number}, with shares of {shares}.",
     "latent.one": "A single class contains all respondents.",
-    "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic} (n ="
-    " number of respondents), reached from {found} of {starts} starts.",
-    "latent.entropy": "Entropy R²: {entropy} (1 means that every respondent belongs to one class with certainty).",
+    "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic}"
+    " (n = number of respondents), reached from {found} of {starts} starts.",
+    "latent.entropy": "Entropy R²: {entropy} (1 means that every respondent belongs to one class"
+    " with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
-    "latent.odds": "One more unit of {column} multiplies the odds of class {label} relative to class 1 by {odds}"
-    " ({interval} {low} to {high}).",
-    "latent.odds.none": "No respondent characteristic clearly predicts class membership: every {interval} of an odds"
-    " ratio includes 1.",
-    "latent.odds.title": "Odds ratio of each class relative to class 1, per unit of a respondent characteristic",
-    "latent.by_columns": "Class membership depended on the respondent's {named} through a multinomial logit {source}.",
+    "latent.odds": "One more unit of {column} multiplies the odds of class {label} relative to"
+    " class 1 by {odds} ({interval} {low} to {high}).",
+    "latent.odds.none": "No respondent characteristic clearly predicts class membership: every"
+    " {interval} of an odds ratio includes 1.",
+    "latent.odds.title": "Odds ratio of each class relative to class 1, per unit of a respondent"
+    " characteristic",
+    "latent.by_columns": "Class membership depended on the respondent's {named} through a"
+    " multinomial logit {source}.",
     "latent.tests": "Bootstrap likelihood-ratio tests of the number of classes",
     "latent.rejected": "{more} classes fit significantly better than {fewer} (p = {p}).",
     "latent.enough": "{more} classes do not fit significantly better than {fewer} (p = {p}).",
-    "latent.few": "There are too few simulated data sets to decide whether {more} classes fit better than {fewer} (p ="
-    " {p}); simulate 99.",
-    "latent.replicates": "Based on {replicates} data sets simulated from the fit with fewer classes.",
+    "latent.few": "There are too few simulated data sets to decide whether {more} classes fit"
+    " better than {fewer} (p = {p}); simulate 99.",
+    "latent.replicates": "Based on {replicates} data sets simulated from the fit with fewer"
+    " classes.",
     "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
-    "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum likelihood over all"
-    " tasks of a respondent: expectation-maximisation from multiple starts, then Newton's method; standard errors are"
-    " based on the observed information.",
+    "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum"
+    " likelihood over all tasks of a respondent: expectation-maximisation from multiple"
+    " starts, then Newton's method; standard errors are based on the observed information.",
     "latent.chosen": "The number of classes was chosen by {criterion}.",
     "latent.left_out": "the log-likelihood of held-out respondents in {folds} folds",
     # product classes
-    "classes.asked": "Which classes of products do respondents like or dislike, which attributes drive their choices,"
-    " and what share would each product in a market have?",
+    "classes.asked": "Which classes of products do respondents like or dislike, which attributes"
+    " drive their choices, and what share would each product in a market have?",
     "classes": "Most important product class: '{name}', which matters to {share} % of respondents.",
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",
-    "classes.hidden": "{hidden} of the {every} product classes are not listed, because they are less important or"
-    " differ between chains; together they account for {rest} of the total importance.",
-    "classes.title": "Product classes found by most chains, most important first (similar classes merged)",
+    "classes.hidden": "{hidden} of the {every} product classes are not listed, because they are"
+    " less important or differ between chains; together they account for {rest} of the total"
+    " importance.",
+    "classes.title": "Product classes found by most chains, most important first (similar classes"
+    " merged)",
     "classes.similar": "{name} (and {more} similar)",
     "classes.caption": "Product classes that matter to respondents.",
-    "classes.evidence": "Log evidence of all choices (natural logarithm): {value} (standard error {error}; standard"
-    " deviation between groups {sd}).",
-    "classes.methods": "Choices were modelled by latent classes of products {source}: the utility of a product is the"
-    " sum of the respondent's values for the product classes that contain it, and the product with the highest utility"
-    " is chosen, with ties split evenly; with probability {lapse} the choice was random.",
+    "classes.evidence": "Log evidence of all choices (natural logarithm): {value} (standard error"
+    " {error}; standard deviation between groups {sd}).",
+    "classes.methods": "Choices were modelled by latent classes of products {source}: the utility"
+    " of a product is the sum of the respondent's values for the product classes that contain"
+    " it, and the product with the highest utility is chosen, with ties split evenly; with"
+    " probability {lapse} the choice was random.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
-    "classes.prior": "Class memberships had an Indian buffet process prior, so the number of classes was inferred.",
+    "classes.prior": "Class memberships had an Indian buffet process prior, so the number of"
+    " classes was inferred.",
     "classes.mcmc": "Posterior draws were generated by independent Markov chains.",
     "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
 }

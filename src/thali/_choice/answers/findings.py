@@ -1,4 +1,5 @@
-"""What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
+"""What every model of choice experiments finds out: attributes, levels, money, markets,
+segments."""
 
 from dataclasses import replace
 from functools import partial
@@ -60,11 +61,12 @@ _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 _OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
 
 
-# settings -----------------------------------------------------------------------------------------------------
+# settings -----------------------------------------------------------------------------------------
 
 
 def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSettings:
-    """The settings with the price, once it is clear that market, price and segments can be used with these data."""
+    """The settings with the price, once it is clear that market, price and segments can be used
+    with these data."""
     given = model.get_params()
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
@@ -78,7 +80,10 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
-            Argument(named), " applies to the shares of a market; give its products with ", Argument("market"), "."
+            Argument(named),
+            " applies to the shares of a market; give its products with ",
+            Argument("market"),
+            ".",
         )
     if settings.attention_scale is not None and given.get("attention") is None:
         raise ArgumentError(
@@ -89,16 +94,23 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
         )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
-    return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))
+    return replace(
+        settings, price=settings.price if settings.price is not None else price_among(data.scheme)
+    )
 
 
 def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
     """The attributes that the model takes as numbers."""
-    return (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")), *data.scheme.measured)
+    return (
+        *linear_names(given.get("linear") or ()),
+        *knots_by_name(given.get("knots")),
+        *data.scheme.measured,
+    )
 
 
 def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...]) -> None:
-    """Refuse a table of products that the data's levels do not describe, and what does not fit these products."""
+    """Refuse a table of products that the data's levels do not describe, and what does not fit
+    these products."""
     scheme = data.scheme.with_numbers(numbers, settings.market)
     markets = markets_of(data.scheme, settings.market)
     for market in markets:
@@ -110,7 +122,7 @@ def _how(settings: AnswerSettings) -> dict[str, Any]:
     return {"ci": settings.ci, **settings.how}
 
 
-# attributes and levels ----------------------------------------------------------------------------------------
+# attributes and levels ----------------------------------------------------------------------------
 
 
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
@@ -161,7 +173,9 @@ def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
         sentence,
         title=ENGLISH["importance.title"],
         table=table,
-        shown=table[[each for each in columns if each in table]].rename(columns={"importance": "share of choices"}),
+        shown=table[[each for each in columns if each in table]].rename(
+            columns={"importance": "share of choices"}
+        ),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], table),
         brief=Brief("Attributes", ENGLISH["importance.brief"], shares),
     )
@@ -175,14 +189,19 @@ def level_effects(model: Any, settings: AnswerSettings) -> Finding:
     notes: list[Text] = []
     if marked:
         directions = _directions(model)
-        bound = [f"{directions[name]} {name}" for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])]
+        bound = [
+            f"{directions[name]} {name}"
+            for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])
+        ]
         notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
         notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
     numbers = _numbers(model.get_params(), model._chooser().data)
     if settings.price is None and numbers and table["attribute"].nunique() > 1:
         notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
-    shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
+    shown = table.assign(
+        level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)]
+    )
     left_out = ["over", "std_error", *(() if marked else ("at_bound",))]
     return Finding(
         sentence,
@@ -200,15 +219,23 @@ def _preferences(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
     rows = []
     for row in effects.to_dict("records"):
         if row["effect"] < 0.5:
-            numbers = {"effect": 1.0 - row["effect"], "low": 1.0 - row["high"], "high": 1.0 - row["low"]}
+            numbers = {
+                "effect": 1.0 - row["effect"],
+                "low": 1.0 - row["high"],
+                "high": 1.0 - row["low"],
+            }
             row |= numbers | {"level": row["over"], "over": row["level"]}
         rows.append(row)
     return sorted(rows, key=lambda row: -row["effect"])
 
 
-def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str) -> "pandas.DataFrame":
+def _in_brief(
+    rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str
+) -> "pandas.DataFrame":
     """These numbers of levels over others, as a screen shows them."""
-    brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[["attribute", "level", *numbers]]
+    brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[
+        ["attribute", "level", *numbers]
+    ]
     brief.attrs = table.attrs
     return brief
 
@@ -233,12 +260,16 @@ def strongest(effects: "pandas.DataFrame") -> str:
     if not sure:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
     row = sure[0]
-    numbers = {"chance": probability(row["effect"]), "low": probability(row["low"]), "high": probability(row["high"])}
+    numbers = {
+        "chance": probability(row["effect"]),
+        "low": probability(row["low"]),
+        "high": probability(row["high"]),
+    }
     levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
     return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
 
 
-# money --------------------------------------------------------------------------------------------------------
+# money --------------------------------------------------------------------------------------------
 
 
 @finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
@@ -252,13 +283,24 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     sentence = dearest(table)
     title = _pay_title(table, settings.price)
-    figures = table[[name for name in ("wtp", "respondents_low", "respondents_high") if name in table]].to_numpy(float)
+    figures = table[
+        [name for name in ("wtp", "respondents_low", "respondents_high") if name in table]
+    ].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     rows = [_turned(row) for row in table.to_dict("records")]
     paid = type(table)(rows, table.index)
     paid.attrs = table.attrs
     shown = paid.assign(level=[paid_for(row) for row in rows])
-    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]
+    columns = [
+        "attribute",
+        "level",
+        "wtp",
+        "wtp_low",
+        "wtp_high",
+        "wtp_se",
+        "respondents_low",
+        "respondents_high",
+    ]
     return Finding(
         sentence,
         title=str(title),
@@ -266,7 +308,11 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
         shown=shown[[each for each in columns if each in shown]],
         picture=Picture("willingness_to_pay", str(title), paid),
         notes=(*infinite, *table.attrs["notes"]),
-        brief=Brief("Payment", table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"), order=2),
+        brief=Brief(
+            "Payment",
+            table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"),
+            order=2,
+        ),
     )
 
 
@@ -278,8 +324,12 @@ def _payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
 def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
     """Whose amounts they are."""
     if "attends" in pay.attrs:
-        return phrase(ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}")
-    return phrase(ENGLISH, "pay.title.median" if "respondents_low" in pay else "pay.title", price=price)
+        return phrase(
+            ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}"
+        )
+    return phrase(
+        ENGLISH, "pay.title.median" if "respondents_low" in pay else "pay.title", price=price
+    )
 
 
 def dearest(pay: "pandas.DataFrame") -> str:
@@ -294,12 +344,22 @@ def dearest(pay: "pandas.DataFrame") -> str:
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
-    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row, "rather than"))
+    paid = phrase(
+        ENGLISH,
+        "pay.for",
+        amount=amount,
+        attribute=row["attribute"],
+        level=paid_for(row, "rather than"),
+    )
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
     whose = phrase(
-        ENGLISH, attending if "respondents_low" in pay else "pay.everybody", price=pay.attrs.get("price", "")
+        ENGLISH,
+        attending if "respondents_low" in pay else "pay.everybody",
+        price=pay.attrs.get("price", ""),
     )
-    return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
+    return str(
+        phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high)
+    )
 
 
 _OPPOSITE = {
@@ -319,7 +379,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
     return row | amounts | {"level": row["over"], "over": row["level"]}
 
 
-# markets ------------------------------------------------------------------------------------------------------
+# markets ------------------------------------------------------------------------------------------
 
 
 @finding("market_shares", "Shares of preference", ON_SCREEN)
@@ -346,7 +406,8 @@ def market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
 
 @finding("demand", "Demand curves", FULL)
 def demand(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The share of each product of the first market at each tested price, the others as they are."""
+    """The share of each product of the first market at each tested price, the others as they
+    are."""
     import pandas as pd
 
     if settings.market is None or settings.price is None:
@@ -369,7 +430,9 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
     table = table[["product", *table.columns.drop("product")]]
-    table.attrs.update(chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"])
+    table.attrs.update(
+        chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"]
+    )
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
     return Finding(sentence, title=title, table=table, picture=Picture("demand", title, table))
@@ -378,9 +441,14 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
 def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
     """The product whose share hangs most on its price."""
     curve = max(
-        (each.to_dict("records") for each in curves), key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"])
+        (each.to_dict("records") for each in curves),
+        key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"]),
     )
-    facts = {"price": settings.price, "interval": interval_name(settings.ci), "product": curve[0]["product"]}
+    facts = {
+        "price": settings.price,
+        "interval": interval_name(settings.ci),
+        "product": curve[0]["product"],
+    }
     for end, row in (("first", curve[0]), ("last", curve[-1])):
         facts |= {f"{end}_{name}": figure for name, figure in _percentages(row).items()}
         facts[end] = f"{row[settings.price]:g}"
@@ -389,28 +457,47 @@ def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str
 
 @finding("elasticities", "Price elasticities", FULL)
 def elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
-    """What one per cent more of the price of a product does, in the first market that was asked for."""
+    """What one per cent more of the price of a product does, in the first market that was asked
+    for."""
     if settings.market is None or settings.price is None:
         return None
     chooser = model._chooser()
     scheme = chooser.data.scheme
     first = markets_of(scheme, settings.market)[0]
-    jumps = settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price))
+    jumps = settings.rule not in (None, LOGIT) and chooser.is_number(
+        scheme.names.index(settings.price)
+    )
     arc = {"change": _ARC} if jumps else {}
     with without_warnings():  # which the shares of the market gave
         table = model.elasticities(
-            first.table.set_axis(first.labels), settings.price, **arc, **_how(settings), **settings.of_market
+            first.table.set_axis(first.labels),
+            settings.price,
+            **arc,
+            **_how(settings),
+            **settings.of_market,
         )
     if not len(table):
         return None
     own = table[table["changed"] == table["product"]].sort_values("elasticity", kind="stable")
     rows = own.to_dict("records")
-    facts = {"product": rows[0]["product"], "price": settings.price, "interval": interval_name(settings.ci)}
+    facts = {
+        "product": rows[0]["product"],
+        "price": settings.price,
+        "interval": interval_name(settings.ci),
+    }
     figures = {name: number(-rows[0][column]) for name, column in _OWN.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
-    where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
-    sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
-    title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
+    where = (
+        f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}"
+        if first.scenario
+        else ""
+    )
+    sentence = phrase(
+        ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {})
+    )
+    title = str(
+        phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price)
+    )
     return Finding(str(sentence), title=title, table=table)
 
 
@@ -422,14 +509,25 @@ def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
 
 
 def winner(shares: "pandas.DataFrame", interval: str) -> str:
-    """Which product has the largest share; of several scenarios in the first, and then in the others."""
+    """Which product has the largest share; of several scenarios in the first, and then in the
+    others."""
     rows: Any = shares.reset_index()
     where, elsewhere = "", ""
     if "scenario" in rows:
         first, *others = rows["scenario"].drop_duplicates()
         for scenario in others[:_SCENARIOS]:
-            best = rows[rows["scenario"] == scenario].sort_values("share", ascending=False, kind="stable").iloc[0]
-            said = phrase(ENGLISH, "shares.scenario", scenario=scenario, first=best["product"], **_percentages(best))
+            best = (
+                rows[rows["scenario"] == scenario]
+                .sort_values("share", ascending=False, kind="stable")
+                .iloc[0]
+            )
+            said = phrase(
+                ENGLISH,
+                "shares.scenario",
+                scenario=scenario,
+                first=best["product"],
+                **_percentages(best),
+            )
             elsewhere += f" {said}"
         rows = rows[rows["scenario"] == first]
         where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
@@ -439,7 +537,9 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     then = [f"{row['product']} ({percent(row['share'])})" for row in others]
     more = f", followed by {listed(then)}" if then else ""
     named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
-    found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **_percentages(best))
+    found = phrase(
+        ENGLISH, key, first=named, where=where, interval=interval, others=more, **_percentages(best)
+    )
     return f"{found}{elsewhere}"
 
 
@@ -471,7 +571,11 @@ def holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
 
 def _error(name: str, error: str) -> str:
     """A standard error in parentheses; nothing where it is unknown, as of one person."""
-    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error)) if isfinite(float(error)) else ""
+    return (
+        str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
+        if isfinite(float(error))
+        else ""
+    )
 
 
 def _simulator(segments: SegmentsOf | None, model: Any, settings: AnswerSettings) -> Finding | None:
@@ -494,11 +598,12 @@ def _simulator(segments: SegmentsOf | None, model: Any, settings: AnswerSettings
 
 
 def simulator(segments: SegmentsOf | None = None) -> Maker:
-    """The maker of a market that the reader of a page may change; `segments`: among whom its reader may choose."""
+    """The maker of a market that the reader of a page may change; `segments`: among whom its reader
+    may choose."""
     return finding("market", "Market simulator", SHOWN)(partial(_simulator, segments))
 
 
-# people -------------------------------------------------------------------------------------------------------
+# people -------------------------------------------------------------------------------------------
 
 
 def _differ(model: Any) -> bool:
@@ -528,7 +633,9 @@ def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Findi
     if settings.price is None or not _differ(model):
         return None
     with without_warnings():  # they are notes of the table of all
-        return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
+        return Finding(
+            table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci)
+        )
 
 
 @finding("individual_utilities", "Individual part-worth utilities", SHEET)
@@ -540,10 +647,14 @@ def individual_utilities(model: Any, settings: AnswerSettings) -> Finding | None
 @finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
 def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding | None:
     """The same as zero-centred differences."""
-    return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model) else None
+    return (
+        Finding(table=model.utilities(each_person=True, zero_centred=True))
+        if _differ(model)
+        else None
+    )
 
 
-# segments -----------------------------------------------------------------------------------------------------
+# segments -----------------------------------------------------------------------------------------
 
 
 _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit"))
@@ -552,16 +663,18 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 def answers_of(
     settings: AnswerSettings, usual: Any = None, instead: Text = _LATENT
 ) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
-    """The makers of first findings, with the simulator, and those of segments; `usual`: their number otherwise;
-    `instead`: what else there is where they cannot be told."""
+    """The makers of first findings, with the simulator, and those of segments; `usual`: their
+    number otherwise; `instead`: what else there is where they cannot be told."""
     segments = segments_once(settings, lambda model: len(model._data_of_fit().respondents), usual)
     return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
 
 
-SEGMENTED = segmented("each respondent's preference for a level over the other levels of its attribute")
+SEGMENTED = segmented(
+    "each respondent's preference for a level over the other levels of its attribute"
+)
 
 
-# checks -------------------------------------------------------------------------------------------------------
+# checks -------------------------------------------------------------------------------------------
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)

@@ -17,18 +17,25 @@ if TYPE_CHECKING:
 
 
 def reach(
-    chooser: Chooser, products: "pandas.DataFrame", size: Any, top: Any, people: Any, random_seed: Any, ci: float
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    size: Any,
+    top: Any,
+    people: Any,
+    random_seed: Any,
+    ci: float,
 ) -> "pandas.DataFrame":
     """The lines that reach most respondents, the best first."""
     if not chooser.has_individuals:
         raise ArgumentError(
-            "All respondents have the same tastes in this model, so a product line reaches either all of them or none;"
-            " fit a hierarchical logit or a latent class logit."
+            "All respondents have the same tastes in this model, so a product line reaches either"
+            " all of them or none; fit a hierarchical logit or a latent class logit."
         )
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
             Argument("people"),
-            " must be 'respondents' for reach, because its intervals are for the population; got 'new'.",
+            " must be 'respondents' for reach, because its intervals are for the population; got"
+            " 'new'.",
         )
     market = market_of(chooser.data.scheme, products)
     cells = chooser.cells(market.table)
@@ -39,9 +46,10 @@ def reach(
         if not nothing.any():
             warn(
                 DataWarning(
-                    "Respondents were offered a no-choice option, but the market has no row for it. A product"
-                    " therefore counts as reaching every respondent who would choose it more often than by chance,"
-                    " even those who would rather buy nothing. Add a no-choice row."
+                    "Respondents were offered a no-choice option, but the market has no row for"
+                    " it. A product therefore counts as reaching every respondent who would choose"
+                    " it more often than by chance, even those who would rather buy nothing. Add a"
+                    " no-choice row."
                 )
             )
     fewer = chooser.thinned(len(draws_held(len(chooser.chain), int(asked.sum()), len(cells))))
@@ -55,5 +63,9 @@ def reach(
     truths = np.concatenate(found)
     if fewer.is_estimate:
         truths = truths[1:]
-    labels = [as_label(label) for label, is_none in zip(market.labels, nothing, strict=True) if not is_none]
+    labels = [
+        as_label(label)
+        for label, is_none in zip(market.labels, nothing, strict=True)
+        if not is_none
+    ]
     return reach_table(truths, labels, size, top, random_seed, ci)

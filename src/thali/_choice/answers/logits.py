@@ -1,4 +1,5 @@
-"""What every logit answers, by people whose tastes are known draw by draw: their choices, and their markets."""
+"""What every logit answers, by people whose tastes are known draw by draw: their choices, and their
+markets."""
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
@@ -27,7 +28,15 @@ from .chooser import (
 )
 from .effects import some_products, some_tasks, variation
 from .methods import MarketAnswers
-from .simulator import MAX_PRODUCTS, MarketDraws, Product, attributes_of, hash_exponentials, held, none_of
+from .simulator import (
+    MAX_PRODUCTS,
+    MarketDraws,
+    Product,
+    attributes_of,
+    hash_exponentials,
+    held,
+    none_of,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -41,17 +50,22 @@ _NEW = 1_024  # about so many new people are drawn in each draw
 _OCCASIONS = 2**14  # of all people together, on which errors of products are drawn
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
 _MAX_DIFFERENCES = 256  # between two levels, as products have them, over which choices are averaged
-_MIN_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
+# draws, and people in all draws, for importance
+_MIN_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000
 _STEP = 1e-4  # of the delta method, in standard errors
 
-# (numbers of draws, generator): tastes of new people in these draws (draws, M, p); weights (M,) or (draws, M), sum 1
+# (numbers of draws, generator): tastes of new people in these draws (draws, M, p); weights (M,) or
+# (draws, M), sum 1
 Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
 class LogitChooser(Chooser):
     r"""People of K kinds, whose tastes are known in each of D draws.
 
-    .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
+    .. math::
+
+        P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T
+        \beta_{dk}}}
     """
 
     coding: "Coding"
@@ -71,18 +85,24 @@ class LogitChooser(Chooser):
         data: "ChoiceExperiment",
         tastes: np.ndarray,  # (D, K, p)
         chain: np.ndarray,  # (D,) from which each draw comes; those of a chain follow each other
-        membership: np.ndarray | None = None,  # (respondents, K), rows sum to 1; None: kinds are respondents
+        # (respondents, K), rows sum to 1; None: kinds are respondents
+        membership: np.ndarray | None = None,
         population: Population | None = None,  # None: as the respondents are
-        covariance: np.ndarray | None = None,  # (K p, K p) of the estimate, the first draw; None: of a posterior
-        kinds: np.ndarray | None = None,  # (D, respondents) of an estimate, but for the first draw; None: membership
-        directions: np.ndarray | None = None,  # (attributes,) which order of levels each was made to keep
+        # (K p, K p) of the estimate, the first draw; None: of a posterior
+        covariance: np.ndarray | None = None,
+        # (D, respondents) of an estimate, but for the first draw; None: membership
+        kinds: np.ndarray | None = None,
+        # (attributes,) which order of levels each was made to keep
+        directions: np.ndarray | None = None,
     ) -> None:
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
         self.kinds = kinds
         self.is_estimate = covariance is not None
         self.people: pandas.DataFrame | None = data.people
-        self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
+        self.directions = (
+            np.zeros(len(data.attributes), np.int64) if directions is None else directions
+        )
         self.has_individuals = membership is None or membership.shape[1] > 1
         self._draws = np.arange(len(tastes))  # their numbers among all that the model has
 
@@ -93,7 +113,9 @@ class LogitChooser(Chooser):
 
     def level_cells(self) -> list[np.ndarray]:
         found = []
-        for name, part, seen in zip(self.data.levels, self.coding.parts, self.coding.seen, strict=True):
+        for name, part, seen in zip(
+            self.data.levels, self.coding.parts, self.coding.seen, strict=True
+        ):
             own = np.arange(len(seen) - 1, dtype=float) if part.numbers is None else part.numbers
             cells = np.full(len(own), np.nan)
             known = self.data.scheme.compared(name, np.flatnonzero(seen[:-1]))
@@ -106,7 +128,9 @@ class LogitChooser(Chooser):
 
     def _products(self, most: int) -> np.ndarray:
         """Some products of the data, with a level of every attribute."""
-        return some_products(self.data, self.coding.cells(self.data.products)[self.data.row_product], most)
+        return some_products(
+            self.data, self.coding.cells(self.data.products)[self.data.row_product], most
+        )
 
     def is_linear(self, attribute: int) -> bool:
         part = self.coding.parts[attribute]
@@ -149,12 +173,15 @@ class LogitChooser(Chooser):
         return found
 
     def _weights_of_kinds(self, weights: np.ndarray) -> np.ndarray:
-        """The weight of each kind in each draw (draws, kinds), of weights (..., respondents) that sum to 1."""
+        """The weight of each kind in each draw (draws, kinds), of weights (..., respondents) that
+        sum to 1."""
         if self.membership is None:
             return np.broadcast_to(weights, self.tastes.shape[:2])
         if self.kinds is None:
             return np.broadcast_to(weights @ self.membership, self.tastes.shape[:2])
-        return RespondentClasses(self.membership, self.kinds[1:]).weights(np.broadcast_to(weights, self.kinds.shape))
+        return RespondentClasses(self.membership, self.kinds[1:]).weights(
+            np.broadcast_to(weights, self.kinds.shape)
+        )
 
     def shares(
         self,
@@ -170,8 +197,14 @@ class LogitChooser(Chooser):
         found = np.empty((len(self.tastes), len(matrix)))
         kinds = self.tastes.shape[1] if weights is not None or self.population is None else _NEW
         several = rule.name == RANDOMISED
-        errors = self._errors_of_products(cells, kinds, random_seed) if several else np.zeros((1, 1, len(cells)))
-        for draws, tastes, weight in self._tastes_by(weights, len(matrix) * errors.shape[1], random_seed):
+        errors = (
+            self._errors_of_products(cells, kinds, random_seed)
+            if several
+            else np.zeros((1, 1, len(cells)))
+        )
+        for draws, tastes, weight in self._tastes_by(
+            weights, len(matrix) * errors.shape[1], random_seed
+        ):
             utility = (matrix @ self._slopes(tastes).T).reshape(len(matrix), *tastes.shape[:2])
             for place, (first, last) in enumerate(pairwise(ends)):
                 own = utility[first:last]
@@ -180,13 +213,16 @@ class LogitChooser(Chooser):
                 if rule.name == LOGIT:
                     p = softmax(own, axis=0)
                 else:
-                    of_people = _of_people(errors, own.shape[2])[:, :, first:last].transpose(2, 0, 1)
+                    of_people = _of_people(errors, own.shape[2])[:, :, first:last].transpose(
+                        2, 0, 1
+                    )
                     p = _best(own[..., None] + of_people[:, None]).mean(axis=-1)
                 found[draws, first:last] = np.einsum("jdk,dk->dj", p, weight)
         return np.split(found, ends[1:-1], axis=1)
 
     def _errors_of_products(self, cells: np.ndarray, kinds: int, random_seed: Any) -> np.ndarray:
-        """Normal errors (kinds, occasions, products) of variance π²/6: sums of those of the levels of each product."""
+        """Normal errors (kinds, occasions, products) of variance π²/6: sums of those of the levels
+        of each product."""
         from scipy.special import ndtri
         from scipy.stats import qmc
 
@@ -197,12 +233,15 @@ class LogitChooser(Chooser):
             own = cells[:, attribute]
             _, place = np.unique(own, return_inverse=True)
             lacks = np.isnan(own)
-            place[lacks] = place.max(initial=0) + 1 + same.ravel()[lacks]  # shared with the same product alone
+            # shared with the same product alone
+            place[lacks] = place.max(initial=0) + 1 + same.ravel()[lacks]
             places.append(number + np.unique(place, return_inverse=True)[1])
             number = int(places[-1].max()) + 1
         each = max(1, -(-_OCCASIONS // kinds))
         shift = streams(random_seed, 2)[1].random(number)
-        points = qmc.Sobol(number, scramble=False).random_base2((kinds * each - 1).bit_length())[: kinds * each]
+        points = qmc.Sobol(number, scramble=False).random_base2((kinds * each - 1).bit_length())[
+            : kinds * each
+        ]
         normal = ndtri(np.clip((points + shift) % 1.0, 1e-12, 1.0 - 1e-12))
         found = np.zeros((kinds * each, len(cells)))
         for place in places:
@@ -212,11 +251,13 @@ class LogitChooser(Chooser):
     def _tastes_by(
         self, weights: np.ndarray | None, rows: int, random_seed: Any
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Some draws at a time, the tastes of kinds of people in them, and the weights of the kinds (draws, kinds)."""
+        """Some draws at a time, the tastes of kinds of people in them, and the weights of the kinds
+        (draws, kinds)."""
         if weights is None and self.population is not None:
             rng = streams(random_seed, 1)[0]
             for draws in _blocks(len(self.tastes), _NEW * rows):
-                tastes, weight = self.population(self._draws[draws], deepcopy(rng))  # the same people in every draw
+                # the same people in every draw
+                tastes, weight = self.population(self._draws[draws], deepcopy(rng))
                 yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
             return
         of_people = np.ones(len(self.data.respondents)) if weights is None else weights
@@ -248,7 +289,9 @@ class LogitChooser(Chooser):
             return super().expected_utilities(products)
         return self.tastes.mean(axis=0) @ self.coding.rows(products).T
 
-    def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
+    def effects(
+        self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
+    ) -> Effects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))
         found = list(level_differences(self.coding, self.data, pairs))
@@ -260,21 +303,35 @@ class LogitChooser(Chooser):
             tastes = self.tastes[draws]
             odds = rows @ self._slopes(tastes).T  # one matrix for all pairs
             with np.errstate(over="ignore"):
-                np.exp(np.negative(odds, out=odds), out=odds)  # against it; a fifth of the time of SciPy's expit
+                # against it; a fifth of the time of SciPy's expit
+                np.exp(np.negative(odds, out=odds), out=odds)
             preferred = weight / (1.0 + odds)
-            by_pair = np.add.reduceat(preferred, first, axis=0).reshape(len(pairs), len(tastes), kinds)
+            by_pair = np.add.reduceat(preferred, first, axis=0).reshape(
+                len(pairs), len(tastes), kinds
+            )
             of_draws[draws] = np.einsum("qdk,dk->dq", by_pair, mean[draws])
             if not self.is_estimate:
                 whole += by_pair.sum(axis=1) / number
             elif draws.start == 0:
                 whole = by_pair[:, 0]
-        return Effects(whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain)
+        return Effects(
+            whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain
+        )
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        fewer = self.thinned(max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
-        groups = np.arange(len(fewer.chain)) if self.is_estimate else np.unique(fewer.chain, return_inverse=True)[1]
+        fewer = self.thinned(
+            max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
+        )
+        groups = (
+            np.arange(len(fewer.chain))
+            if self.is_estimate
+            else np.unique(fewer.chain, return_inverse=True)[1]
+        )
         people, attributes = len(self.data.respondents), len(self.data.attributes)
-        pooled, by_group = np.zeros((people, attributes)), np.zeros((people, attributes, int(groups.max()) + 1))
+        pooled, by_group = (
+            np.zeros((people, attributes)),
+            np.zeros((people, attributes, int(groups.max()) + 1)),
+        )
         tasks = np.zeros(people)
         for person in range(people):
             rows, first_row = some_tasks(self.data, person)
@@ -285,7 +342,11 @@ class LogitChooser(Chooser):
                 by_group[person] = variation(p, first_row).T
             else:
                 by_group[person] = np.stack(
-                    [variation(p[groups == g].mean(axis=0), first_row) for g in range(by_group.shape[2])], axis=1
+                    [
+                        variation(p[groups == g].mean(axis=0), first_row)
+                        for g in range(by_group.shape[2])
+                    ],
+                    axis=1,
                 )
         of_groups = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (attributes, groups)
         if self.is_estimate:
@@ -293,7 +354,8 @@ class LogitChooser(Chooser):
         return pooled, error_between_chains(of_groups.T, np.arange(of_groups.shape[1]))
 
     def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
-        """A person's choices, and those with each attribute alike everywhere, shape (draws, 1 + attributes, rows)."""
+        """A person's choices, and those with each attribute alike everywhere, shape (draws, 1 +
+        attributes, rows)."""
         own = self.coding.cells(self.data.products)[rows]
         every = [own]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
@@ -312,9 +374,11 @@ class LogitChooser(Chooser):
         return np.moveaxis(summed, -1, 0)
 
     def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Alternatives that all have one level of an attribute, and how often: as often as the data have that level."""
-        # Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are
-        # alike in "inside" if the no-choice option is a product, each of some of the data in turn.
+        """Alternatives that all have one level of an attribute, and how often: as often as the data
+        have that level."""
+        # Those that lack the attribute go on to lack it, so that levels count from no level in
+        # particular. They are alike in "inside" if the no-choice option is a product, each of some
+        # of the data in turn.
         if self.data.scheme.has_inside and attribute == 0:
             nothing, some = own[:, :1] == 0, self._products(_MAX_EXAMPLES)
             return [(np.where(nothing, product, own), 1.0 / len(some)) for product in some]
@@ -334,7 +398,8 @@ class LogitChooser(Chooser):
         return found
 
     def _tastes_of(self, person: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far (draws, kinds) the person is."""
+        """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far (draws, kinds)
+        the person is."""
         if self.membership is None:
             return self.tastes[:, person : person + 1], np.ones((len(self.tastes), 1))
         return self.tastes, self._weights_of_kinds(np.eye(1, len(self.membership), person)[0])
@@ -351,11 +416,12 @@ class LogitChooser(Chooser):
 def level_differences(
     coding: "Coding", data: "ChoiceExperiment", pairs: Sequence[tuple[int, int, int]]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each pair the columns of the one less those of the other, all else as in the data, and weights.
+    """Of each pair the columns of the one less those of the other, all else as in the data, and
+    weights.
 
-    Where attributes interact these are others in other products: beside numbers that no two products share, as many as
-    there are products. Of many, those that are near to each other become one.
-    """
+    Where attributes interact these are others in other products: beside numbers that no two
+    products share, as many as there are products. Of many, those that are near to each other become
+    one."""
     products, counts = coding.cells(data.products), np.bincount(data.row_product)
     numbers = [part.numbers for part in coding.parts]
     for attribute, *levels in pairs:
@@ -374,11 +440,13 @@ def level_differences(
         yield rows, weight / weight.sum()
 
 
-def means_of_neighbours(rows: np.ndarray, weight: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def means_of_neighbours(
+    rows: np.ndarray, weight: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Means of rows that are near to each other, about so many, and their weights.
 
-    Rows are halved, each half is, and so on, at the middle of the column in which they are furthest apart.
-    """
+    Rows are halved, each half is, and so on, at the middle of the column in which they are furthest
+    apart."""
     scaled = rows / np.where((spread := rows.std(axis=0)) > 0.0, spread, 1.0)
     parts = [np.arange(len(rows))]
     while 2 * len(parts) <= most:
@@ -410,7 +478,7 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
         yield slice(first, min(first + step, draws))
 
 
-# What every logit answers about markets, by its people and their tastes -----------------------------------------------
+# What every logit answers about markets, by its people and their tastes ---------------------------
 
 
 class LogitAnswers(MarketAnswers):
@@ -430,11 +498,12 @@ class LogitAnswers(MarketAnswers):
         return market_draws(self._chooser())
 
 
-# A fit of a logit as the draws of a market: some draws and people, and their tastes -----------------------------------
+# A fit of a logit as the draws of a market: some draws and people, and their tastes ---------------
 
 
 MIN_DRAWS, MAX_DRAWS = 40, 500
-MAX_TASTES = 400_000  # coefficients of all people in all draws: two bytes each; the kind of a person takes one
+# coefficients of all people in all draws: two bytes each; the kind of a person takes one
+MAX_TASTES = 400_000
 
 
 def market_draws(chooser: "LogitChooser") -> MarketDraws:
@@ -450,13 +519,18 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
         people = max(1, min(number, MAX_TASTES // (draws * p)))
         if people < number:
             tastes = np.take_along_axis(tastes, held(draws, people, number)[:, :, None], axis=1)
-            some = f", each with {people:,} of {number:,} respondents, so intervals are slightly too wide"
+            some = (
+                f", each with {people:,} of {number:,} respondents, so intervals are slightly"
+                " too wide"
+            )
     elif chooser.has_individuals:
         assert fewer.kinds is not None
         kinds = RespondentClasses(chooser.membership.astype(np.float32), fewer.kinds[1:])
     of = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
     columns = tuple(
-        AttributeColumns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
+        AttributeColumns(
+            part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots
+        )
         for part, seen in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
     )
     known = {
@@ -465,7 +539,9 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     }
     return MarketDraws(
         attributes_of(data, known, [part.numbers is not None for part in chooser.coding.parts]),
-        logit_tastes(columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds),
+        logit_tastes(
+            columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds
+        ),
         0.0,
         none_of(data),
         _first_task(chooser),
@@ -480,7 +556,11 @@ def _people(chooser: "LogitChooser") -> MarketPeople | None:
     if not chooser.has_individuals:
         return None
     classes = 0 if chooser.membership is None else chooser.membership.shape[1]
-    return people_of(chooser.people, len(chooser.data.respondents), tuple(f"class {k + 1}" for k in range(classes)))
+    return people_of(
+        chooser.people,
+        len(chooser.data.respondents),
+        tuple(f"class {k + 1}" for k in range(classes)),
+    )
 
 
 def _first_task(chooser: "LogitChooser") -> tuple[Product, ...]:
@@ -495,12 +575,16 @@ def _first_task(chooser: "LogitChooser") -> tuple[Product, ...]:
             if code < 0:
                 cells.append(None)
             else:
-                cells.append(float(part.numbers[code]) if part.numbers is not None else int(seen[:code].sum()))
+                cells.append(
+                    float(part.numbers[code])
+                    if part.numbers is not None
+                    else int(seen[:code].sum())
+                )
         found.append(tuple(cells))
     return tuple(found[:MAX_PRODUCTS])
 
 
-# The rule of logits: the tastes of people in each draw, and what columns a product has --------------------------------
+# The rule of logits: the tastes of people in each draw, and what columns a product has ------------
 
 
 _LARGEST = 32_767
@@ -510,12 +594,14 @@ class AttributeColumns(NamedTuple):
     """The columns of the model matrix that stand for one attribute."""
 
     table: np.ndarray  # (levels + 1, columns) of each level; the last row: the attribute is missing
-    is_number: bool  # whether the first columns are the number itself, whatever it is, piece by piece
+    # whether the first columns are the number itself, whatever it is, piece by piece
+    is_number: bool
     knots: tuple[float, ...] = ()  # where a piece ends and the next begins
 
 
 class RespondentClasses(NamedTuple):
-    """Of which kind each respondent is: in the first draw, an estimate, by parts, in the others of one."""
+    """Of which kind each respondent is: in the first draw, an estimate, by parts, in the others of
+    one."""
 
     membership: np.ndarray  # (respondents, kinds) float32
     of_draws: np.ndarray  # (D - 1, respondents)
@@ -523,12 +609,15 @@ class RespondentClasses(NamedTuple):
     def weights(self, weights: np.ndarray) -> np.ndarray:
         """The weights of the kinds (D, kinds) by those of the respondents (D, respondents)."""
         kinds = range(self.membership.shape[1])
-        later = np.stack([np.einsum("dn,dn->d", self.of_draws == kind, weights[1:]) for kind in kinds], axis=1)
+        later = np.stack(
+            [np.einsum("dn,dn->d", self.of_draws == kind, weights[1:]) for kind in kinds], axis=1
+        )
         return np.vstack([weights[0] @ self.membership.astype(float), later])
 
 
 class LogitTastes(NamedTuple):
-    """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
+    """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each
+    coefficient."""
 
     columns: tuple[AttributeColumns, ...]
     codes: np.ndarray  # (D, P, p) int16
@@ -536,21 +625,30 @@ class LogitTastes(NamedTuple):
     crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
     respondents: int
     kinds: RespondentClasses | None = None  # None: each of the P is a respondent
-    constants: np.ndarray | None = None  # (D, products told apart), which are added to utilities; None: there are none
+    # (D, products told apart), which are added to utilities; None: there are none
+    constants: np.ndarray | None = None
     takes_first: bool = False  # whether everybody takes the product of the highest utility
 
     def telling_apart(self, products: int) -> Self:
         """The same for products whose last cell is their number, of so many, or None."""
-        return self._replace(columns=(*self.columns, AttributeColumns(np.zeros((products + 1, 0)), False)))
+        return self._replace(
+            columns=(*self.columns, AttributeColumns(np.zeros((products + 1, 0)), False))
+        )
 
     def changed(self, scale: float, takes_first: bool, constants: np.ndarray | None = None) -> Self:
         """The same with another scale of utilities, rule and constants (D, products told apart)."""
         return self._replace(steps=self.steps * scale, takes_first=takes_first, constants=constants)
 
-    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+    def shares(
+        self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market; without
+        lapses."""
         tastes, weight = self.codes * self.steps, self._weights(weights)[:, None]
-        return [(weight @ self._chosen(tastes @ self.matrix(market).T, market))[:, 0] for market in markets]
+        return [
+            (weight @ self._chosen(tastes @ self.matrix(market).T, market))[:, 0]
+            for market in markets
+        ]
 
     def _chosen(self, utility: np.ndarray, market: Sequence[Product]) -> np.ndarray:
         """The choices among the products of a market by their utilities, both (D, P, products)."""
@@ -558,7 +656,10 @@ class LogitTastes(NamedTuple):
             return np.moveaxis(_best(np.moveaxis(utility, -1, 0)), 0, -1)
         if self.constants is not None:
             known = np.hstack([self.constants, np.zeros((len(self.constants), 1))])
-            utility = utility + known[:, None, [-1 if own[-1] is None else int(own[-1]) for own in market]]
+            utility = (
+                utility
+                + known[:, None, [-1 if own[-1] is None else int(own[-1]) for own in market]]
+            )
         return softmax(utility)
 
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
@@ -577,7 +678,9 @@ class LogitTastes(NamedTuple):
 
     def matrix(self, market: Sequence[Product]) -> np.ndarray:
         """The model matrix of the products, shape (products, p)."""
-        single = np.array([np.concatenate(list(map(_row, self.columns, product))) for product in market])
+        single = np.array(
+            [np.concatenate(list(map(_row, self.columns, product))) for product in market]
+        )
         one, other = np.reshape(self.crossed, (-1, 2)).astype(np.int64).T
         return np.hstack([single, single[:, one] * single[:, other]])
 
@@ -597,7 +700,9 @@ class LogitTastes(NamedTuple):
             "crossed": self.crossed,
             "codes": packed(self.codes),
             "steps": self.steps.tolist(),
-            "constants": None if self.constants is None else packed(self.constants.astype(np.float32)),
+            "constants": None
+            if self.constants is None
+            else packed(self.constants.astype(np.float32)),
             "takes_first": self.takes_first,
         }
 
@@ -609,11 +714,14 @@ def logit_tastes(
     respondents: int | None = None,
     kinds: RespondentClasses | None = None,
 ) -> LogitTastes:
-    """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
+    """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its
+    largest."""
     largest = np.abs(tastes).max(axis=(0, 1))
     steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
     codes = np.rint(tastes / steps).astype(np.int16)
-    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds)
+    return LogitTastes(
+        tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds
+    )
 
 
 def _row(part: AttributeColumns, level: float | None) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""Whom a market asks and what it offers: tables of products with their changes; respondents with their weights."""
+"""Whom a market asks and what it offers: tables of products with their changes; respondents with
+their weights."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 _NAMES = ("product", "products", "name", "label")
 SCENARIO = "scenario"
 _LINE = "line"  # of a file, where the index of a table has the number of each row
-_FIGURES = [f"{name}{end}" for name in ("share", "before", "change", "profit") for end in ("", "_low", "_high")]
-_SAVED = {*_FIGURES, "respondents", "respondents_before"}  # columns of the markets that the page of a report saves
+_FIGURES = [
+    f"{name}{end}"
+    for name in ("share", "before", "change", "profit")
+    for end in ("", "_low", "_high")
+]
+# columns of the markets that the page of a report saves
+_SAVED = {*_FIGURES, "respondents", "respondents_before"}
 
 
 class Market(NamedTuple):
@@ -34,15 +40,17 @@ class Market(NamedTuple):
 
 
 def as_saved(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table of a file whose index has its lines, as of a page that saved it: without apostrophes before signs but
-    those that attributes and levels have."""
+    """The table of a file whose index has its lines, as of a page that saved it: without
+    apostrophes before signs but those that attributes and levels have."""
     levels = scheme.levels
 
     def bare(text: Any, known: Sequence[str]) -> Any:
         return as_labelled(text) if isinstance(text, str) and text not in known else text
 
     frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
-    found: Any = frame.apply(lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ()))))
+    found: Any = frame.apply(
+        lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ())))
+    )
     return found.rename_axis(_LINE)
 
 
@@ -50,18 +58,26 @@ def markets_of(scheme: "Scheme", products: Any) -> list[Market]:
     """The markets of a table: one, or one for each value of its column "scenario"."""
     if not (hasattr(products, "columns") and hasattr(products, "index")):
         raise DataError(
-            "`products` must be a data frame with one row per product and one column per attribute; got"
-            f" {type(products).__name__}."
+            "`products` must be a data frame with one row per product and one column per"
+            f" attribute; got {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
         return [_market(scheme, frame, None)]
     names = np.array([as_label(value) for value in frame[SCENARIO]], dtype=object)
     if (names == "").any():
-        raise DataError(f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill it in.")
+        raise DataError(
+            f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill"
+            " it in."
+        )
     numbered = type(frame.index).__name__ == "RangeIndex" and frame.index.name != _LINE
-    parts = {str(name): frame.loc[names == name].drop(columns=SCENARIO) for name in dict.fromkeys(names)}
-    return [_market(scheme, part.reset_index(drop=True) if numbered else part, name) for name, part in parts.items()]
+    parts = {
+        str(name): frame.loc[names == name].drop(columns=SCENARIO) for name in dict.fromkeys(names)
+    }
+    return [
+        _market(scheme, part.reset_index(drop=True) if numbered else part, name)
+        for name, part in parts.items()
+    ]
 
 
 def market_of(scheme: "Scheme", products: Any) -> Market:
@@ -76,8 +92,8 @@ def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
     """The products that others offer: one or more."""
     if not (hasattr(products, "columns") and hasattr(products, "index")) or not len(products):
         raise DataError(
-            "`competitors` must be a data frame with one row per competing product, including the no-choice option,"
-            f" and one column per attribute; got {type(products).__name__}."
+            "`competitors` must be a data frame with one row per competing product, including the"
+            f" no-choice option, and one column per attribute; got {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     return _with_none(scheme, _of_market(scheme, frame))
@@ -92,8 +108,8 @@ def _of_market(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(
-                "The product table has columns that are not attributes of the data and were ignored:"
-                f" {shorten(idle, 12)}."
+                "The product table has columns that are not attributes of the data and were"
+                f" ignored: {shorten(idle, 12)}."
             )
         )
     return frame.drop(columns=of_tasks)
@@ -113,21 +129,35 @@ def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -
 
 
 def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table in which a row whose attributes are empty or called none is the no-choice option, unless marked."""
-    absent = [(name, label) for name, label in scheme.none if name not in frame.columns and name not in scheme.names]
+    """The table in which a row whose attributes are empty or called none is the no-choice option,
+    unless marked."""
+    absent = [
+        (name, label)
+        for name, label in scheme.none
+        if name not in frame.columns and name not in scheme.names
+    ]
     own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
     if not absent or len(absent) < len(scheme.none) or not own:
         return frame
     empty = np.all(
-        [[_is_nothing(as_label(value), scheme.levels[name]) for value in frame[name]] for name in own], axis=0
+        [
+            [_is_nothing(as_label(value), scheme.levels[name]) for value in frame[name]]
+            for name in own
+        ],
+        axis=0,
     )
     if not empty.any():
         return frame
     rows = [str(number) for number in range(len(frame))]
     return frame.assign(
         **{
-            name: [label if is_none else "0" if label == "1" else f"product {row}" for is_none, row in pairs]
-            for (name, label), pairs in ((each, list(zip(empty, rows, strict=True))) for each in absent)
+            name: [
+                label if is_none else "0" if label == "1" else f"product {row}"
+                for is_none, row in pairs
+            ]
+            for (name, label), pairs in (
+                (each, list(zip(empty, rows, strict=True))) for each in absent
+            )
         }
     )
 
@@ -151,11 +181,12 @@ def _labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
 
 
 def changed(market: Market, change: Any) -> Market:
-    """The market with other levels: one for all products, one for each, or one for each product that is named."""
+    """The market with other levels: one for all products, one for each, or one for each product
+    that is named."""
     if not isinstance(change, Mapping) or not change:
         raise ArgumentError(
-            '`change` must map attributes to new values, such as {"price": {"A": 150}} or {"price": 150}; got'
-            f" {change!r}."
+            '`change` must map attributes to new values, such as {"price": {"A": 150}} or'
+            f' {{"price": 150}}; got {change!r}.'
         )
     frame = market.table.copy()
     for name, wanted in change.items():
@@ -178,8 +209,8 @@ def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) ->
         return [wanted] * len(values)
     if len(wanted) != len(values):
         raise ArgumentError(
-            f"`change`: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one"
-            " level per product."
+            f"`change`: {name!r} has {plural(len(wanted), 'level')} for"
+            f" {plural(len(values), 'product')}; give one level per product."
         )
     return list(wanted)
 
@@ -189,27 +220,33 @@ def place_of(label: str, labels: Sequence[str], argument: str) -> int:
     if label not in labels:
         raise ArgumentError(
             Argument(argument),
-            f": there is no product {label!r}; the products are {shorten(labels, 12)}.{suggest(label, labels)}",
+            f": there is no product {label!r}; the products are"
+            f" {shorten(labels, 12)}.{suggest(label, labels)}",
         )
     return list(labels).index(label)
 
 
-# Whose choices are asked for: the market that respondents represent, with weights; these respondents; or new people ---
+# Whose choices are asked for: the market that respondents represent, with weights; these
+# respondents; or new people
 
 
 NEW, RESPONDENTS = "new", "respondents"
 
 
 class MarketWeights(NamedTuple):
-    """Weights of the respondents, 0 for those who are not asked for, and whose shares they give; None: new people."""
+    """Weights of the respondents, 0 for those who are not asked for, and whose shares they give;
+    None: new people."""
 
     plain: np.ndarray | None  # (respondents,)
     drawn: np.ndarray | None  # the same, or (draws, respondents) of the market that they represent
     whose: str
 
 
-def draw_market_weights(chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any) -> MarketWeights:
-    """Draw the weights of respondents in their market by the Bayesian bootstrap; those of named ones are fixed."""
+def draw_market_weights(
+    chooser: "Chooser", people: Any, respondent_weights: Any, random_seed: Any
+) -> MarketWeights:
+    """Draw the weights of respondents in their market by the Bayesian bootstrap; those of named
+    ones are fixed."""
     plain = weights_of(chooser, people, respondent_weights)
     if plain is None:
         return MarketWeights(None, None, "among new respondents")
@@ -225,7 +262,8 @@ def draw_market_weights(chooser: "Chooser", people: Any, respondent_weights: Any
 
 
 def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndarray:
-    """Draw standard exponential numbers, shape (draws, respondents), in a stream that nothing else uses."""
+    """Draw standard exponential numbers, shape (draws, respondents), in a stream that nothing else
+    uses."""
     return streams(root(random_seed).spawn(1)[0], 1)[0].standard_exponential((draws, respondents))
 
 
@@ -258,8 +296,9 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
         warn(
             DataWarning(
                 Argument("respondent_weights" if is_all(people) else "people"),
-                " has no effect, because all respondents have the same tastes in this model; fit the tasks of these"
-                " respondents separately, or use a hierarchical logit or latent classes.",
+                " has no effect, because all respondents have the same tastes in this model; fit"
+                " the tasks of these respondents separately, or use a hierarchical logit or latent"
+                " classes.",
             )
         )
     return weights
@@ -283,7 +322,9 @@ def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:
         named = {as_label(label): value for label, value in given.items()}
         absent = [label for label in respondents if label not in named]
         if absent:
-            raise ArgumentError(name, f" lacks {shorten(absent)}; give one weight per respondent, 0 to exclude one.")
+            raise ArgumentError(
+                name, f" lacks {shorten(absent)}; give one weight per respondent, 0 to exclude one."
+            )
         given = [named[label] for label in respondents]
     try:
         weights = np.asarray(given, dtype=float)
@@ -292,12 +333,15 @@ def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:
     if weights.shape != (len(respondents),):
         count = weights.shape[0] if weights.ndim == 1 else weights.shape
         raise ArgumentError(
-            name, f" must have one number per respondent ({plural(len(respondents), 'respondent')}); got {count}."
+            name,
+            f" must have one number per respondent ({plural(len(respondents), 'respondent')}); got"
+            f" {count}.",
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
         raise ArgumentError(
-            name, f" must be finite numbers >= 0; respondent {respondents[bad]!r} has {weights[bad]:g}."
+            name,
+            f" must be finite numbers >= 0; respondent {respondents[bad]!r} has {weights[bad]:g}.",
         )
     if not weights.any():
         raise ArgumentError(name, " are all 0; give at least one respondent a positive weight.")
@@ -305,7 +349,8 @@ def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:
 
 
 def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Whether each respondent is asked for: by a query, a function of the table of people, a mask, or names."""
+    """Whether each respondent is asked for: by a query, a function of the table of people, a mask,
+    or names."""
     respondents = chooser.data.respondents
     if isinstance(people, str):
         return _by_query(chooser, people)
@@ -316,21 +361,25 @@ def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
         if mask.shape != (len(respondents),):
             raise ArgumentError(
                 Argument("people"),
-                f" must have one True or False per respondent ({plural(len(respondents), 'respondent')}); got"
+                " must have one True or False per respondent"
+                f" ({plural(len(respondents), 'respondent')}); got"
                 f" {len(mask) if mask.ndim else 1}.",
             )
         return mask
     if mask.ndim != 1:
         raise ArgumentError(
             Argument("people"),
-            " must be None, 'respondents', 'new', a query of respondent columns, a function of their table, a list of"
-            f" True and False, or a list of respondents; got {people!r}.",
+            " must be None, 'respondents', 'new', a query of respondent columns, a function of"
+            f" their table, a list of True and False, or a list of respondents; got {people!r}.",
         )
     wanted = [as_label(label) for label in mask]
     known = set(respondents)
     for label in wanted:
         if label not in known:
-            raise ArgumentError(Argument("people"), f": there is no respondent {label!r}.{suggest(label, respondents)}")
+            raise ArgumentError(
+                Argument("people"),
+                f": there is no respondent {label!r}.{suggest(label, respondents)}",
+            )
     return np.isin(np.asarray(respondents, object), wanted)
 
 
@@ -342,13 +391,14 @@ def _by_query(chooser: "Chooser", query: str) -> np.ndarray:
         raise ArgumentError(
             Argument("people"),
             f" is {query!r}, which is not a valid condition on the respondent columns"
-            f" ({shorten([*map(str, table.columns)]) or 'none'}): {error}. Write a condition such as 'age > 40', or"
-            " 'new'.",
+            f" ({shorten([*map(str, table.columns)]) or 'none'}): {error}. Write a condition such"
+            " as 'age > 40', or 'new'.",
         ) from None
     if found.dtype != bool or found.shape != (len(table),):
         raise ArgumentError(
             Argument("people"),
-            f" is {query!r}, which is not True or False for each respondent; write a condition such as 'age > 40'.",
+            f" is {query!r}, which is not True or False for each respondent; write a condition"
+            " such as 'age > 40'.",
         )
     return found
 
@@ -365,9 +415,10 @@ def _table(chooser: "Chooser") -> "pandas.DataFrame":
 def _column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
     table = _table(chooser)
     if name not in table.columns:
+        columns = [*map(str, table.columns)]
         raise ArgumentError(
             argument,
             f" contains {name!r}, which is not a respondent column; available:"
-            f" {shorten([*map(str, table.columns)]) or 'none'}.{suggest(name, [*map(str, table.columns)])}",
+            f" {shorten(columns) or 'none'}.{suggest(name, columns)}",
         )
     return table[name].to_numpy()

@@ -1,4 +1,5 @@
-"""The questions of a market study, which every model of choices among described products answers alike."""
+"""The questions of a market study, which every model of choices among described products answers
+alike."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -55,58 +56,71 @@ class MarketAnswers:
     ) -> "pandas.DataFrame":
         r"""Which share of people would choose each product of a market, and what a change would do.
 
-        .. math:: s_j = \sum_n w_n e_n P_n(j \mid X) \Big/ \sum_n w_n e_n, \qquad e_n \sim \operatorname{Exp}(1)
+        .. math::
 
-        In each draw the respondents get random weights e_n (the Bayesian bootstrap), because they are a sample of the
-        market. The shares of these respondents alone have e_n = 1, and narrower intervals.
+            s_j = \sum_n w_n e_n P_n(j \mid X) \Big/ \sum_n w_n e_n, \qquad
+            e_n \sim \operatorname{Exp}(1)
+
+        In each draw the respondents get random weights e_n (the Bayesian bootstrap), because they
+        are a sample of the market. The shares of these respondents alone have e_n = 1, and narrower
+        intervals.
 
         Parameters
         ----------
         products : data frame
-            One row a product, with a column for each attribute; a no-choice option as in the data. Names are taken from
-            a column `product` or `name` or that of the alternatives, else from the index. With a column `scenario` the
-            table holds several markets.
+            One row a product, with a column for each attribute; a no-choice option as in the data.
+            Names are taken from a column `product` or `name` or that of the alternatives, else from
+            the index. With a column `scenario` the table holds several markets.
         change : dict, optional
             Attribute -> a level for all products, a list with one for each, or {product: level}.
         people : optional
-            Whose choices: None, the market that all respondents represent; True or False for each of them, a query of
-            the columns of `people` of the data, such as "age > 40", or a function of that table, the market that such
-            respondents represent; "respondents", all respondents themselves; a list of names, these respondents
-            themselves; or "new", people who were not asked, by the model of the population.
+            Whose choices: None, the market that all respondents represent; True or False for each
+            of them, a query of the columns of `people` of the data, such as "age > 40", or a
+            function of that table, the market that such respondents represent; "respondents", all
+            respondents themselves; a list of names, these respondents themselves; or "new", people
+            who were not asked, by the model of the population.
         respondent_weights : optional
-            A number of 0 or more for each respondent: an array, a mapping by respondent, or a column of `people`.
+            A number of 0 or more for each respondent: an array, a mapping by respondent, or a
+            column of `people`.
         ci : float in (0, 1)
             Probability of the intervals.
         each_draw : bool
-            Whether to give the shares of every draw: one row a draw, columns (share, after or change; product).
+            Whether to give the shares of every draw: one row a draw, columns (share, after or
+            change; product).
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the respondents' weights in the market, and of occasions and new people, where they are simulated; draws
-            of the sampling distribution of an estimate always have the same seed.
+            Of the respondents' weights in the market, and of occasions and new people, where they
+            are simulated; draws of the sampling distribution of an estimate always have the same
+            seed.
         rule : str
-            Of logits, by what utilities become choices: "logit", the model itself; "first-choice", everybody takes the
-            product of the highest utility; "randomised-first-choice", likewise after errors have been added, normal and
-            of the variance π²/6 of the logit's, of which two products share as large a part as they have levels in
-            common: like products take their buyers from each other, and a copy of a product only from that product.
+            Of logits, by what utilities become choices: "logit", the model itself; "first-choice",
+            everybody takes the product of the highest utility; "randomised-first-choice", likewise
+            after errors have been added, normal and of the variance π²/6 of the logit's, of which
+            two products share as large a part as they have levels in common: like products take
+            their buyers from each other, and a copy of a product only from that product.
         scale : float above 0
-            Of logits, a factor of all utilities: below 1 shares are more alike, as where the market is less attentive
-            than the questionnaire.
+            Of logits, a factor of all utilities: below 1 shares are more alike, as where the market
+            is less attentive than the questionnaire.
         availability : dict, optional
-            Product -> the part of occasions on which it is found, such as awareness times distribution; 1 for those
-            that are not named. Where nothing is found nothing is bought, so that shares may sum to less than 1.
+            Product -> the part of occasions on which it is found, such as awareness times
+            distribution; 1 for those that are not named. Where nothing is found nothing is bought,
+            so that shares may sum to less than 1.
         actual : dict, optional
-            Of logits, the actual share of every product today, summing to 1. A constant is added to the utility of each
-            product, in every draw, with which the shares before the change are these.
+            Of logits, the actual share of every product today, summing to 1. A constant is added to
+            the utility of each product, in every draw, with which the shares before the change are
+            these.
 
         Returns
         -------
         pandas.DataFrame
-            One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high` (interval) and
-            `share_se` (Monte Carlo standard error of a posterior mean; standard error of an estimate); with a change
-            also `after` and `change`, likewise. ``attrs["whose"]`` names whose shares these are, such as "in the market
-            represented by 40 respondents". Random numbers are common to all markets. With `actual` the interval of
-            `share` has no width, and those of the change take the actual shares for certain: ``attrs["notes"]``.
+            One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high`
+            (interval) and `share_se` (Monte Carlo standard error of a posterior mean; standard
+            error of an estimate); with a change also `after` and `change`, likewise.
+            ``attrs["whose"]`` names whose shares these are, such as "in the market represented by
+            40 respondents". Random numbers are common to all markets. With `actual` the interval of
+            `share` has no width, and those of the change take the actual shares for certain:
+            ``attrs["notes"]``.
 
         Raises
         ------
@@ -115,21 +129,21 @@ class MarketAnswers:
         DataError
             If the products cannot be read, or hold a level that is not known.
         ArgumentError
-            If the change names what is not there, the filter leaves nobody, or weights are negative or of a wrong
-            number.
+            If the change names what is not there, the filter leaves nobody, or weights are negative
+            or of a wrong number.
 
         Warns
         -----
         DataWarning
-            If a number lies outside the tested range; if `people` or weights change nothing, because everybody has the
-            same tastes in the model; if a column of the products is no attribute.
+            If a number lies outside the tested range; if `people` or weights change nothing,
+            because everybody has the same tastes in the model; if a column of the products is no
+            attribute.
 
         References
         ----------
-        Huber, Orme & Miller (1999), Dealing with product similarity in conjoint simulations; Train (2009), Discrete
-        choice methods with simulation, section 2.8, of constants by actual shares; Rubin (1981), The Bayesian
-        bootstrap.
-        """
+        Huber, Orme & Miller (1999), Dealing with product similarity in conjoint simulations; Train
+        (2009), Discrete choice methods with simulation, section 2.8, of constants by actual shares;
+        Rubin (1981), The Bayesian bootstrap."""
         from .rules import How
         from .shares import market_shares
 
@@ -152,13 +166,15 @@ class MarketAnswers:
         availability: Mapping[str, float] | None = None,
         actual: Mapping[str, float] | None = None,
     ) -> "pandas.DataFrame":
-        r"""By how many per cent each share changes if the price of one product rises by one per cent.
+        r"""By how many per cent each share changes if the price of one product rises by one per
+        cent.
 
         .. math:: e_{jk} = \frac{\partial s_j}{\partial x_k} \frac{x_k}{s_j}; \qquad
             \frac{s_j' - s_j}{(s_j' + s_j) / 2} \Big/ \frac{x_k' - x_k}{(x_k' + x_k) / 2}
 
-        The first is the elasticity at a point, where the model takes the attribute as a number; the second, along an
-        arc, is that of a change of a given size, and otherwise that to the next tested value.
+        The first is the elasticity at a point, where the model takes the attribute as a number; the
+        second, along an arc, is that of a change of a given size, and otherwise that to the next
+        tested value.
 
         Parameters
         ----------
@@ -167,17 +183,20 @@ class MarketAnswers:
         attribute : str
             Of numbers above 0.
         change : float in (-1, 1), optional
-            The change of an arc, as a part of the value, such as .1 for ten per cent more; None: at the point, or to
-            the next tested value above (below the highest) of an attribute with a coefficient for each value.
-        people, respondent_weights, ci, cores, random_seed, rule, scale, availability, actual : optional
+            The change of an arc, as a part of the value, such as .1 for ten per cent more; None: at
+            the point, or to the next tested value above (below the highest) of an attribute with a
+            coefficient for each value.
+        people, respondent_weights, ci, cores, random_seed, rule, scale, availability, actual :
+        optional
             As for `market_shares`.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each product whose number is `changed` and each `product` whose share answers, itself (own) and
-            the others (cross): `elasticity`, the mean over draws (or the estimate), its interval `elasticity_low` to
-            `elasticity_high`, and `elasticity_se`; of arcs also the numbers, `from` and `to`. NaN where the share is 0.
+            One row for each product whose number is `changed` and each `product` whose share
+            answers, itself (own) and the others (cross): `elasticity`, the mean over draws (or the
+            estimate), its interval `elasticity_low` to `elasticity_high`, and `elasticity_se`; of
+            arcs also the numbers, `from` and `to`. NaN where the share is 0.
 
         Raises
         ------
@@ -212,14 +231,15 @@ class MarketAnswers:
 
         .. math:: r(S) = \frac1N \sum_n \max_{j \in S} [\, u_{nj} > u_{n0} \,]
 
-        A product reaches whom it pleases more than choosing nothing, by the person's utilities without the chance of
-        the occasion; where nothing could be chosen, whoever would choose it out of all of them more often than one of
-        them by chance.
+        A product reaches whom it pleases more than choosing nothing, by the person's utilities
+        without the chance of the occasion; where nothing could be chosen, whoever would choose it
+        out of all of them more often than one of them by chance.
 
         Parameters
         ----------
         products : data frame
-            What may be in a line, as for `market_shares`, with a row of the no-choice option where there is one.
+            What may be in a line, as for `market_shares`, with a row of the no-choice option where
+            there is one.
         size : int
             Products of a line, fewer than there are.
         top : int
@@ -234,8 +254,9 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row a line, the one that reaches most first: members, reach, its interval low to high for the population
-            that the people are a sample of, frequency and best, as `EliminationByAspects.reach` has them.
+            One row a line, the one that reaches most first: members, reach, its interval low to
+            high for the population that the people are a sample of, frequency and best, as
+            `EliminationByAspects.reach` has them.
 
         Raises
         ------
@@ -248,39 +269,45 @@ class MarketAnswers:
 
         References
         ----------
-        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions; Nemhauser, Wolsey &
-        Fisher (1978), An analysis of approximations for maximizing submodular set functions.
-        """
+        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions;
+        Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
+        set functions."""
         from .lines import reach
 
         return reach(self._people_of_fit(), products, size, top, people, random_seed, ci)
 
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
-        r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares task by task.
+        r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares
+        task by task.
 
-        .. math:: \frac1T \sum_t \ln p_t(y_t); \qquad \frac1T \sum_t [\,y_t = \arg\max_j p_t(j)\,], \text{ ties shared}
+        .. math::
+
+            \frac1T \sum_t \ln p_t(y_t); \qquad
+            \frac1T \sum_t [\,y_t = \arg\max_j p_t(j)\,], \text{ ties shared}
 
         Parameters
         ----------
         data : ChoiceExperiment
-            The tasks and what was chosen in them, such as fixed tasks that everybody saw; respondents of the fit are
-            predicted by their own tastes, others as new people.
+            The tasks and what was chosen in them, such as fixed tasks that everybody saw;
+            respondents of the fit are predicted by their own tastes, others as new people.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each alternative of each different task (the same products in the same order): `task`,
-            `alternative`, the share of `choices` that is `observed`, with its standard error `observed_se`, and
-            `predicted`. ``attrs``: `log_score` (mean natural logarithm a task; `guessing` is that of chance),
-            `hit_rate`, their errors `log_score_se` and `hit_rate_se` by the differences between people, and
-            `share_error`, the mean absolute error of the shares.
+            One row for each alternative of each different task (the same products in the same
+            order): `task`, `alternative`, the share of `choices` that is `observed`, with its
+            standard error `observed_se`, and `predicted`. ``attrs``: `log_score` (mean natural
+            logarithm a task; `guessing` is that of chance), `hit_rate`, their errors `log_score_se`
+            and `hit_rate_se` by the differences between people, and `share_error`, the mean
+            absolute error of the shares.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If the data are no choice experiment, or hold an attribute or level that the fit does not know.
+            If the data are no choice experiment, or hold an attribute or level that the fit does
+            not know.
         """
         from .holdouts import holdouts
 
@@ -301,7 +328,9 @@ class MarketAnswers:
     ) -> "pandas.DataFrame":
         r"""Who loses to a new product: the part of its buyers that each other product had before.
 
-        .. math:: \frac{s_j(\text{without}) - s_j(\text{with})}{\sum_{k \text{ new}} s_k(\text{with})}
+        .. math::
+
+            \frac{s_j(\text{without}) - s_j(\text{with})}{\sum_{k \text{ new}} s_k(\text{with})}
 
         Parameters
         ----------
@@ -315,9 +344,10 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row for each other product, the no-choice option included: `before`, `after`; `lost` and `source`, its
-            part of what the new ones win, with their intervals and errors; `proportional`, the source if everybody had
-            the same tastes and products lost in proportion to their shares. ``attrs["won"]``: the share of the new.
+            One row for each other product, the no-choice option included: `before`, `after`; `lost`
+            and `source`, its part of what the new ones win, with their intervals and errors;
+            `proportional`, the source if everybody had the same tastes and products lost in
+            proportion to their shares. ``attrs["won"]``: the share of the new.
 
         Raises
         ------
@@ -332,7 +362,9 @@ class MarketAnswers:
         from .substitution import source_of_volume
 
         asked = (products, new, people, respondent_weights)
-        return source_of_volume(self._people_of_fit(), *asked, ci, How(rule, scale, availability), cores, random_seed)
+        return source_of_volume(
+            self._people_of_fit(), *asked, ci, How(rule, scale, availability), cores, random_seed
+        )
 
     def demand(
         self,
@@ -351,7 +383,8 @@ class MarketAnswers:
         availability: Mapping[str, float] | None = None,
         actual: Mapping[str, float] | None = None,
     ) -> "pandas.DataFrame":
-        """The demand curve: the share of a product at each price, or at each value of another attribute.
+        """The demand curve: the share of a product at each price, or at each value of another
+        attribute.
 
         Parameters
         ----------
@@ -373,9 +406,10 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row a value: the value, `share`, `share_low`, `share_high` and `share_se`. With a cost also `profit` for
-            each person of the market, (value - cost) times share, with its interval and error, and `probability_best`,
-            the part of the draws in which this value earns most.
+            One row a value: the value, `share`, `share_low`, `share_high` and `share_se`. With a
+            cost also `profit` for each person of the market, (value - cost) times share, with its
+            interval and error, and `probability_best`, the part of the draws in which this value
+            earns most.
 
         Raises
         ------
@@ -394,20 +428,28 @@ class MarketAnswers:
         return demand(self._people_of_fit(), *asked, ci, cost, how, cores, random_seed)
 
     def level_effects(
-        self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
+        self,
+        each_person: bool = False,
+        ci: float = INTERVAL,
+        cores: int | None = None,
+        random_seed: Any = 0,
     ) -> "pandas.DataFrame":
         r"""How often one level of an attribute is preferred to another, all else being equal.
 
-        .. math:: P(u_n(x \text{ with } b) > u_n(x \text{ with } a)) + \tfrac12 P(\text{tie}), \qquad x \text{ of the
+        .. math::
+
+            P(u_n(x \text{ with } b) > u_n(x \text{ with } a)) + \tfrac12 P(\text{tie}), \qquad
+            x \text{ of the
             design}
 
-        Of a logit whose attributes interact, products in which the two levels differ by about the same count as one, so
-        that they are 256 at most.
+        Of a logit whose attributes interact, products in which the two levels differ by about the
+        same count as one, so that they are 256 at most.
 
         Parameters
         ----------
         each_person : bool
-            Whether to give the number of each person instead: a row for each respondent and pair of levels.
+            Whether to give the number of each person instead: a row for each respondent and pair of
+            levels.
         ci : float in (0, 1)
             Probability of the intervals.
         cores : int, optional
@@ -417,12 +459,14 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
-            `effect`, mean over people and draws (.5 = indifferent), its interval `low` to `high` over draws, and
-            standard error `std_error`; `respondents_low` to `respondents_high`, which contain the share `ci` of people,
-            where they differ; `at_bound`, whether the interval begins at .5, below which a declared direction allows no
-            effect: then the data have not established one, and however narrow the interval, they may speak for the
-            other direction. ``attrs["interval"]`` is `ci`, here and in the other tables with intervals.
+            `attribute`, `level` (the better one, if there is a direction, else the later) and
+            `over`, the other; `effect`, mean over people and draws (.5 = indifferent), its interval
+            `low` to `high` over draws, and standard error `std_error`; `respondents_low` to
+            `respondents_high`, which contain the share `ci` of people, where they differ;
+            `at_bound`, whether the interval begins at .5, below which a declared direction allows
+            no effect: then the data have not established one, and however narrow the interval, they
+            may speak for the other direction. ``attrs["interval"]`` is `ci`, here and in the other
+            tables with intervals.
 
         Raises
         ------
@@ -436,22 +480,25 @@ class MarketAnswers:
     def utilities(
         self, each_person: bool = False, zero_centred: bool = False, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        r"""What each level of each attribute adds to utility: centred, of everybody or of each person.
+        r"""What each level of each attribute adds to utility: centred, of everybody or of each
+        person.
 
         .. math::
             v_{il} = u_{il} - \frac1L \sum_m u_{im}; \qquad
             v_{il} \, \frac{100 A}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}
 
-        The utilities u of the L levels of an attribute are those of products that differ in it alone, the mean over
-        some products of the data where they hang on other attributes. The second are zero-centred differences, by
-        which market researchers compare people: of each person the mean range of the A attributes is 100. They are of
-        a person's posterior mean utilities. Nothing, where it can be chosen, is compared with a product of which all
-        levels of each attribute are alike, and is scaled like the levels.
+        The utilities u of the L levels of an attribute are those of products that differ in it
+        alone, the mean over some products of the data where they hang on other attributes. The
+        second are zero-centred differences, by which market researchers compare people: of each
+        person the mean range of the A attributes is 100. They are of a person's posterior mean
+        utilities. Nothing, where it can be chosen, is compared with a product of which all levels
+        of each attribute are alike, and is scaled like the levels.
 
         Parameters
         ----------
         each_person : bool
-            Whether to give those of each person instead: a row a respondent, a column for each level ("zoom: 10x").
+            Whether to give those of each person instead: a row a respondent, a column for each
+            level ("zoom: 10x").
         zero_centred : bool
             With `each_person`, whether to give zero-centred differences.
         ci : float in (0, 1)
@@ -460,49 +507,59 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row a level: `attribute` and `level` (inside and none: choosing nothing); `utility`, mean over people
-            and draws, its interval `low` to `high` over draws and its standard error `std_error`; `zero_centred`, the
-            mean over people of zero-centred differences; `respondents_sd` and `zero_centred_sd`, standard deviations of
-            the people's own means, where people differ.
+            One row a level: `attribute` and `level` (inside and none: choosing nothing); `utility`,
+            mean over people and draws, its interval `low` to `high` over draws and its standard
+            error `std_error`; `zero_centred`, the mean over people of zero-centred differences;
+            `respondents_sd` and `zero_centred_sd`, standard deviations of the people's own means,
+            where people differ.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `ci` is no probability, or zero-centred differences are asked of everybody, whose table has them.
+            If `ci` is no probability, or zero-centred differences are asked of everybody, whose
+            table has them.
 
         References
         ----------
-        Orme (2014), answer in the Sawtooth Software forum, "Is there a formula for calculating the zero-centered
-        diffs?"; Orme (2020), Getting started with conjoint analysis, chapter 9.
-        """
+        Orme (2014), answer in the Sawtooth Software forum, "Is there a formula for calculating the
+        zero-centered diffs?"; Orme (2020), Getting started with conjoint analysis, chapter 9."""
         from .utilities import utilities
 
         return utilities(self._people_of_fit(), each_person, zero_centred, ci)
 
     def attribute_importance(
-        self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
+        self,
+        each_person: bool = False,
+        ci: float = INTERVAL,
+        cores: int | None = None,
+        random_seed: Any = 0,
     ) -> "pandas.DataFrame":
         r"""How much each attribute matters, in two ways: by ranges of utility, and by choices.
 
         .. math::
-            \frac{\max_l u_{il} - \min_l u_{il}}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}, \text{ mean over people};
-            \qquad \tfrac12 \sum_j \Big|p_j - \sum_l f_{il}\, p_j^{(i = l)}\Big|, \text{ mean over tasks}
+            \frac{\max_l u_{il} - \min_l u_{il}}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}, \text{
+            mean over people};
+            \qquad \tfrac12 \sum_j \Big|p_j - \sum_l f_{il}\, p_j^{(i
+            = l)}\Big|, \text{ mean over tasks}
 
-        The first is what market researchers call importance: it sums to 1, and it depends on which levels were tested.
-        The second is how far choices change if all alternatives of a task are alike in the attribute: each of its
-        levels l in turn is given to all of them that have the attribute, as often (f) as the products of the data have
-        it. Neither depends on the order in which levels are listed.
+        The first is what market researchers call importance: it sums to 1, and it depends on which
+        levels were tested. The second is how far choices change if all alternatives of a task are
+        alike in the attribute: each of its levels l in turn is given to all of them that have the
+        attribute, as often (f) as the products of the data have it. Neither depends on the order in
+        which levels are listed.
 
-        The choice of nothing, "inside", is a constant and not an attribute that products differ in: it has no part of
-        the ranges, and stands last. Its second number is how far choices change if products are offered in its place:
-        some of the data in turn, for a logit; a product without any attribute, for product classes.
+        The choice of nothing, "inside", is a constant and not an attribute that products differ in:
+        it has no part of the ranges, and stands last. Its second number is how far choices change
+        if products are offered in its place: some of the data in turn, for a logit; a product
+        without any attribute, for product classes.
 
         Parameters
         ----------
         each_person : bool
-            Whether to give the numbers of each person instead: a row for each respondent and attribute.
+            Whether to give the numbers of each person instead: a row for each respondent and
+            attribute.
         ci : float in (0, 1)
             Probability of the intervals.
         cores : int, optional
@@ -512,10 +569,11 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            `attribute`; `range_share`, the largest first, its interval `range_share_low` to `range_share_high` and
-            `range_share_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and
-            1, and `std_error`, its standard error; `respondents_low` to `respondents_high`, which holds that of a share
-            `ci` of people, where people differ.
+            `attribute`; `range_share`, the largest first, its interval `range_share_low` to
+            `range_share_high` and `range_share_se`, NaN for the choice of nothing ("inside");
+            `importance`, the part of choices, between 0 and 1, and `std_error`, its standard error;
+            `respondents_low` to `respondents_high`, which holds that of a share `ci` of people,
+            where people differ.
 
         Raises
         ------
@@ -539,9 +597,10 @@ class MarketAnswers:
         .. math:: \Delta_n: \; u_n(x \text{ with } b, \text{price } m + \Delta_n / 2) =
             u_n(x \text{ with } a, \text{price } m - \Delta_n / 2)
 
-        Where utility is linear in the price this is minus the ratio of the coefficients. Elsewhere utility is
-        interpolated between the tested prices around their middle m, averaged over products of the data, and the
-        answer lies within their range. Utility is the expected one where a part of it passes with the occasion.
+        Where utility is linear in the price this is minus the ratio of the coefficients. Elsewhere
+        utility is interpolated between the tested prices around their middle m, averaged over
+        products of the data, and the answer lies within their range. Utility is the expected one
+        where a part of it passes with the occasion.
 
         Parameters
         ----------
@@ -555,23 +614,27 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            `attribute`, `level` and `over`, the first level; "1 more" where the attribute is taken as a number. `wtp`,
-            the amount that half of the people would pay (posterior median of their median; the estimate, where tastes
-            are the same for everybody), its interval `wtp_low` to `wtp_high`, and `wtp_se` (by the differences between
-            chains; of an estimate by the delta method). `respondents_low` to `respondents_high` holds the share `ci` of
-            the people's own medians. `at_limit`: the range of tested prices is too small to tell more, or no amount is
-            too large, as for somebody who does not mind the price. In the table of each person (`wtp`, `wtp_low`,
-            `wtp_high`, `at_limit`) amounts and ends that are infinite are missing, and `at_limit` is "above" for who
-            would pay any amount, "below" for who would have to be paid it, and else empty. `attrs["notes"]` has the
-            sentences of the warnings. Where people may ignore attributes (`HierarchicalLogit(attention=True)`), amounts
-            are those of the people who attend to the price, draw by draw: `attrs["attends"]` is their part, the column
-            `attends` each person's.
+            `attribute`, `level` and `over`, the first level; "1 more" where the attribute is taken
+            as a number. `wtp`, the amount that half of the people would pay (posterior median of
+            their median; the estimate, where tastes are the same for everybody), its interval
+            `wtp_low` to `wtp_high`, and `wtp_se` (by the differences between chains; of an estimate
+            by the delta method). `respondents_low` to `respondents_high` holds the share `ci` of
+            the people's own medians. `at_limit`: the range of tested prices is too small to tell
+            more, or no amount is too large, as for somebody who does not mind the price. In the
+            table of each person (`wtp`, `wtp_low`, `wtp_high`, `at_limit`) amounts and ends that
+            are infinite are missing, and `at_limit` is "above" for who would pay any amount,
+            "below" for who would have to be paid it, and else empty. `attrs["notes"]` has the
+            sentences of the warnings. Where people may ignore attributes
+            (`HierarchicalLogit(attention=True)`), amounts are those of the people who attend to the
+            price, draw by draw: `attrs["attends"]` is their part, the column `attends` each
+            person's.
 
-            The interval of an estimate holds the amounts at which indifference is not rejected: where utility is linear
-            in the price, that is Fieller's set. An end that the data do not bound is infinite, both where the price is
-            not told from 0. The median of an even number of people (or draws) is half way between the middle two, or
-            the one of them that is finite; it is taken in every draw or, where draws times people times rows exceed
-            5 million, in fewer of them (40 or more), evenly through the chains.
+            The interval of an estimate holds the amounts at which indifference is not rejected:
+            where utility is linear in the price, that is Fieller's set. An end that the data do not
+            bound is infinite, both where the price is not told from 0. The median of an even number
+            of people (or draws) is half way between the middle two, or the one of them that is
+            finite; it is taken in every draw or, where draws times people times rows exceed 5
+            million, in fewer of them (40 or more), evenly through the chains.
 
         Raises
         ------
@@ -583,17 +646,18 @@ class MarketAnswers:
         Warns
         -----
         EstimateWarning
-            If the price is not told from 0, or demand rises with it; if the data do not bound an amount, or it is
-            larger than any difference of tested prices.
+            If the price is not told from 0, or demand rises with it; if the data do not bound an
+            amount, or it is larger than any difference of tested prices.
 
         References
         ----------
-        Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some problems in interval
-        estimation.
-        """
+        Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some
+        problems in interval estimation."""
         from .pay import willingness_to_pay
 
-        return willingness_to_pay(self._people_of_fit(), price, each_person, people, respondent_weights, ci)
+        return willingness_to_pay(
+            self._people_of_fit(), price, each_person, people, respondent_weights, ci
+        )
 
     def best_products(
         self,
@@ -609,29 +673,34 @@ class MarketAnswers:
         cores: int | None = None,
         random_seed: Any = 0,
     ) -> "pandas.DataFrame":
-        r"""The products that would do best against competitors: those with the largest share, or the largest profit.
+        r"""The products that would do best against competitors: those with the largest share, or
+        the largest profit.
 
         .. math:: \max_{x_1, \dots, x_n} \sum_j s_j(x) \quad \text{or} \quad
             \sum_j s_j(x) \Big(\text{price}_j - \sum_i \text{cost}_{i x_{ji}}\Big)
 
-        The line is built by adding the best product to those before, and then by exchanging products while that helps;
-        every possible product is tried in each place where there are 300 or fewer, else attribute by attribute. This
-        search looks at some of the draws; the 20 best lines are then compared by all of them.
+        The line is built by adding the best product to those before, and then by exchanging
+        products while that helps; every possible product is tried in each place where there are 300
+        or fewer, else attribute by attribute. This search looks at some of the draws; the 20 best
+        lines are then compared by all of them.
 
         Parameters
         ----------
         attributes : dict of lists
             Every attribute -> what it may be; a list of one value keeps it fixed.
         competitors : data frame
-            What others offer, as for `market_shares`, a no-choice option included where there is one.
+            What others offer, as for `market_shares`, a no-choice option included where there is
+            one.
         n : int
             How many products the line has.
         costs : dict of dicts, optional
-            Attribute -> level -> what it costs; costs of several attributes are added up. Where they do not add up, a
-            tuple of attributes -> tuple of their levels -> what this combination costs besides, such as
-            ``table.set_index(["zoom", "screen"])["cost"].to_dict()`` for the key ``("zoom", "screen")``.
+            Attribute -> level -> what it costs; costs of several attributes are added up. Where
+            they do not add up, a tuple of attributes -> tuple of their levels -> what this
+            combination costs besides, such as ``table.set_index(["zoom",
+            "screen"])["cost"].to_dict()`` for the key ``("zoom", "screen")``.
         price : str, optional
-            The attribute that says what a sale brings; the aim is then the profit for each person of the market.
+            The attribute that says what a sale brings; the aim is then the profit for each person
+            of the market.
         people, respondent_weights, ci : optional
             As for `market_shares`.
         top : int
@@ -644,9 +713,10 @@ class MarketAnswers:
         Returns
         -------
         pandas.DataFrame
-            A row a product of each line, the best line first: `line`, the attributes; `share` or `profit` of the line,
-            its interval (`share_low` to `share_high`, likewise of the profit) and standard error; `probability_best`,
-            the part of the draws in which it is the best of the lines compared.
+            A row a product of each line, the best line first: `line`, the attributes; `share` or
+            `profit` of the line, its interval (`share_low` to `share_high`, likewise of the profit)
+            and standard error; `probability_best`, the part of the draws in which it is the best of
+            the lines compared.
 
         Raises
         ------
@@ -655,7 +725,8 @@ class MarketAnswers:
         DataError
             If the competitors cannot be read, or a level is not known.
         ArgumentError
-            If an attribute lacks its levels, or costs do not cover them; otherwise as `market_shares`.
+            If an attribute lacks its levels, or costs do not cover them; otherwise as
+            `market_shares`.
 
         References
         ----------

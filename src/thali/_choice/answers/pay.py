@@ -1,4 +1,5 @@
-"""Willingness to pay: the price difference at which a person is indifferent between two levels of an attribute."""
+"""Willingness to pay: the price difference at which a person is indifferent between two levels of
+an attribute."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +39,8 @@ class Prices(NamedTuple):
 
     @property
     def differences(self) -> np.ndarray:
-        """Price differences, around the middle of the tested range, between which utility differences are lines."""
+        """Price differences, around the middle of the tested range, between which utility
+        differences are lines."""
         ends = 2.0 * (self.numbers - self.numbers[[0, -1]].mean())
         return np.unique(np.concatenate([ends, -ends]))
 
@@ -52,19 +54,28 @@ class Change(NamedTuple):
 
 
 def willingness_to_pay(
-    chooser: "Chooser", price: str, each_person: bool, people: Any, respondent_weights: Any, ci: float
+    chooser: "Chooser",
+    price: str,
+    each_person: bool,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
 ) -> "pandas.DataFrame":
-    """A row for each level of each attribute but the first, or for each unit of one that is taken as a number."""
+    """A row for each level of each attribute but the first, or for each unit of one that is taken
+    as a number."""
     from thali._tables import Table
 
     ci = probability_of(ci)
     weights = weights_of(chooser, people, respondent_weights)
     if weights is None:
-        raise ArgumentError("New respondents have no individual willingness to pay; set `people='respondents'`.")
+        raise ArgumentError(
+            "New respondents have no individual willingness to pay; set `people='respondents'`."
+        )
     prices, changes = prices_of(chooser, price), changes_of(chooser, price)
     if not changes:
         raise ArgumentError(
-            Argument("price"), f": {price!r} is the only attribute, so there is nothing to pay for; add attributes."
+            Argument("price"),
+            f": {price!r} is the only attribute, so there is nothing to pay for; add attributes.",
         )
     names = chooser.data.scheme.names
     columns = ["attribute", "level", "over"]
@@ -74,16 +85,24 @@ def willingness_to_pay(
     attends = None if fewer.attends is None else fewer.attends[..., prices.attribute]
     if attends is not None and attends.all():  # nobody may ignore the price, or nobody does
         attends = None
-    found = chooser.once(("compensations", price, most), lambda: compensations(fewer, prices, changes))
+    found = chooser.once(
+        ("compensations", price, most), lambda: compensations(fewer, prices, changes)
+    )
     tails = tails_of(ci)
     of_people = found[0] if fewer.is_estimate else _over_draws(found, fewer, prices, [0.5])[0]
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if each_person:
         of_estimate = fewer.is_estimate
-        ends = _confidence_set(fewer, prices, changes, ci) if of_estimate else _over_draws(found, fewer, prices, tails)
+        ends = (
+            _confidence_set(fewer, prices, changes, ci)
+            if of_estimate
+            else _over_draws(found, fewer, prices, tails)
+        )
         _give(_about_the_price(fewer, prices, weights, ci, ends))
         amounts = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
-        figures = {name: np.where(np.isfinite(each), each, np.nan) for name, each in amounts.items()}
+        figures = {
+            name: np.where(np.isfinite(each), each, np.nan) for name, each in amounts.items()
+        }
         figures["at_limit"] = _sides(of_people, limit)
         if attends is not None:
             figures["attends"] = attends.mean(axis=0)[:, None]
@@ -96,18 +115,32 @@ def willingness_to_pay(
             own = weights * attends
             some = own.any(axis=1)
             if not some.any():
-                raise DataError(f"No respondent attends to {price!r} in any draw, so willingness to pay is undefined.")
+                raise DataError(
+                    f"No respondent attends to {price!r} in any draw, so willingness to pay is"
+                    " undefined."
+                )
             found, chain, own, attending = found[some], chain[some], own[some], own.mean(axis=0)
         middle = weighted_quantile(found, own, 0.5)
-        value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, chain)
+        value, ends, errors = (
+            quantiles(middle, [0.5])[0],
+            quantiles(middle, tails),
+            _errors(middle, chain),
+        )
         low, high = (weighted_quantile(of_people[None], attending, tail)[0] for tail in tails)
         spread = {"respondents_low": low, "respondents_high": high}
     else:
         value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
-        variances = fewer.delta_covariance(lambda other: compensations(other, prices, changes)[..., None])
+        variances = fewer.delta_covariance(
+            lambda other: compensations(other, prices, changes)[..., None]
+        )
         errors = np.where(np.abs(value) < limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
     table = Table(named, columns=columns).assign(
-        wtp=value, wtp_low=ends[0], wtp_high=ends[1], wtp_se=errors, **spread, at_limit=np.abs(value) >= limit
+        wtp=value,
+        wtp_low=ends[0],
+        wtp_high=ends[1],
+        wtp_se=errors,
+        **spread,
+        at_limit=np.abs(value) >= limit,
     )
     notes = _about_the_price(fewer, prices, weights, ci, ends)
     notes += _about_amounts(table, prices, limit, is_established=not notes)
@@ -123,8 +156,11 @@ def _sides(amounts: np.ndarray, limit: float) -> np.ndarray:
     return np.where(amounts >= limit, "above", np.where(amounts <= -limit, "below", ""))
 
 
-def _over_draws(values: np.ndarray, chooser: "Chooser", prices: Prices, probabilities: Sequence[float]) -> np.ndarray:
-    """Quantiles (probabilities, people, changes) over the draws in which the person attends to the price."""
+def _over_draws(
+    values: np.ndarray, chooser: "Chooser", prices: Prices, probabilities: Sequence[float]
+) -> np.ndarray:
+    """Quantiles (probabilities, people, changes) over the draws in which the person attends to the
+    price."""
     if chooser.attends is None:
         return quantiles(values, probabilities)
     of_people, own = values.swapaxes(0, 1), chooser.attends[..., prices.attribute].T.astype(float)
@@ -140,17 +176,22 @@ def _give(notes: list[str]) -> None:
 def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
     """Refuse a price that is no attribute, or whose levels are no amounts."""
     if price not in scheme.levels or price == INSIDE:
-        raise ArgumentError(Argument("price"), f": there is no attribute {price!r}.{suggest(str(price), scheme.names)}")
+        raise ArgumentError(
+            Argument("price"),
+            f": there is no attribute {price!r}.{suggest(str(price), scheme.names)}",
+        )
     for level in scheme.levels[price]:
         if as_number(level) is None:
             raise ArgumentError(
                 Argument("price"),
-                f": the level {level!r} of {price!r} is not a number; name an attribute whose levels are amounts.",
+                f": the level {level!r} of {price!r} is not a number; name an attribute whose"
+                " levels are amounts.",
             )
 
 
 def price_among(scheme: "Scheme") -> str | None:
-    """The attribute that is called a price or a cost and has amounts as levels, if it is one of several."""
+    """The attribute that is called a price or a cost and has amounts as levels, if it is one of
+    several."""
     if all(_is_called_price(name) for name in scheme.names if name != INSIDE):
         return None
     for name, levels in scheme.levels.items():
@@ -176,8 +217,8 @@ def prices_of(chooser: "Chooser", price: str) -> Prices:
     if len(order) < 2:
         raise ArgumentError(
             Argument("price"),
-            f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use an attribute"
-            " that varies.",
+            f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use"
+            " an attribute that varies.",
         )
     turns = chooser.turns(place)
     both = np.unique(np.concatenate([values[order], turns])) if len(turns) else values[order]
@@ -185,7 +226,8 @@ def prices_of(chooser: "Chooser", price: str) -> Prices:
 
 
 def changes_of(chooser: "Chooser", price: str) -> list[Change]:
-    """What is paid for: each level over the first, or one unit more where utility is a straight line."""
+    """What is paid for: each level over the first, or one unit more where utility is a straight
+    line."""
     found = []
     for i, (name, levels) in enumerate(chooser.data.scheme.levels.items()):
         cells = chooser.level_cells()[i]
@@ -197,27 +239,42 @@ def changes_of(chooser: "Chooser", price: str) -> list[Change]:
             found.append(Change(i, (first + 1.0, first), ("1 more", "")))
             continue
         for level in known[1:]:
-            found.append(Change(i, (float(cells[level]), float(cells[known[0]])), (levels[level], levels[known[0]])))
+            found.append(
+                Change(
+                    i,
+                    (float(cells[level]), float(cells[known[0]])),
+                    (levels[level], levels[known[0]]),
+                )
+            )
     return found
 
 
 def compensations(chooser: "Chooser", prices: Prices, changes: list[Change]) -> np.ndarray:
     r"""Price differences that make up for changes of levels, shape (draws, people, changes).
 
-    .. math:: \Delta: \; u_n(x \text{ with } b, m + \Delta / 2) = u_n(x \text{ with } a, m - \Delta / 2),
+    .. math::
+
+        \Delta: \; u_n(x \text{ with } b, m + \Delta / 2) = u_n(x \text{ with } a, m - \Delta / 2),
         \text{ mean over } x
 
-    m is the middle of the tested prices, so that differences up to their whole range are between tested prices, where
-    utility is interpolated; where it is linear in the price, the difference is not bounded.
-    """
+    m is the middle of the tested prices, so that differences up to their whole range are between
+    tested prices, where utility is interpolated; where it is linear in the price, the difference is
+    not bounded."""
     found = []
     for u in _utilities_of(chooser, prices, changes):
-        found.append(_linear(u, prices) if prices.is_linear else _crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
+        found.append(
+            _linear(u, prices)
+            if prices.is_linear
+            else _crossing(u[:, :, :, 0], u[:, :, :, 1], prices)
+        )
     return np.concatenate(found)
 
 
-def _utilities_of(chooser: "Chooser", prices: Prices, changes: list[Change]) -> Iterator[np.ndarray]:
-    """Utilities (draws, people, changes, level and other, prices), mean over products, some draws at a time."""
+def _utilities_of(
+    chooser: "Chooser", prices: Prices, changes: list[Change]
+) -> Iterator[np.ndarray]:
+    """Utilities (draws, people, changes, level and other, prices), mean over products, some draws
+    at a time."""
     examples = chooser.examples()
     rows = []
     for change in changes:
@@ -232,7 +289,8 @@ def _utilities_of(chooser: "Chooser", prices: Prices, changes: list[Change]) -> 
 
 
 def _line(u: np.ndarray, prices: Prices) -> tuple[np.ndarray, np.ndarray]:
-    """The difference of utility (..., changes) at equal prices, and its slope in their difference."""
+    """The difference of utility (..., changes) at equal prices, and its slope in their
+    difference."""
     steps = prices.numbers - prices.numbers.mean()
     return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ steps) / (steps @ steps)
 
@@ -246,24 +304,32 @@ def _linear(u: np.ndarray, prices: Prices) -> np.ndarray:
 
 
 def _crossing(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarray:
-    """Where the line through utilities `better` less `worse` (..., K) of the tested prices crosses 0; else an end."""
+    """Where the line through utilities `better` less `worse` (..., K) of the tested prices crosses
+    0; else an end."""
     at, gap = prices.differences, _gaps(better, worse, prices)
     return 0.5 * (_first_below(gap, at) - _first_below(-gap[..., ::-1], -at[::-1]))
 
 
 def _gaps(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarray:
-    """Differences of utility (..., D), where the better one is dearer by each of the D differences of prices."""
+    """Differences of utility (..., D), where the better one is dearer by each of the D differences
+    of prices."""
     at, middle = prices.differences, prices.numbers[[0, -1]].mean()
-    return better @ _weights(prices.numbers, middle + at / 2.0) - worse @ _weights(prices.numbers, middle - at / 2.0)
+    return better @ _weights(prices.numbers, middle + at / 2.0) - worse @ _weights(
+        prices.numbers, middle - at / 2.0
+    )
 
 
-def _confidence_set(chooser: "Chooser", prices: Prices, changes: list[Change], ci: float) -> np.ndarray:
-    r"""The ends of the set of amounts that an estimate does not reject, shape (2, people, changes)."""
+def _confidence_set(
+    chooser: "Chooser", prices: Prices, changes: list[Change], ci: float
+) -> np.ndarray:
+    r"""The ends of the set of amounts that an estimate does not reject, shape (2, people,
+    changes)."""
     # .. math:: \{\Delta: g(\Delta)^2 \le z^2 \operatorname{var} g(\Delta)\}, \qquad
     #     g(\Delta) = u(x \text{ with } b, m + \Delta / 2) - u(x \text{ with } a, m - \Delta / 2)
     #
-    # Where utility is linear in the price, this is Fieller's set. It has no end on a side on which it leaves the range
-    # of tested prices, and none at all if it is not an interval, or demand rises with the price.
+    # Where utility is linear in the price, this is Fieller's set. It has no end on a side on which
+    # it leaves the range of tested prices, and none at all if it is not an interval, or demand
+    # rises with the price.
     from scipy.special import ndtri
 
     z = ndtri((1.0 + ci) / 2.0)
@@ -310,7 +376,8 @@ def _weights(numbers: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def _first_below(gap: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """The smallest place where piecewise linear gaps (..., places) are 0 or less; the last place if they never are."""
+    """The smallest place where piecewise linear gaps (..., places) are 0 or less; the last place if
+    they never are."""
     below = gap <= 0.0
     place = np.where(below.any(axis=-1), below.argmax(axis=-1), len(at) - 1)
     before = np.maximum(place - 1, 0)
@@ -322,7 +389,8 @@ def _first_below(gap: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
-    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x."""
+    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of
+    -x."""
     ordered, n = np.sort(values, axis=0), len(values)
     found = []
     for place in np.multiply(n, probabilities):
@@ -337,12 +405,15 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
     """The weighted quantile over people, the second axis; like `quantiles` where weights are equal.
 
-    Weights (people,), or (draws, people); NaN in a draw without any. Where one person has the last of the lower part
-    and another one the first of the upper part, it is half way between the two: their mean, or the one that is finite.
+    Weights (people,), or (draws, people); NaN in a draw without any. Where one person has the last
+    of the lower part and another one the first of the upper part, it is half way between the two:
+    their mean, or the one that is finite.
 
     Examples
     --------
-    >>> weighted_quantile(np.array([[[1.0], [5.0], [np.inf]]]), np.array([1.0, 1.0, 1.0]), 0.5).tolist()
+    >>> weighted_quantile(
+    ...     np.array([[[1.0], [5.0], [np.inf]]]), np.array([1.0, 1.0, 1.0]), 0.5
+    ... ).tolist()
     [[5.0]]
     >>> weighted_quantile(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0]), 0.5).tolist()
     [[3.0]]
@@ -357,12 +428,15 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
     ordered = np.take_along_axis(values, order, axis=1)
     low = np.argmax(total >= part * (1 - 1e-12), axis=1)[:, None]
     high = np.argmax(total > part * (1 + 1e-12), axis=1)[:, None]
-    found = _half_way(np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1))[:, 0]
+    found = _half_way(
+        np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1)
+    )[:, 0]
     return np.where(np.any(weights, axis=1)[:, None], found, np.nan)
 
 
 def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The mean of two numbers; the finite one if one is infinite, and 0 between the two infinities."""
+    """The mean of two numbers; the finite one if one is infinite, and 0 between the two
+    infinities."""
     with np.errstate(invalid="ignore"):
         mean = np.where(low == high, low, 0.5 * (low + high))
     mean = np.where(np.isneginf(low) & np.isfinite(high), high, mean)
@@ -373,7 +447,8 @@ def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def _about_the_price(
     chooser: "Chooser", prices: Prices, weights: np.ndarray, ci: float, amounts: np.ndarray
 ) -> list[str]:
-    """A sentence where the data do not tell that utility falls with the price, on average over people."""
+    """A sentence where the data do not tell that utility falls with the price, on average over
+    people."""
     from scipy.special import ndtri
 
     examples = chooser.examples()
@@ -383,7 +458,9 @@ def _about_the_price(
     def rise(other: "Chooser") -> np.ndarray:
         found = []
         for u in other.utilities(np.concatenate([dear, cheap])):
-            of_people = u[..., : len(examples)].mean(axis=-1) - u[..., len(examples) :].mean(axis=-1)
+            of_people = u[..., : len(examples)].mean(axis=-1) - u[..., len(examples) :].mean(
+                axis=-1
+            )
             share = weights / weights.sum() if u.shape[1] == len(weights) else np.ones(1)
             found.append(of_people @ share)
         return np.concatenate(found)[:, None]
@@ -403,14 +480,22 @@ def _about_the_price(
         then = "amounts have no finite interval" if is_endless else "amounts are very uncertain"
         return [f"The effect of {name!r} is not clearly different from 0 {z}, so the {then}."]
     if mean > 0.0:
-        return [f"Demand rises with {name!r} {z}, so amounts of money are meaningless; check how the column was read."]
+        return [
+            f"Demand rises with {name!r} {z}, so amounts of money are meaningless; check how the"
+            " column was read."
+        ]
     return []
 
 
-def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_established: bool) -> list[str]:
+def _about_amounts(
+    table: "pandas.DataFrame", prices: Prices, limit: float, is_established: bool
+) -> list[str]:
     """Sentences about amounts that the data do not bound, or that lie beyond the tested prices."""
     names = [f"{row['attribute']} {paid_for(row)}" for row in table.to_dict("records")]
-    amounts, tested = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float), float(np.ptp(prices.numbers))
+    amounts, tested = (
+        table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float),
+        float(np.ptp(prices.numbers)),
+    )
     notes = []
     is_endless = np.isinf(amounts).any(axis=1)
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
@@ -420,12 +505,13 @@ def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_e
         notes.append(f"The data set no bound on {named}{within}.")
     if is_beyond.any():
         notes.append(
-            f"The amount for {_some_of(names, is_beyond)} exceeds every difference between tested prices ({tested:g}), "
-            "so it is extrapolated."
+            f"The amount for {_some_of(names, is_beyond)} exceeds every difference between tested"
+            f" prices ({tested:g}), so it is extrapolated."
         )
     if (np.isfinite(amounts) & (np.abs(amounts) >= limit)).any():
         notes.append(
-            f"Amounts of {tested:g}, the range of tested prices, are lower bounds: the true amounts may be larger."
+            f"Amounts of {tested:g}, the range of tested prices, are lower bounds: the true"
+            " amounts may be larger."
         )
     return notes
 

@@ -1,4 +1,5 @@
-r"""How utilities become shares of a real market: rules of choice, the scale, availability, shares that are known.
+r"""How utilities become shares of a real market: rules of choice, the scale, availability, shares
+that are known.
 
 With utilities :math:`u_{nj}` of a person, constants :math:`c_j` and the scale s, the rules are
 
@@ -6,15 +7,16 @@ With utilities :math:`u_{nj}` of a person, constants :math:`c_j` and the scale s
     P_n(j) \propto e^{s u_{nj} + c_j}; \qquad P_n(j) = [j = \arg\max_k u_{nk}]; \qquad
     P_n(j) = P(j = \arg\max_k s u_{nk} + e_{nk})
 
-The errors e of the last are normal with the variance π²/6 that those of the logit have, and two products share the part
-of it that their common levels are of all attributes, so that like products compete with each other first (Huber, Orme &
-Miller 1999; Orme & Baker 2000, with correlated errors alone).
+The errors e of the last are normal with the variance π²/6 that those of the logit have, and two
+products share the part of it that their common levels are of all attributes, so that like products
+compete with each other first (Huber, Orme & Miller 1999; Orme & Baker 2000, with correlated errors
+alone).
 
-Of products that are not always found (availability a_j: awareness times distribution) every set A of those that are
-there has the weight of its occasions, :math:`s_j = \sum_{A \ni j} \prod_{k \in A} a_k \prod_{k \notin A} (1 - a_k)
-s_j(A)`. Constants are those with which the shares of today are the actual ones, in each draw (Train 2009, section 2.8;
-Berry, Levinsohn & Pakes 1995 for the iteration).
-"""
+Of products that are not always found (availability a_j: awareness times distribution) every set A
+of those that are there has the weight of its occasions, :math:`s_j = \sum_{A \ni j} \prod_{k \in A}
+a_k \prod_{k \notin A} (1 - a_k) s_j(A)`. Constants are those with which the shares of today are the
+actual ones, in each draw (Train 2009, section 2.8; Berry, Levinsohn & Pakes 1995 for the
+iteration)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product as combinations
@@ -32,10 +34,12 @@ from .market import Market, place_of
 
 _MOST_LIMITED = 10  # products that are not always available, of which every set is a market
 _MOST_OF_ERRORS = 4  # where errors of products are drawn in each
-_STEPS, _CLOSE = 2_000, 1e-9  # passes of the iteration for constants; the relative error of shares at its end
+# passes of the iteration for constants; the relative error of shares at its end
+_STEPS, _CLOSE = 2_000, 1e-9
 
 
-# The cells of the products of a market, and which of them are found together on which part of the occasions.
+# The cells of the products of a market, and which of them are found together on which part of the
+# occasions.
 Offered = tuple[np.ndarray, list[tuple[np.ndarray, float]]]
 
 
@@ -52,7 +56,11 @@ class How(NamedTuple):
         one_of("rule", self.rule, RULES)
         scale = positive("scale", self.scale, "the factor that multiplies all utilities")
         labels = list(dict.fromkeys(label for market in markets for label in market.labels))
-        availability = None if self.availability is None else _by_product("availability", self.availability, labels)
+        availability = (
+            None
+            if self.availability is None
+            else _by_product("availability", self.availability, labels)
+        )
         for label, value in (availability or {}).items():
             proportion(
                 Message(Argument("availability"), f" of {label!r}"),
@@ -62,43 +70,63 @@ class How(NamedTuple):
         actual = None if self.actual is None else self._checked_actual(markets, availability or {})
         return self._replace(scale=scale, availability=availability, actual=actual)
 
-    def _checked_actual(self, markets: Sequence[Market], availability: Mapping[str, float]) -> dict[str, float]:
+    def _checked_actual(
+        self, markets: Sequence[Market], availability: Mapping[str, float]
+    ) -> dict[str, float]:
         """The actual share of each product."""
         if len(markets) > 1:
             raise ArgumentError(
-                Argument("actual"), f" shares require one market, but the table has {len(markets)} scenarios; give one."
+                Argument("actual"),
+                f" shares require one market, but the table has {len(markets)} scenarios; give"
+                " one.",
             )
         if self.rule != LOGIT:
             raise ArgumentError(
                 Argument("actual"),
-                " shares are matched by a constant for each product, which requires the logit rule; remove ",
+                " shares are matched by a constant for each product, which requires the logit"
+                " rule; remove ",
                 Argument("rule"),
                 ".",
             )
         labels = markets[0].labels
         found = _by_product("actual", self.actual, labels)
         if absent := [label for label in labels if label not in found]:
-            raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one share per product.")
+            raise ArgumentError(
+                Argument("actual"),
+                f" has no share for {shorten(absent)}; give one share per product.",
+            )
         for label, value in found.items():
             whose = Message(Argument("actual"), f": the share of {label!r}")
             between(whose, value, "after products without sales are removed from the market")
-        total, most = sum(found.values()), 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
+        total, most = (
+            sum(found.values()),
+            1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels]),
+        )
         if abs(total - most) > 1e-6:
-            where = "" if most == 1.0 else ", the share of occasions on which a product is available"
-            raise ArgumentError(Argument("actual"), f" shares must sum to {most:g}{where}; they sum to {total:g}.")
+            where = (
+                "" if most == 1.0 else ", the share of occasions on which a product is available"
+            )
+            raise ArgumentError(
+                Argument("actual"), f" shares must sum to {most:g}{where}; they sum to {total:g}."
+            )
         for label, value in found.items():
             if value >= availability.get(label, 1.0):
                 raise ArgumentError(
                     Argument("actual"),
-                    f": the share of {label!r} is {value:g}, but it is available on only {availability[label]:g} of the"
-                    " occasions; reduce the share, or increase ",
+                    f": the share of {label!r} is {value:g}, but it is available on only"
+                    f" {availability[label]:g} of the occasions; reduce the share, or increase ",
                     Argument("availability"),
                     ".",
                 )
         return found
 
     def shares(
-        self, chooser: Chooser, markets: Sequence[Market], weights: np.ndarray | None, cores: int | None, seed: Any
+        self,
+        chooser: Chooser,
+        markets: Sequence[Market],
+        weights: np.ndarray | None,
+        cores: int | None,
+        seed: Any,
     ) -> list[np.ndarray]:
         """Shares (draws, products) of each market; the actual shares are those of the first."""
 
@@ -109,11 +137,16 @@ class How(NamedTuple):
 
         if self.actual is None:
             return of(offered, None)
-        constants = self.constants(markets[0].labels, len(chooser.chain), lambda tried: of(offered[:1], tried)[0])
+        constants = self.constants(
+            markets[0].labels, len(chooser.chain), lambda tried: of(offered[:1], tried)[0]
+        )
         return of(offered, constants)
 
-    def constants(self, labels: Sequence[str], draws: int, shares: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Constants (draws, products) with which the shares that they give are the actual ones, within each draw."""
+    def constants(
+        self, labels: Sequence[str], draws: int, shares: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Constants (draws, products) with which the shares that they give are the actual ones,
+        within each draw."""
         wanted = np.log([self.actual[label] for label in labels])
         constants, missing = np.zeros((draws, len(wanted))), wanted
         for _ in range(_STEPS):
@@ -144,7 +177,11 @@ class How(NamedTuple):
         asked = [own[there] for own, sets in offered for there, _ in sets]
         rule = AS_FITTED
         if (self.rule, self.scale, constants is None) != (LOGIT, 1.0, True):
-            added = () if constants is None else tuple(constants[:, there] for _, sets in offered for there, _ in sets)
+            added = (
+                ()
+                if constants is None
+                else tuple(constants[:, there] for _, sets in offered for there, _ in sets)
+            )
             rule = ChoiceRule(self.rule, self.scale, added)
         parts = iter(chooser.shares(asked, weights, cores, seed, rule))
         found = []
@@ -171,11 +208,14 @@ class How(NamedTuple):
 
 
 def occasions(values: Sequence[float]) -> list[tuple[np.ndarray, float]]:
-    """Which products are found together on which part of the occasions, of products found on these parts of them."""
+    """Which products are found together on which part of the occasions, of products found on these
+    parts of them."""
     found = []
     for there in combinations(*[(True, False) if value < 1.0 else (True,) for value in values]):
         if any(there):
-            part = np.prod([v if is_there else 1.0 - v for v, is_there in zip(values, there, strict=True)])
+            part = np.prod(
+                [v if is_there else 1.0 - v for v, is_there in zip(values, there, strict=True)]
+            )
             found.append((np.flatnonzero(there), float(part)))
     return found
 
@@ -184,7 +224,9 @@ def _by_product(name: str, given: Any, labels: Sequence[str]) -> dict[str, float
     """What is given for each product that is named."""
     given = dict(given) if isinstance(given, Mapping) or hasattr(given, "keys") else given
     if not isinstance(given, dict) or not given:
-        raise ArgumentError(Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {given!r}.")
+        raise ArgumentError(
+            Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {given!r}."
+        )
     found = {as_label(label): value for label, value in given.items()}
     for label in found:
         place_of(label, labels, name)

@@ -22,8 +22,11 @@ def pairs_of_levels(levels: Sequence[int]) -> list[tuple[int, int, int]]:
     return [(i, a, b) for i, number in enumerate(levels) for b in range(number) for a in range(b)]
 
 
-def by_levels(by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
-    r"""Mean preference for each level (last axis) over the others, from those for the later level of every pair.
+def by_levels(
+    by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]
+) -> np.ndarray:
+    r"""Mean preference for each level (last axis) over the others, from those for the later level
+    of every pair.
 
     .. math:: v_l = \frac{1}{L - 1} \sum_{m \neq l} P(l \succ m)
     """
@@ -36,16 +39,18 @@ def by_levels(by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple
 
 
 def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") -> Preferences:
-    r"""Preferences of tastes (draws, people, p): the probability of one of two products that differ in one attribute.
+    r"""Preferences of tastes (draws, people, p): the probability of one of two products that differ
+    in one attribute.
 
     .. math:: P(b \succ a) = 1 \Big/ \big(1 + e^{(x_a - x_b)^T \beta_n}\big)
 
-    The products are those of the data, which are given one level or the other. Of many draws some are taken.
-    """
+    The products are those of the data, which are given one level or the other. Of many draws some
+    are taken."""
     from scipy.special import expit
 
     seen = compared_levels(data)
-    first_real = int(data.scheme.has_inside)  # number of the first attribute; 0: the no-choice option
+    # number of the first attribute; 0: the no-choice option
+    first_real = int(data.scheme.has_inside)
     real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real)]
     real = data.products[:1] if not len(real) else real
     products = real[evenly_spaced(len(real), _PRODUCTS)]
@@ -54,13 +59,17 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     def by_pair() -> Iterator[np.ndarray]:
         for i, a, b in pairs_of_levels(numbers):
             one, other = (_with_level(products, data.scheme, i, own[i][place]) for place in (b, a))
-            steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
+            steps, times = np.unique(
+                coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True
+            )
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
     tastes = tastes[spaced_draws(len(tastes), data.n_respondents, sum(numbers))]
     labels = data.scheme.labels
     named = [(name, labels[name][level]) for name, kept in seen.items() for level in kept]
-    return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
+    return Preferences(
+        tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents)
+    )
 
 
 def compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
@@ -73,7 +82,8 @@ def compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
 
 
 def _with_level(products: np.ndarray, scheme: Any, place: int, level: int) -> np.ndarray:
-    """The products with a level of an attribute; the no-choice option lacks every other attribute."""
+    """The products with a level of an attribute; the no-choice option lacks every other
+    attribute."""
     changed = products.copy()
     if scheme.has_inside and scheme.names[place] == INSIDE and level == 0:
         changed[:] = -1

@@ -1,4 +1,5 @@
-"""Shares in simulated markets, before and after a change; demand curves; the best products to offer."""
+"""Shares in simulated markets, before and after a change; demand curves; the best products to
+offer."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,16 @@ from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
 from .english import ENGLISH
-from .market import SCENARIO, Market, changed, competitors_of, draw_market_weights, market_of, markets_of, place_of
+from .market import (
+    SCENARIO,
+    Market,
+    changed,
+    competitors_of,
+    draw_market_weights,
+    market_of,
+    markets_of,
+    place_of,
+)
 from .rules import How
 
 if TYPE_CHECKING:
@@ -70,7 +80,11 @@ def market_shares(
 def spread(chooser: "Chooser", name: str, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """The interval of values (draws, quantities), and the standard error."""
     low, high = ends_of_draws(chooser, values, ci)
-    return {f"{name}_low": low, f"{name}_high": high, f"{name}_se": chooser.errors(values, chooser.chain)}
+    return {
+        f"{name}_low": low,
+        f"{name}_high": high,
+        f"{name}_se": chooser.errors(values, chooser.chain),
+    }
 
 
 def _index(markets: "Sequence[Market]") -> "pandas.Index":
@@ -110,12 +124,16 @@ def demand(
             f" have.{suggest(str(attribute), list(market.table))}"
         )
     if not is_list(values) or not len(values := list(values)):
-        raise ArgumentError(f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}.")
+        raise ArgumentError(
+            f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
+        )
     label = market.labels[place]
     every = [market, *(changed(market, {attribute: {label: value}}) for value in values)]
     numbers = [as_number(as_label(value)) for value in values]
     if cost is not None and None in numbers:
-        raise ArgumentError(Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale.")
+        raise ArgumentError(
+            Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
+        )
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     found = how.shares(chooser, every if how.actual else every[1:], asked.drawn, cores, random_seed)
     shares = np.column_stack([each[:, place] for each in found[-len(values) :]])
@@ -126,7 +144,9 @@ def demand(
     }
     if cost is not None:
         if (amount := as_number(as_label(cost))) is None:
-            raise ArgumentError(Argument("cost"), f", the cost per sale, must be a number; got {cost!r}.")
+            raise ArgumentError(
+                Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
+            )
         profit = shares * (np.array(numbers, float) - amount)
         columns |= {
             "profit": centre(chooser, profit),
@@ -139,13 +159,15 @@ def demand(
 
 
 def best_of(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
-    """The part of the draws in which each of the quantities (draws, quantities) is the largest; ties share it."""
+    """The part of the draws in which each of the quantities (draws, quantities) is the largest;
+    ties share it."""
     draws = values[1:] if chooser.is_estimate else values
     is_best = draws == draws.max(axis=1, keepdims=True)
     return (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
 
 
-# The best products to offer against given competitors: search by greedy choice and exchange, and how sure it is -------
+# The best products to offer against given competitors: search by greedy choice and exchange, and
+# how sure it is
 
 
 _MAX_LISTED = 300  # products up to which all are tried in each place of a line
@@ -195,7 +217,10 @@ class ProductSpace(NamedTuple):
         if not self.earned:
             return np.ones(len(line))
         return np.array(
-            [sum(own.amounts[tuple(product[k] for k in own.places)] for own in self.earned) for product in line]
+            [
+                sum(own.amounts[tuple(product[k] for k in own.places)] for own in self.earned)
+                for product in line
+            ]
         )
 
 
@@ -219,7 +244,10 @@ def best_products(
     ci, n, top = probability_of(ci), whole("n", n, 1), whole("top", top, 1)
     space = space_of(chooser, attributes, costs, price)
     if n > space.size:
-        raise ArgumentError(f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce `n`.")
+        raise ArgumentError(
+            f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce"
+            " `n`."
+        )
     others = chooser.cells(competitors_of(chooser.data.scheme, competitors))
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
@@ -244,9 +272,20 @@ def best_products(
         figures = (means[k], low[k], high[k], errors[k], probability[k])
         rows += [(rank, *space.described(product), *figures) for product in lines[k]]
     table = Table(
-        rows, columns=["line", *space.names, name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
+        rows,
+        columns=[
+            "line",
+            *space.names,
+            name,
+            f"{name}_low",
+            f"{name}_high",
+            f"{name}_se",
+            "probability_best",
+        ],
     )
-    table.attrs.update(chooser.facts(ci), lines=len(lines), tried=len(search.known), whose=asked.whose)
+    table.attrs.update(
+        chooser.facts(ci), lines=len(lines), tried=len(search.known), whose=asked.whose
+    )
     return table
 
 
@@ -261,7 +300,8 @@ class LineSearch:
         self.known: dict[Line, float] = {}
 
     def run(self, n: int, rng: np.random.Generator) -> None:
-        """One product after the other, each the best beside those before; then exchanges while they help."""
+        """One product after the other, each the best beside those before; then exchanges while they
+        help."""
         line: Line = ()
         for _ in range(n):
             line = self._improved((*line, self._start(line, rng)), len(line))
@@ -281,12 +321,15 @@ class LineSearch:
         """A product that is not in the line: of the best of some at random."""
         sizes = [len(own) for own in self.space.values]
         if self._is_listed():
-            return next(product for product in combinations(*map(range, sizes)) if product not in line)
+            return next(
+                product for product in combinations(*map(range, sizes)) if product not in line
+            )
         tried = {tuple(rng.integers(sizes).tolist()) for _ in range(_STARTS)} - set(line)
         return self._best_of([(*line, product) for product in sorted(tried)], len(line))[len(line)]
 
     def _improved(self, line: Line, place: int) -> Line:
-        """The line with the best product in that place: of all, or attribute by attribute while that helps."""
+        """The line with the best product in that place: of all, or attribute by attribute while
+        that helps."""
         sizes = [len(own) for own in self.space.values]
         if self._is_listed():
             every = combinations(*map(range, sizes))
@@ -306,7 +349,9 @@ class LineSearch:
     def _best_of(self, lines: Sequence[Line], place: int) -> Line:
         """The best of some lines that hold no product twice; products keep their places."""
         lines = [line for line in lines if line[place] not in line[:place] + line[place + 1 :]]
-        new = list(dict.fromkeys(key for line in lines if (key := tuple(sorted(line))) not in self.known))
+        new = list(
+            dict.fromkeys(key for line in lines if (key := tuple(sorted(line))) not in self.known)
+        )
         if new:
             self.known |= dict(zip(new, self.worth(new).tolist(), strict=True))
         return max(lines, key=self._value)
@@ -327,53 +372,73 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
     names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
     if not isinstance(attributes, Mapping):
         raise ArgumentError(
-            "`attributes` must map each attribute to its possible values, such as {'price': [1, 2]}; got"
-            f" {attributes!r}."
+            "`attributes` must map each attribute to its possible values, such as {'price': [1,"
+            f" 2]}}; got {attributes!r}."
         )
     given = {str(name): values for name, values in attributes.items()}
     for name in given:
         if name not in names:
             raise ArgumentError(
-                f"`attributes` contains {name!r}, which is not an attribute of the data.{suggest(name, names)}"
+                f"`attributes` contains {name!r}, which is not an attribute of the"
+                f" data.{suggest(name, names)}"
             )
     if absent := [name for name in names if name not in given]:
         raise ArgumentError(
-            f"`attributes` lack {shorten(absent)}; list the possible values of each, or a single value to keep an"
-            " attribute fixed."
+            f"`attributes` lack {shorten(absent)}; list the possible values of each, or a single"
+            " value to keep an attribute fixed."
         )
     values = tuple(_listed(name, given[name]) for name in names)
     cells, base = [], None
     for name in names:
-        first = {other: [own[0]] * len(given[name]) for other, own in zip(names, values, strict=True)}
+        first = {
+            other: [own[0]] * len(given[name]) for other, own in zip(names, values, strict=True)
+        }
         read = chooser.cells(pd.DataFrame(first | {name: list(given[name])}))
         cells.append(read[:, chooser.data.scheme.names.index(name)])
         base = read[0] if base is None else base
     assert base is not None
     places = tuple(map(chooser.data.scheme.names.index, names))
     return ProductSpace(
-        names, values, tuple(cells), base, places, _earned(names, values, costs, price, chooser.data.scheme)
+        names,
+        values,
+        tuple(cells),
+        base,
+        places,
+        _earned(names, values, costs, price, chooser.data.scheme),
     )
 
 
 def _listed(name: str, values: Any) -> tuple[Any, ...]:
     if not is_list(values) or not (found := tuple(values)):
-        raise ArgumentError(f"`attributes`: {name!r} must list its possible values; got {values!r}.")
+        raise ArgumentError(
+            f"`attributes`: {name!r} must list its possible values; got {values!r}."
+        )
     return found
 
 
 def _earned(
-    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, price: str | None, scheme: "Scheme"
+    names: Sequence[str],
+    values: Sequence[Sequence[Any]],
+    costs: Any,
+    price: str | None,
+    scheme: "Scheme",
 ) -> tuple[Earned, ...]:
     """What values add to the profit of a sale; empty without a price."""
     if price is None:
         if costs is not None:
-            raise ArgumentError("`costs` require ", Argument("price"), ", the attribute with the revenue per sale.")
+            raise ArgumentError(
+                "`costs` require ", Argument("price"), ", the attribute with the revenue per sale."
+            )
         return ()
     if price not in names:
-        raise ArgumentError(Argument("price"), f" is {price!r}, which is not an attribute.{suggest(str(price), names)}")
+        raise ArgumentError(
+            Argument("price"),
+            f" is {price!r}, which is not an attribute.{suggest(str(price), names)}",
+        )
     if not isinstance(costs, Mapping | None):
         raise ArgumentError(
-            f"`costs` must map attributes to costs of levels, such as {{'zoom': {{'yes': 20}}}}; got {costs!r}."
+            "`costs` must map attributes to costs of levels, such as {'zoom': {'yes': 20}};"
+            f" got {costs!r}."
         )
     place = names.index(price)
     found = [Earned((place,), np.array([_amount(price, value) for value in values[place]]))]
@@ -381,9 +446,13 @@ def _earned(
         of = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
         for name in of:
             if name not in names:
-                raise ArgumentError(f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}")
+                raise ArgumentError(
+                    f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}"
+                )
         if len(set(of)) < len(of):
-            raise ArgumentError(f"The `costs` of {shorten(of)} list an attribute twice; list each once.")
+            raise ArgumentError(
+                f"The `costs` of {shorten(of)} list an attribute twice; list each once."
+            )
         places = tuple(map(names.index, of))
         found.append(Earned(places, -_costs_of(of, [values[k] for k in places], own, scheme)))
     return tuple(found)
@@ -392,12 +461,17 @@ def _earned(
 def _amount(price: str, value: Any) -> float:
     number = as_number(as_label(value))
     if number is None:
-        raise ArgumentError(f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}.")
+        raise ArgumentError(
+            f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}."
+        )
     return number
 
 
-def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme") -> np.ndarray:
-    """The costs of the levels of an attribute, or of the combinations of levels of several, an axis an attribute."""
+def _costs_of(
+    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
+) -> np.ndarray:
+    """The costs of the levels of an attribute, or of the combinations of levels of several, an axis
+    an attribute."""
     whose = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
@@ -425,6 +499,7 @@ def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
     if len(labels) != len(names):
         raise ArgumentError(
             f"The keys of the `costs` of {shorten(names)} must be"
-            f" {'tuples with one level of each attribute' if len(names) > 1 else 'single levels'}; got {key!r}."
+            f" {'tuples with one level of each attribute' if len(names) > 1 else 'single levels'};"
+            f" got {key!r}."
         )
     return labels

@@ -1,4 +1,5 @@
-"""Markets by the draws of a model, small enough to be sent as part of a page, and the simulator of that page."""
+"""Markets by the draws of a model, small enough to be sent as part of a page, and the simulator of
+that page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from .chooser import Chooser
 
 
-# Markets: products by their levels, and the shares that the draws of a model give them --------------------------------
+# Markets: products by their levels, and the shares that the draws of a model give them ------------
 
 
-# Of each attribute the number of its level, the value itself where any number may be asked, or None: it is missing.
+# Of each attribute the number of its level, the value itself where any number may be asked, or
+# None: it is missing.
 Product = tuple[float | None, ...]
 
 
@@ -52,8 +54,11 @@ class MarketAttribute(NamedTuple):
 class SimulationRule(Protocol):
     """How people choose, draw by draw."""
 
-    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Shares (draws, products) of every market, without lapses; NaN in a draw that holds nobody with a weight."""
+    def shares(
+        self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Shares (draws, products) of every market, without lapses; NaN in a draw that holds nobody
+        with a weight."""
         ...
 
     def packed(self) -> dict[str, Any]:
@@ -74,15 +79,26 @@ class MarketDraws(NamedTuple):
     none: Product | None  # the no-choice option
     first_task: tuple[Product, ...]  # products that a respondent saw together
     size: str  # draws and people in words
-    is_estimate: bool = False  # whether the first draw is an estimate, and the others of its sampling distribution
+    # whether the first draw is an estimate, and the others of its sampling distribution
+    is_estimate: bool = False
     people: MarketPeople | None = None  # None: there is nobody to choose
-    # On which part of the occasions each product is found that is told apart by its last cell; None: all are, on all.
+    # On which part of the occasions each product is found that is told apart by its last cell;
+    # None: all are, on all.
     available: tuple[float, ...] | None = None
 
-    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of whom weighted respondents represent."""
-        found_in = [occasions([self._available(product) for product in market]) for market in markets]
-        asked = [[own[k] for k in there] for own, sets in zip(markets, found_in, strict=True) for there, _ in sets]
+    def shares(
+        self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of whom weighted respondents
+        represent."""
+        found_in = [
+            occasions([self._available(product) for product in market]) for market in markets
+        ]
+        asked = [
+            [own[k] for k in there]
+            for own, sets in zip(markets, found_in, strict=True)
+            for there, _ in sets
+        ]
         parts = iter(self.rule.shares(asked, weights))
         found = []
         for market, sets in zip(markets, found_in, strict=True):
@@ -97,10 +113,15 @@ class MarketDraws(NamedTuple):
 
     def _available(self, product: Product) -> float:
         """On which part of the occasions it is found."""
-        return 1.0 if self.available is None or product[-1] is None else self.available[int(product[-1])]
+        return (
+            1.0
+            if self.available is None or product[-1] is None
+            else self.available[int(product[-1])]
+        )
 
     def with_people(self, name: str, labels: tuple[str, ...], codes: np.ndarray) -> "MarketDraws":
-        """The same with one more column by which people are chosen, whose name is another one than theirs."""
+        """The same with one more column by which people are chosen, whose name is another one than
+        theirs."""
         known = self.people or MarketPeople(len(codes), (), (), (), ())
         taken = {column.name for column in known.columns}
         while name in taken:
@@ -108,7 +129,9 @@ class MarketDraws(NamedTuple):
         column = PeopleColumn(name, labels, codes)
         return self._replace(people=known._replace(columns=(*known.columns, column)))
 
-    def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def described(
+        self, shares: np.ndarray, tails: tuple[float, float]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
         draws = shares[1:] if self.is_estimate else shares
         draws = draws[~np.isnan(draws).any(axis=1)]
@@ -117,7 +140,8 @@ class MarketDraws(NamedTuple):
 
 
 def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
-    """Hash draws and respondents to standard exponential numbers (draws, respondents), the same as on the page."""
+    """Hash draws and respondents to standard exponential numbers (draws, respondents), the same as
+    on the page."""
     number = np.arange(draws * respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
     return -np.log((spread(number) + 0.5) / 4294967296.0).reshape(draws, respondents)
 
@@ -132,11 +156,12 @@ def spread(number: np.ndarray) -> np.ndarray:
 
 
 def held(draws: int, people: int, respondents: int) -> np.ndarray:
-    """Whom each of the draws holds, (draws, people): at even steps, each of the respondents equally often."""
+    """Whom each of the draws holds, (draws, people): at even steps, each of the respondents equally
+    often."""
     return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
 
 
-# What may be offered in a market, by the data of a choice experiment or what a model keeps of them --------------------
+# What may be offered in a market, by the data of a choice experiment or what a model keeps of them
 
 
 MAX_PRODUCTS = 8  # of the first task
@@ -152,7 +177,9 @@ def are_real(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
 
 
 def attributes_of(
-    design: "ChoiceExperiment | ExperimentDesign", known: Mapping[str, tuple[str, ...]], take_any: Sequence[bool]
+    design: "ChoiceExperiment | ExperimentDesign",
+    known: Mapping[str, tuple[str, ...]],
+    take_any: Sequence[bool],
 ) -> tuple[MarketAttribute, ...]:
     """What may be asked of each attribute: levels that are known, or any number between them."""
     real, found = are_real(design), []
@@ -193,7 +220,8 @@ _LONGEST = 80  # characters of a label that the page shows
 
 
 class Share(NamedTuple):
-    """The share of a product in percent, as it is printed: the mean, and the ends and the width of the interval."""
+    """The share of a product in percent, as it is printed: the mean, and the ends and the width of
+    the interval."""
 
     name: str
     mean: str
@@ -206,7 +234,8 @@ class Simulator(NamedTuple):
     """A market that the reader may change where a script may run."""
 
     data: str  # JSON, for the script
-    products: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # of the first market: name, (attribute, level)
+    # of the first market: name, (attribute, level)
+    products: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     shares: tuple[Share, ...]  # of the first market
     interval: str  # what the interval is called
 
@@ -221,7 +250,10 @@ class Offered(NamedTuple):
 
 def first_task(draws: "MarketDraws") -> Offered:
     """The products that a respondent saw together."""
-    products = {f"Product {chr(ord('A') + number)}": product for number, product in enumerate(draws.first_task)}
+    products = {
+        f"Product {chr(ord('A') + number)}": product
+        for number, product in enumerate(draws.first_task)
+    }
     return Offered(ENGLISH["market.first"], products, None if draws.none is None else NONE)
 
 
@@ -248,8 +280,11 @@ def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFram
 _MOST_LIMITED = 4  # products of the page that are not always found, of which every set is a market
 
 
-def as_asked(draws: "MarketDraws", offered: Offered, how: How) -> tuple["MarketDraws", Offered, tuple[Text, ...]]:
-    """The draws and the market for utilities that become shares in another way, and what there is to say of it.
+def as_asked(
+    draws: "MarketDraws", offered: Offered, how: How
+) -> tuple["MarketDraws", Offered, tuple[Text, ...]]:
+    """The draws and the market for utilities that become shares in another way, and what there is
+    to say of it.
 
     Each product of the market is told apart from others like it by a further cell, its number.
     """
@@ -272,7 +307,9 @@ def as_asked(draws: "MarketDraws", offered: Offered, how: How) -> tuple["MarketD
     told = draws._replace(
         attributes=(*draws.attributes, MarketAttribute("", names, None, may_lack=True, fixed=0)),
         rule=draws.rule.telling_apart(len(names)),
-        none=None if draws.none is None else (*draws.none, None if offered.none is None else len(names) - 1),
+        none=None
+        if draws.none is None
+        else (*draws.none, None if offered.none is None else len(names) - 1),
         first_task=tuple((*product, None) for product in draws.first_task),
         available=available,
     )
@@ -286,13 +323,19 @@ def as_asked(draws: "MarketDraws", offered: Offered, how: How) -> tuple["MarketD
     plain = told._replace(rule=rule.changed(how.scale, takes_first))
     if how.actual is None:
         return plain, numbered, tuple(notes)
-    market = [*numbered.products.values(), *([] if offered.none is None or told.none is None else [told.none])]
+    market = [
+        *numbered.products.values(),
+        *([] if offered.none is None or told.none is None else [told.none]),
+    ]
 
     def shares(constants: np.ndarray) -> np.ndarray:
-        return plain._replace(rule=rule.changed(how.scale, takes_first, constants)).shares([market])[0]
+        return plain._replace(rule=rule.changed(how.scale, takes_first, constants)).shares(
+            [market]
+        )[0]
 
     constants = how.constants(names, len(rule.codes), shares)
-    constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)  # 0: as an average product has
+    # 0: as an average product has
+    constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]
     calibrated = rule.changed(how.scale, takes_first, constants.astype(np.float32).astype(float))
     return told._replace(rule=calibrated), numbered, tuple(notes)
@@ -318,7 +361,8 @@ def simulated(
     price: str | None = None,
     notes: tuple[Text, ...] = (),
 ) -> Finding:
-    """A market, at first that of the first task, and its shares, which a reader may change; costs give profits."""
+    """A market, at first that of the first task, and its shares, which a reader may change; costs
+    give profits."""
     import pandas as pd
 
     offered = first_task(draws) if offered is None else offered
@@ -333,8 +377,12 @@ def simulated(
     first = shares[int(mean.argmax())]
     facts = {"first": first.name, "mean": first.mean, "low": first.low, "high": first.high}
     sentence = phrase(ENGLISH, "market", what=offered.what, interval=interval_name(ci), **facts)
-    products = [(name, _levels(draws.attributes, product)) for name, product in offered.products.items()]
-    table = pd.DataFrame({"share": mean, "share_low": low, "share_high": high}, pd.Index(names, name="product"))
+    products = [
+        (name, _levels(draws.attributes, product)) for name, product in offered.products.items()
+    ]
+    table = pd.DataFrame(
+        {"share": mean, "share_low": low, "share_high": high}, pd.Index(names, name="product")
+    )
     table.attrs["interval"] = ci
     return Finding(
         sentence,
@@ -342,7 +390,9 @@ def simulated(
         shown=table.iloc[:0],
         is_printed=False,
         notes=(*notes, phrase(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
-        widget=Simulator(_for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)),
+        widget=Simulator(
+            _for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)
+        ),
     )
 
 
@@ -358,14 +408,22 @@ def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tu
     cells = []
     for attribute, level in zip(attributes, product, strict=True):
         if attribute.fixed is None:
-            text = f"{level:g}" if attribute.takes_any else "(lacks it)" if level is None else attribute.levels[level]
+            text = (
+                f"{level:g}"
+                if attribute.takes_any
+                else "(lacks it)"
+                if level is None
+                else attribute.levels[level]
+            )
             cells.append((_shortened(attribute.name), _shortened(text)))
     return tuple(cells)
 
 
 def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | None) -> str:
     """What the script reads: JSON that ends no element of a page, whatever the labels are."""
-    amounts = [a.name == price and a.fixed is None and a.numbers is not None for a in draws.attributes]
+    amounts = [
+        a.name == price and a.fixed is None and a.numbers is not None for a in draws.attributes
+    ]
     found = {
         "price": amounts.index(True) if any(amounts) else -1,
         "attributes": [attribute._asdict() for attribute in draws.attributes],

@@ -1,4 +1,5 @@
-"""What products take from each other: elasticities of shares, and where the buyers of a new product come from."""
+"""What products take from each other: elasticities of shares, and where the buyers of a new product
+come from."""
 
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from .shares import spread
 if TYPE_CHECKING:
     import pandas
 
-_STEP = 1e-4  # of a point elasticity, as a part of the value: the error of the difference is about its square
+# of a point elasticity, as a part of the value: the error of the difference is about its square
+_STEP = 1e-4
 
 
 def elasticities(
@@ -41,7 +43,11 @@ def elasticities(
     market = market_of(chooser.data.scheme, products)
     how = how.checked([market])
     steps = _steps(chooser, market, attribute, change)
-    if change is None and how.rule != LOGIT and chooser.is_number(chooser.data.scheme.names.index(attribute)):
+    if (
+        change is None
+        and how.rule != LOGIT
+        and chooser.is_number(chooser.data.scheme.names.index(attribute))
+    ):
         raise ArgumentError(
             Argument("change"),
             " is required because shares are discontinuous with ",
@@ -52,7 +58,8 @@ def elasticities(
     for label, (_, low, high) in steps.items():
         markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
-    with without_warnings():  # of numbers beyond those tested, which the market itself was warned of above
+    # of numbers beyond those tested, which the market itself was warned of above
+    with without_warnings():
         base, *found = how.shares(chooser, markets, asked.drawn, cores, random_seed)
     rows, values = [], []
     for place, (label, (now, low, high)) in enumerate(steps.items()):
@@ -74,14 +81,20 @@ def elasticities(
     return table
 
 
-def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dict[str, tuple[float, float, float]]:
-    """Of each product that has a number of the attribute: the number, and between which two shares are compared."""
+def _steps(
+    chooser: Chooser, market: Market, attribute: str, change: Any
+) -> dict[str, tuple[float, float, float]]:
+    """Of each product that has a number of the attribute: the number, and between which two shares
+    are compared."""
     names = chooser.data.scheme.names
     if attribute not in market.table.columns or attribute not in names:
         other = "" if attribute in names else suggest(str(attribute), [*map(str, names)])
-        raise ArgumentError(Argument("attribute"), f": the products have no attribute {attribute!r}.{other}")
+        raise ArgumentError(
+            Argument("attribute"), f": the products have no attribute {attribute!r}.{other}"
+        )
     numbers = {
-        label: as_number(as_label(value)) for label, value in zip(market.labels, market.table[attribute], strict=True)
+        label: as_number(as_label(value))
+        for label, value in zip(market.labels, market.table[attribute], strict=True)
     }
     column = names.index(attribute)
     there = ~np.isnan(chooser.cells(market.table)[:, column])
@@ -97,21 +110,31 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
             )
         known[label] = now
     if change is not None:
-        if not isinstance(change, Real) or isinstance(change, bool) or not 0.0 < abs(float(change)) < 1.0:
+        if (
+            not isinstance(change, Real)
+            or isinstance(change, bool)
+            or not 0.0 < abs(float(change)) < 1.0
+        ):
             raise ArgumentError(
-                Argument("change"), f", a relative change, must be between -1 and 1 and not 0; got {change!r}."
+                Argument("change"),
+                f", a relative change, must be between -1 and 1 and not 0; got {change!r}.",
             )
         if not chooser.is_number(column):
             raise ArgumentError(
                 Argument("change"),
-                f" requires values of {attribute!r} that were not tested and have no coefficient; remove ",
+                f" requires values of {attribute!r} that were not tested and have no coefficient;"
+                " remove ",
                 Argument("change"),
                 " to use the next tested value, or make the attribute linear.",
             )
         to = 1.0 + float(change)
-        return {label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()}
+        return {
+            label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()
+        }
     if chooser.is_number(column):
-        return {label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()}
+        return {
+            label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()
+        }
     levels = tested_numbers(chooser, attribute)
     return {label: (now, *_next(now, levels)) for label, now in known.items()}
 
@@ -126,11 +149,15 @@ def tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
 
 def _next(now: float, levels: list[float]) -> tuple[float, float]:
     """The number and the next tested one above it, or below the highest."""
-    above, below = [level for level in levels if level > now], [level for level in levels if level < now]
+    above, below = (
+        [level for level in levels if level > now],
+        [level for level in levels if level < now],
+    )
     if not above and not below:
         raise ArgumentError(
             Argument("attribute"),
-            f": {now:g} is the only tested value, so no arc elasticity can be computed; test other values.",
+            f": {now:g} is the only tested value, so no arc elasticity can be computed; test other"
+            " values.",
         )
     return (now, above[0]) if above else (below[-1], now)
 
@@ -159,15 +186,23 @@ def source_of_volume(
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
     others = [place for place in range(len(market.labels)) if place not in added]
     if len(others) < 1:
-        raise ArgumentError(Argument("new"), " contains every product of the market; leave at least one as a source.")
-    before_market = market._replace(labels=[market.labels[k] for k in others], table=market.table.iloc[others])
+        raise ArgumentError(
+            Argument("new"),
+            " contains every product of the market; leave at least one as a source.",
+        )
+    before_market = market._replace(
+        labels=[market.labels[k] for k in others], table=market.table.iloc[others]
+    )
     how = how.checked([market])
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     before, after = how.shares(chooser, [before_market, market], asked.drawn, cores, random_seed)
     won = after[:, added].sum(axis=1, keepdims=True)
     named_values = {"before": before, "after": after[:, others]}
     with np.errstate(divide="ignore", invalid="ignore"):
-        named_values |= {"lost": before - after[:, others], "source": (before - after[:, others]) / won}
+        named_values |= {
+            "lost": before - after[:, others],
+            "source": (before - after[:, others]) / won,
+        }
         named_values |= {"proportional": before / before.sum(axis=1, keepdims=True)}
     columns = {name: centre(chooser, values) for name, values in named_values.items()}
     for name in ("lost", "source"):

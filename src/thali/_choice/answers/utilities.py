@@ -1,4 +1,5 @@
-"""What each level adds to utility: of everybody, or of each person, as it is or as zero-centred differences."""
+"""What each level adds to utility: of everybody, or of each person, as it is or as zero-centred
+differences."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,9 @@ NOTHING = (INSIDE, INSIDE_LEVELS[0])  # what choosing nothing is called among le
 _ROUNDING = 1e-12  # of a difference of utilities
 
 
-def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float) -> "pandas.DataFrame":
+def utilities(
+    chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
+) -> "pandas.DataFrame":
     """A row a level, or a row a person and a column a level."""
     from thali._tables import Table
 
@@ -42,7 +45,10 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     differs = chooser.has_individuals
     if each_person:
         if not differs:
-            of_people, scaled = (np.repeat(each, len(chooser.data.respondents), axis=0) for each in (of_people, scaled))
+            of_people, scaled = (
+                np.repeat(each, len(chooser.data.respondents), axis=0)
+                for each in (of_people, scaled)
+            )
         columns = [f"{attribute}: {level}" for attribute, level in named]
         table = Table(scaled if zero_centred else of_people, chooser.data.respondents, columns)
         return table.rename_axis("respondent")
@@ -65,7 +71,8 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
 
 
 def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Attributes and levels, and the mean utility of people for each, centred, in every draw (draws, levels)."""
+    """Attributes and levels, and the mean utility of people for each, centred, in every draw
+    (draws, levels)."""
     asked, nothing = by_levels(chooser), _nothing(chooser)
     products = np.concatenate([asked.products, asked.examples, nothing])
     found = [_centred(block, asked).mean(axis=1) for block in chooser.utilities(products)]
@@ -83,13 +90,18 @@ def _names(chooser: Chooser, asked: ByLevels) -> list[tuple[str, str]]:
     """Attribute and level of each row of the table, but for choosing nothing."""
     labels = chooser.data.scheme.levels
     names = chooser.data.scheme.names
-    return [(names[i], labels[names[i]][level]) for i, levels in asked.levels.items() for level in levels]
+    return [
+        (names[i], labels[names[i]][level])
+        for i, levels in asked.levels.items()
+        for level in levels
+    ]
 
 
-# v_il = u(x with l) - 1/L Σ_m u(x with m), means over the examples x; of nothing its utility less that of a product of
-# which all levels of each attribute are alike.
+# v_il = u(x with l) - 1/L Σ_m u(x with m), means over the examples x; of nothing its utility less
+# that of a product of which all levels of each attribute are alike.
 def _centred(utilities: np.ndarray, asked: ByLevels) -> np.ndarray:
-    """What each level adds, and nothing (..., levels), of the utilities (..., products) of what was asked."""
+    """What each level adds, and nothing (..., levels), of the utilities (..., products) of what was
+    asked."""
     count, examples = len(asked.products), len(asked.examples)
     found = asked.shaped(utilities[..., :count]).mean(axis=-1)
     typical = utilities[..., count : count + examples].mean(axis=-1)
@@ -103,7 +115,8 @@ def _centred(utilities: np.ndarray, asked: ByLevels) -> np.ndarray:
 
 
 def _factors(of_people: np.ndarray, asked: ByLevels) -> np.ndarray:
-    """What makes the mean range over attributes `MEAN_RANGE`, of each person; 0 of one who is indifferent."""
+    """What makes the mean range over attributes `MEAN_RANGE`, of each person; 0 of one who is
+    indifferent."""
     total = sum(np.ptp(of_people[:, levels], axis=1) for levels in asked.places.values())
     whole = MEAN_RANGE * len(asked.places)
     return np.divide(whole, total, out=np.zeros(len(of_people)), where=total > 0)

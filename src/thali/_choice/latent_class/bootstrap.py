@@ -1,10 +1,11 @@
-r"""How many classes of people there are: the likelihood-ratio test of K classes against K + 1, by the bootstrap.
+r"""How many classes of people there are: the likelihood-ratio test of K classes against K + 1, by
+the bootstrap.
 
 .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
 
-The statistic has no chi-squared distribution, since a class that holds nobody has no tastes. So choices are simulated B
-times by the fit with K classes, and both numbers are fitted to them (McLachlan 1987; Nylund, Asparouhov & Muthén 2007).
-"""
+The statistic has no chi-squared distribution, since a class that holds nobody has no tastes. So
+choices are simulated B times by the fit with K classes, and both numbers are fitted to them
+(McLachlan 1987; Nylund, Asparouhov & Muthén 2007)."""
 
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +18,17 @@ from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
 from ..logit import ascend
-from .fit import RIDGE, ClassParameters, Panel, Starts, best_of_starts, climb, drawn_choices, equal_classes, point
+from .fit import (
+    RIDGE,
+    ClassParameters,
+    Panel,
+    Starts,
+    best_of_starts,
+    climb,
+    drawn_choices,
+    equal_classes,
+    point,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -54,17 +65,26 @@ class BootstrapReplicate(NamedTuple):
         return f"{self.classes}-{self.number}"
 
 
-def observed(panel: Panel, known: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]) -> list[Test]:
-    """The fits beside one that is known: with one class fewer, if that is a class, and with one more."""
+def observed(
+    panel: Panel, known: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]
+) -> list[Test]:
+    """The fits beside one that is known: with one class fewer, if that is a class, and with one
+    more."""
     number = len(known.tastes)
     points = {number: known}
     for other, seed in zip((number - 1, number + 1), seeds, strict=True):
         if 0 < other <= panel.people:
             points[other] = best_of_starts(panel, other, starts, seed).summit.where
-    return [Test(points[k], points[k + 1]) for k in (number - 1, number) if k in points and k + 1 in points]
+    return [
+        Test(points[k], points[k + 1])
+        for k in (number - 1, number)
+        if k in points and k + 1 in points
+    ]
 
 
-def replicated(panel: Panel, fewer: ClassParameters, starts: int, rng: np.random.Generator) -> float:
+def replicated(
+    panel: Panel, fewer: ClassParameters, starts: int, rng: np.random.Generator
+) -> float:
     """The statistic of choices that are simulated by the fit with fewer classes."""
     again = drawn_choices(panel, fewer, rng)
     number = len(fewer.tastes)
@@ -88,15 +108,21 @@ def tested(
 ) -> "pandas.DataFrame":
     """The replicates of all tests, and a row a test."""
     of_test = {test.classes: test for test in tests}
-    tasks = [BootstrapReplicate(classes, number) for classes in of_test for number in range(replicates)]
+    tasks = [
+        BootstrapReplicate(classes, number) for classes in of_test for number in range(replicates)
+    ]
     if folder is not None:
         folder.plan({each.key: f"{each.classes} classes" for each in tasks}, UNIT)
 
     def run(task: BootstrapReplicate) -> Record:
         begun = time.monotonic()
         # the seed of a replicate, whatever their number is
-        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number))
-        statistic = replicated(panel, of_test[task.classes].fewer, starts, np.random.default_rng(own))
+        own = np.random.SeedSequence(
+            seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number)
+        )
+        statistic = replicated(
+            panel, of_test[task.classes].fewer, starts, np.random.default_rng(own)
+        )
         return {"statistic": statistic, "seconds": time.monotonic() - begun}
 
     batch: Batch[BootstrapReplicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
@@ -105,13 +131,16 @@ def tested(
     if batch.finish(progress, lambda record: float(record["seconds"])):
         warn(
             InterruptedWarning(
-                f"The test was stopped early; its table has {len(batch.records)} of {len(tasks)} {UNIT}."
+                f"The test was stopped early; its table has {len(batch.records)} of {len(tasks)}"
+                f" {UNIT}."
             )
         )
     return _table(tests, tasks, batch.records)
 
 
-def _table(tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str, Record]) -> "pandas.DataFrame":
+def _table(
+    tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str, Record]
+) -> "pandas.DataFrame":
     """A row a test, with the part of the replicates that are as extreme."""
     import pandas as pd
 
@@ -119,7 +148,11 @@ def _table(tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str
 
     drawn = {
         test.classes: np.array(
-            [records[each.key]["statistic"] for each in tasks if each.classes == test.classes and each.key in records]
+            [
+                records[each.key]["statistic"]
+                for each in tasks
+                if each.classes == test.classes and each.key in records
+            ]
         )
         for test in tests
     }
@@ -128,8 +161,14 @@ def _table(tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str
         own = drawn[test.classes]
         p = (1.0 + (own >= test.statistic).sum()) / (1.0 + len(own))
         row = {"against": test.classes + 1, "log_likelihood": test.fewer.value}
-        row |= {"log_likelihood_against": test.more.value, "statistic": test.statistic, "p_value": p}
-        rows.append(row | {"p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)})
+        row |= {
+            "log_likelihood_against": test.more.value,
+            "statistic": test.statistic,
+            "p_value": p,
+        }
+        rows.append(
+            row | {"p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)}
+        )
     table = Table(rows, index=pd.Index([test.classes for test in tests], name="classes"))
     table.attrs["statistics"] = {classes: own.tolist() for classes, own in drawn.items()}
     return table

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def makers_of(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
-    held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
+    # whose classes are the segments, if each holds somebody
+    held = set(model.membership_.to_numpy().argmax(axis=1))
     usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
     answers, segments = answers_of(settings, usual, instead="")
     return (*_FIRST, *answers, *segments, *_LAST)
@@ -32,7 +33,12 @@ def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([percent(size) for size in model.sizes_])
     several = model.n_classes_ > 1
-    sentence = phrase(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
+    sentence = phrase(
+        ENGLISH,
+        "latent.several" if several else "latent.one",
+        number=model.n_classes_,
+        shares=shares,
+    )
     row = model.choice_.loc[model.n_classes_]
     values = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
     counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
@@ -41,7 +47,9 @@ def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
     table = model.class_table().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
-    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief)
+    return Finding(
+        sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief
+    )
 
 
 @finding("class_odds", "Predictors of class membership", ON_SCREEN)
@@ -58,7 +66,9 @@ def class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding |
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
         named = {"column": row["column"], "label": row["latent_class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
-    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects"))
+    return Finding(
+        sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects")
+    )
 
 
 @finding("numbers_of_classes", "Number of classes")
@@ -66,7 +76,9 @@ def numbers_of_classes(model: "LatentClassLogit", settings: AnswerSettings) -> F
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
-    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, is_printed=len(tried) > 1)
+    return Finding(
+        title=ENGLISH["latent.numbers"], table=tried, shown=shown, is_printed=len(tried) > 1
+    )
 
 
 LEVEL = 0.05  # of a test
@@ -78,7 +90,9 @@ def bootstrap_test(model: "LatentClassLogit", settings: AnswerSettings) -> Findi
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
         return None
-    table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed, job=settings.job)
+    table = model.bootstrap_test(
+        settings.bootstrap, random_seed=settings.random_seed, job=settings.job
+    )
     told, finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
         facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p_value"])}
@@ -115,12 +129,22 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     sentences = [sentence]
     if model.membership_coef_ is not None:
         named = listed(list(model.membership_coef_.columns[1:]))
-        sentences.append(phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named))
+        sentences.append(
+            phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named)
+        )
     if len(model.choice_) > 1:
-        criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
+        criterion = (
+            "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
+        )
         sentences.append(phrase(ENGLISH, "latent.chosen", criterion=criterion))
     return tuple(sentences)
 
 
-_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test)
+_FIRST = (
+    asked(lambda model: ENGLISH["latent.asked"]),
+    classes,
+    class_odds,
+    numbers_of_classes,
+    bootstrap_test,
+)
 _LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), convergence)

@@ -1,7 +1,7 @@
 """The fit of a latent-class logit.
 
-The likelihood of a mixture over all tasks of a person, one of its maxima, the best of many starts, the number of
-classes, and what a fit leaves."""
+The likelihood of a mixture over all tasks of a person, one of its maxima, the best of many starts,
+the number of classes, and what a fit leaves."""
 
 from collections.abc import Callable
 from functools import partial
@@ -49,7 +49,9 @@ class Panel(NamedTuple):
         in_rows = np.repeat(in_tasks, sizes)
         chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
         first_row = starts(sizes[in_tasks])
-        tasks = EncodedTasks(self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks])
+        tasks = EncodedTasks(
+            self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks]
+        )
         return Panel(tasks, starts(counts[wanted]), self.covariates[wanted])
 
 
@@ -68,14 +70,17 @@ class ClassParameters(NamedTuple):
         return self.classes.sizes
 
 
-def panel_of(data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray | None = None) -> Panel:
+def panel_of(
+    data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray | None = None
+) -> Panel:
     """The choices of the data in the columns of a coding."""
     people = np.ones((data.n_respondents, 1)) if covariates is None else covariates
     return Panel(tasks_of(data, coding), data.first_task, people)
 
 
 def scaled(panel: Panel, kept: np.ndarray) -> tuple[Panel, np.ndarray]:
-    """The choices by some of the columns, each of which has 1 as its largest number; and what they were divided by."""
+    """The choices by some of the columns, each of which has 1 as its largest number; and what they
+    were divided by."""
     matrix = panel.tasks.matrix[:, kept]
     scale = np.abs(matrix).max(axis=0)
     return panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale)), scale
@@ -89,7 +94,9 @@ def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParamet
         r_{nk} \propto \pi_{nk} \prod_t p_{tk}(x^*_t)
     """
     at = tuple(local(panel.tasks, beta) for beta in tastes)
-    logs = np.stack([np.add.reduceat(each.log_chosen, panel.first_task[:-1]) for each in at], axis=1)
+    logs = np.stack(
+        [np.add.reduceat(each.log_chosen, panel.first_task[:-1]) for each in at], axis=1
+    )
     with np.errstate(divide="ignore"):
         logs = logs + np.log(classes.expected)
     top = logs.max(axis=1, keepdims=True)
@@ -99,22 +106,27 @@ def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParamet
 
 
 def derivatives(panel: Panel, where: ClassParameters) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and information of the log odds (of all but the first class) and of the tastes, class by class.
+    r"""Gradient and information of the log odds (of all but the first class) and of the tastes,
+    class by class.
 
-    With s_nk the score of the class and the choices of person n as if of class k, and I_nk their information (Louis
-    1982)
+    With s_nk the score of the class and the choices of person n as if of class k, and I_nk their
+    information (Louis 1982)
 
     .. math::
         \nabla \ell = \sum_n \sum_k r_{nk} s_{nk}, \qquad
-        -\nabla^2 \ell = \sum_n \Big( \sum_k r_{nk} (I_{nk} - s_{nk} s_{nk}^T) + \bar s_n \bar s_n^T \Big), \quad
+        -\nabla^2 \ell = \sum_n \Big( \sum_k r_{nk} (I_{nk} - s_{nk} s_{nk}^T)
+        + \bar s_n \bar s_n^T \Big), \quad
         \bar s_n = \sum_k r_{nk} s_{nk}
     """
     number, p = where.tastes.shape
     r, classes = where.membership, where.classes
     begin = panel.first_task[:-1]
     scores = [np.add.reduceat(each.score, begin) for each in where.at]
-    weight_of_row = np.repeat(np.repeat(r, np.diff(panel.first_task), axis=0), np.diff(panel.tasks.first_row), axis=0)
-    mean = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(number))])  # s̄ of everybody
+    weight_of_row = np.repeat(
+        np.repeat(r, np.diff(panel.first_task), axis=0), np.diff(panel.tasks.first_row), axis=0
+    )
+    # s̄ of everybody
+    mean = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(number))])
     curve = mean.T @ mean
     odds = slice(0, classes.coordinates)
     classes.add_information(curve[odds, odds], r)
@@ -128,13 +140,16 @@ def derivatives(panel: Panel, where: ClassParameters) -> tuple[np.ndarray, np.nd
     return mean.sum(axis=0), curve
 
 
-# One maximum of the likelihood: expectation and maximisation, then Newton's method in all parameters at once ----------
+# One maximum of the likelihood: expectation and maximisation, then Newton's method in all
+# parameters at once
 
 
 _ROUGH = 1e-3  # gain a person at which Newton's method takes over
 _MAX_PASSES, _MAX_STEPS = 200, 300
 _GAIN = 1e-9  # no step that promises less is taken
-_SURE = 1e-10  # of the largest curvature, a million times its rounding: directions that bend less are climbed slowly
+# of the largest curvature, a million times its rounding: directions that bend less are climbed
+# slowly
+_SURE = 1e-10
 _LONGEST = 5.0  # change of a parameter in one step
 
 
@@ -162,7 +177,8 @@ def climb(panel: Panel, here: ClassParameters) -> Summit:
 
 
 def expect_and_maximise(panel: Panel, here: ClassParameters) -> ClassParameters:
-    """New sizes or log odds, and a Newton step of the tastes, shortened until the likelihood does not fall."""
+    """New sizes or log odds, and a Newton step of the tastes, shortened until the likelihood does
+    not fall."""
     in_tasks = np.repeat(here.membership, np.diff(panel.first_task), axis=0)
     in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
     steps = np.zeros_like(here.tastes)
@@ -197,12 +213,16 @@ class _Classes(Target[ClassParameters]):
 def stepped(here: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:
     """Classes and tastes after a change of their coordinates."""
     count = here.classes.coordinates
-    return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(here.tastes.shape)
+    return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(
+        here.tastes.shape
+    )
 
 
 def to_summit(panel: Panel, here: ClassParameters) -> Summit:
     """Damped Newton steps, until none promises a gain."""
-    top, _, converged = newton(_Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MAX_STEPS)
+    top, _, converged = newton(
+        _Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MAX_STEPS
+    )
     return Summit(top, *derivatives(panel, top), converged)
 
 
@@ -213,12 +233,13 @@ def by_size(panel: Panel, summit: Summit) -> Summit:
     return Summit(where, *derivatives(panel, where), summit.converged)
 
 
-# The best maximum of many starts, and how often it was found ----------------------------------------------------------
+# The best maximum of many starts, and how often it was found --------------------------------------
 
 
 SAME = 0.01  # log-likelihoods closer than this are one maximum
 TIMES_FOUND = 3  # times that the best maximum is to be found
-_MIN_STARTS, MAX_STARTS = 4, 40  # starts for each class at least, and in all at most, where their number is not given
+# starts for each class at least, and in all at most, where their number is not given
+_MIN_STARTS, MAX_STARTS = 4, 40
 RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
 
 
@@ -242,7 +263,11 @@ class Starts(NamedTuple):
 
 
 def best_of_starts(
-    panel: Panel, number: int, starts: Starts, random_seed: Any, done: Callable[[], None] = lambda: None
+    panel: Panel,
+    number: int,
+    starts: Starts,
+    random_seed: Any,
+    done: Callable[[], None] = lambda: None,
 ) -> BestMaximum:
     """The best maximum with so many classes; `done` is called after each start."""
     if number == 1:
@@ -256,7 +281,11 @@ def best_of_starts(
         values.append(found.where.value)
         if best is None or found.where.value > best.where.value:
             best = found
-        if starts.asked is None and len(values) >= _MIN_STARTS * number and _times_found(values) >= TIMES_FOUND:
+        if (
+            starts.asked is None
+            and len(values) >= _MIN_STARTS * number
+            and _times_found(values) >= TIMES_FOUND
+        ):
             break
     assert best is not None
     return BestMaximum(by_size(panel, best), len(values), _times_found(values))
@@ -269,10 +298,12 @@ def _times_found(values: list[float]) -> int:
 def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
     """The tastes of as many random people, shape (K, p)."""
     chosen = rng.choice(panel.people, number, replace=False)
-    return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, RIDGE).beta for person in chosen])
+    return np.stack(
+        [ascend(panel.of(np.arange(panel.people) == person).tasks, RIDGE).beta for person in chosen]
+    )
 
 
-# How long that takes, and how many starts keep within the budget ------------------------------------------------------
+# How long that takes, and how many starts keep within the budget ----------------------------------
 
 
 POINTS = 20  # at which a climb looks at the likelihood of every class
@@ -289,8 +320,11 @@ def _folds(choose: str) -> float:
     return 1.0 + (FOLDS - 1.0) * (choose == HELD_OUT)
 
 
-def starts_within_budget(panel: Panel, numbers: tuple[int, ...], choose: str, asked: int | None) -> Starts:
-    """The starts that were asked for, else so many that the fits with all numbers of classes keep within the budget."""
+def starts_within_budget(
+    panel: Panel, numbers: tuple[int, ...], choose: str, asked: int | None
+) -> Starts:
+    """The starts that were asked for, else so many that the fits with all numbers of classes keep
+    within the budget."""
     most = int(BUDGET / (_folds(choose) * _seconds(panel, sum(numbers))))
     return Starts(asked, max(LEAST_STARTS, min(MAX_STARTS, most)))
 
@@ -305,7 +339,8 @@ def forecast_of(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Sta
     return Forecast(least, most)
 
 
-# Fits with several numbers of classes, and which of them is chosen: by BIC, or by people who were left out ------------
+# Fits with several numbers of classes, and which of them is chosen: by BIC, or by people who were
+# left out
 
 
 FOLDS = 5  # of people, each left out once
@@ -324,8 +359,8 @@ def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
     left = people - -(-people // FOLDS)
     if choose == HELD_OUT and (people < FOLDS or max(numbers) > left):
         raise DataError(
-            f"{plural(people, 'respondent')} are too few for {FOLDS}-fold cross-validation of {max(numbers):,}"
-            " classes; set ",
+            f"{plural(people, 'respondent')} are too few for {FOLDS}-fold cross-validation of"
+            f" {max(numbers):,} classes; set ",
             Setting("choose", BIC),
             ".",
         )
@@ -337,7 +372,8 @@ class ClassFit(NamedTuple):
 
     best: BestMaximum
     parameters: int
-    held_out: float  # log-likelihood of all people, each by a fit without them; NaN where BIC chooses
+    # log-likelihood of all people, each by a fit without them; NaN where BIC chooses
+    held_out: float
 
     @property
     def log_likelihood(self) -> float:
@@ -357,14 +393,17 @@ class ClassFit(NamedTuple):
 
     @property
     def entropy_r2(self) -> float:
-        r"""How clearly people belong to one class: 1 for certain, 0 for evenly; NaN for a single class.
+        r"""How clearly people belong to one class: 1 for certain, 0 for evenly; NaN for a single
+        class.
 
         .. math:: 1 - \sum_n \sum_k -r_{nk} \ln r_{nk} \Big/ (N \ln K)
         """
         r = self.best.summit.where.membership
         if r.shape[1] == 1:
             return float("nan")
-        return float(1.0 + (r * np.log(np.maximum(r, 1e-300))).sum() / (len(r) * np.log(r.shape[1])))
+        return float(
+            1.0 + (r * np.log(np.maximum(r, 1e-300))).sum() / (len(r) * np.log(r.shape[1]))
+        )
 
 
 def fits(
@@ -376,14 +415,17 @@ def fits(
     done: Callable[[], None],
 ) -> dict[int, ClassFit]:
     """The fit with each number of classes; `done` is called after each start."""
-    seeds = root(random_seed).spawn(max(numbers) + 1)  # the second, of one class, is that of the draws
+    # the second, of one class, is that of the draws
+    seeds = root(random_seed).spawn(max(numbers) + 1)
     by_fold = np.random.default_rng(seeds[0]).permutation(panel.people) % FOLDS
     found = {}
     for number in numbers:
         best = best_of_starts(panel, number, starts, seeds[number], done)
         held_out = float("nan")
         if choose == HELD_OUT:
-            of_fold = partial(_left_out, panel, number=number, starts=starts, seed=seeds[number], done=done)
+            of_fold = partial(
+                _left_out, panel, number=number, starts=starts, seed=seeds[number], done=done
+            )
             held_out = sum(of_fold(by_fold == fold) for fold in range(FOLDS))
         parameters = best.summit.where.classes.coordinates + best.summit.where.tastes.size
         found[number] = ClassFit(best, parameters, held_out)
@@ -397,14 +439,17 @@ def chosen(found: dict[int, ClassFit], choose: str) -> int:
     return max(found, key=lambda number: found[number].held_out)
 
 
-def _left_out(panel: Panel, out: np.ndarray, number: int, starts: Starts, seed: Any, done: Callable[[], None]) -> float:
+def _left_out(
+    panel: Panel, out: np.ndarray, number: int, starts: Starts, seed: Any, done: Callable[[], None]
+) -> float:
     """The log-likelihood of some people by a fit to the others."""
     where = best_of_starts(panel.of(~out), number, starts, seed, done).summit.where
     left = panel.of(out)
     return point(left, where.classes.of(left.covariates), where.tastes).value
 
 
-# What a fit leaves: estimates in the units of the attributes, with their covariance, and draws of them ----------------
+# What a fit leaves: estimates in the units of the attributes, with their covariance, and draws of
+# them
 
 
 def fitted_attributes(
@@ -434,7 +479,9 @@ def fitted_attributes(
     free = np.concatenate([np.ones(len(odds), bool), np.tile(kept, number)])
     units = np.concatenate([np.tile(of_people, number - 1), np.tile(scale, number)])
     covariance = np.full((len(free), len(free)), np.nan)
-    covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(units, units)
+    covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(
+        units, units
+    )
     drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
     every = np.zeros((*drawn.tastes.shape[:2], p))
     every[:, :, kept] = drawn.tastes
@@ -442,7 +489,9 @@ def fitted_attributes(
     return {
         "sizes_": pd.Series(where.sizes, labels, name="size"),
         "coef_": pd.DataFrame(tastes, labels, names),
-        "membership_coef_": pd.DataFrame(where.classes.odds / of_people, labels, pd.Index(columns, name="column"))
+        "membership_coef_": pd.DataFrame(
+            where.classes.odds / of_people, labels, pd.Index(columns, name="column")
+        )
         if covariates.names
         else None,
         "covariance_": pd.DataFrame(covariance, parameters, parameters),
@@ -470,22 +519,28 @@ def drawn_choices(panel: Panel, where: ClassParameters, rng: np.random.Generator
     own = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
     tasks, person = panel.tasks, np.repeat(np.arange(panel.people), np.diff(panel.first_task))
     of_row = own[person][tasks.task_of_row]
-    utility = np.einsum("rp,rp->r", tasks.matrix, where.tastes[of_row]) + rng.gumbel(size=len(tasks.matrix))
+    utility = np.einsum("rp,rp->r", tasks.matrix, where.tastes[of_row]) + rng.gumbel(
+        size=len(tasks.matrix)
+    )
     best = np.maximum.reduceat(utility, tasks.first_row[:-1])
-    return panel._replace(tasks=tasks._replace(chosen_row=np.flatnonzero(utility == best[tasks.task_of_row])))
+    return panel._replace(
+        tasks=tasks._replace(chosen_row=np.flatnonzero(utility == best[tasks.task_of_row]))
+    )
 
 
-# Draws of the estimates by their covariance, and the class of everybody in each ---------------------------------------
+# Draws of the estimates by their covariance, and the class of everybody in each -------------------
 
 
 CONSTANT = "constant"  # the log odds of people with average columns
 DRAWS = 200
 _ODDS = "log odds of class"
-_MIN_INFORMATION = 1e-2  # information on a direction below which the data say nothing: it is held at its estimate
+# information on a direction below which the data say nothing: it is held at its estimate
+_MIN_INFORMATION = 1e-2
 
 
 class ClassDraws(NamedTuple):
-    """D draws of sizes and tastes, in the units of the attributes, and a class of everybody in each."""
+    """D draws of sizes and tastes, in the units of the attributes, and a class of everybody in
+    each."""
 
     sizes: np.ndarray  # (D, K)
     tastes: np.ndarray  # (D, K, p)
@@ -496,7 +551,8 @@ def root_of_covariance(information: np.ndarray) -> np.ndarray:
     """Return the symmetric root of the covariance, without directions that have no information."""
     values, vectors = np.linalg.eigh(information)
     kept = values > _MIN_INFORMATION
-    return (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T  # whichever vectors these are
+    # whichever vectors these are
+    return (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
 
 
 def open_parameters(information: np.ndarray) -> np.ndarray:
@@ -505,8 +561,11 @@ def open_parameters(information: np.ndarray) -> np.ndarray:
     return np.flatnonzero((vectors[:, values <= _MIN_INFORMATION] ** 2).sum(axis=1) > 0.1)
 
 
-def class_draws(panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator) -> ClassDraws:
-    """Draws from the normal distribution about the maximum, then classes from their probabilities given the choices."""
+def class_draws(
+    panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator
+) -> ClassDraws:
+    """Draws from the normal distribution about the maximum, then classes from their probabilities
+    given the choices."""
     root = root_of_covariance(summit.information)
     sizes, tastes, of_people = [], [], []
     for noise in rng.normal(size=(DRAWS, root.shape[1])):
@@ -515,4 +574,6 @@ def class_draws(panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.
         tastes.append(there.tastes)
         cumulated = there.membership.cumsum(axis=1)
         of_people.append((cumulated[:, :-1] < rng.random((panel.people, 1))).sum(axis=1))
-    return ClassDraws(np.array(sizes), np.array(tastes) / scale, np.array(of_people).astype(np.uint8))
+    return ClassDraws(
+        np.array(sizes), np.array(tastes) / scale, np.array(of_people).astype(np.uint8)
+    )

@@ -1,8 +1,9 @@
-"""Of which class people are, before anything is known of their choices: sizes of classes, or odds by columns of people.
+"""Of which class people are, before anything is known of their choices: sizes of classes, or odds
+by columns of people.
 
-Either says how probable the classes are, what a change of its coordinates makes of it, and its part of the derivatives
-of the likelihood. The coordinates are the log odds of all classes but the first, class by class.
-"""
+Either says how probable the classes are, what a change of its coordinates makes of it, and its part
+of the derivatives of the likelihood. The coordinates are the log odds of all classes but the first,
+class by class."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -45,7 +46,8 @@ class Sizes(NamedTuple):
         return Sizes(self.sizes[order])
 
     def towards(self, membership: np.ndarray) -> Callable[[float], "Sizes"]:
-        """The sizes that maximise the expected likelihood, whatever the length of a step of the tastes is."""
+        """The sizes that maximise the expected likelihood, whatever the length of a step of the
+        tastes is."""
         best = Sizes(membership.mean(axis=0))
         return lambda length: best
 
@@ -54,14 +56,16 @@ class Sizes(NamedTuple):
         return membership[:, 1:] - self.sizes[1:]
 
     def add_information(self, curve: np.ndarray, membership: np.ndarray) -> None:
-        """Add to the block of the coordinates what Louis' formula has beside the products of scores."""
+        """Add to the block of the coordinates what Louis' formula has beside the products of
+        scores."""
         own = self.sizes[1:]
         curve += len(membership) * (np.diag(own) - np.outer(own, own))
         for k, odds in enumerate(np.eye(len(self.sizes))[:, 1:] - own):
             curve -= membership[:, k].sum() * np.outer(odds, odds)
 
     def cross(self, k: int, scores: np.ndarray) -> np.ndarray:
-        """The sum of products of the score of being of class k with the scores (people, p) of its choices."""
+        """The sum of products of the score of being of class k with the scores (people, p) of its
+        choices."""
         return np.outer(np.eye(len(self.sizes))[k, 1:] - self.sizes[1:], scores.sum(axis=0))
 
 
@@ -116,14 +120,16 @@ class ByColumns(NamedTuple):
         return self._by_class(membership[:, 1:] - self.expected[:, 1:])
 
     def add_information(self, curve: np.ndarray, membership: np.ndarray) -> None:
-        """Add to the block of the coordinates what Louis' formula has beside the products of scores."""
+        """Add to the block of the coordinates what Louis' formula has beside the products of
+        scores."""
         curve += self._known_information()
         for k in range(len(self.odds)):
             own = self._of_class(k)
             curve -= (own * membership[:, [k]]).T @ own
 
     def cross(self, k: int, scores: np.ndarray) -> np.ndarray:
-        """The sum of products of the score of being of class k with the scores (people, p) of its choices."""
+        """The sum of products of the score of being of class k with the scores (people, p) of its
+        choices."""
         return self._of_class(k).T @ scores
 
     def _of_class(self, k: int) -> np.ndarray:

@@ -32,7 +32,15 @@ from ..answers.check import HasChoiceCheck
 from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
-from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
+from ..coding import (
+    Coding,
+    coding_of,
+    experiment,
+    measured_facts,
+    read_new,
+    refuse_many_levels,
+    unseen_remarks,
+)
 from .fit import (
     BIC,
     DRAWS,
@@ -66,16 +74,18 @@ CHOICES = (BIC, HELD_OUT)
 
 
 class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
-    r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
+    r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
+    of its own.
 
     .. math::
         P(x^*_{n1}, x^*_{n2}, \dots) = \sum_{k=1}^K \pi_k \prod_t
         e^{x_{nt}^{*T} \beta_k} \Big/ \sum_{j} e^{x_{ntj}^T \beta_k}
 
-    The likelihood is that of all tasks of a person together, since a person has one class. It has several maxima:
-    expectation and maximisation (EM) begins at the tastes of random people, Newton's method ends it, and the best of
-    many starts is kept. Columns are coded as by `MultinomialLogit`. With `by` the class of person n depends on
-    columns z of people, which have coefficients beside the constant of each class but the first,
+    The likelihood is that of all tasks of a person together, since a person has one class. It has
+    several maxima: expectation and maximisation (EM) begins at the tastes of random people,
+    Newton's method ends it, and the best of many starts is kept. Columns are coded as by
+    `MultinomialLogit`. With `by` the class of person n depends on columns z of people, which have
+    coefficients beside the constant of each class but the first,
 
     .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0.
 
@@ -88,12 +98,15 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     knots, interactions, constants : optional
         As of `MultinomialLogit`.
     by : column or list of columns, optional
-        Of `data.people`, such as ["age", "sex"], on which the class of a person depends; labels are columns of 0 and 1.
+        Of `data.people`, such as ["age", "sex"], on which the class of a person depends; labels are
+        columns of 0 and 1.
     choose : {"bic", "held-out"}
-        By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
+        By what K is chosen: BIC, whose observations are people, or the log-likelihood of people
+        left out in five parts.
     starts : int, optional
-        None: until three starts have found the best maximum, 4 for each class at least and 40 at most; of so many
-        choices that these would take more than ten minutes of the processor, fewer.
+        None: until three starts have found the best maximum, 4 for each class at least and 40 at
+        most; of so many choices that these would take more than ten minutes of the processor,
+        fewer.
 
     Attributes
     ----------
@@ -103,18 +116,19 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     coef_ : pandas.DataFrame (K, p)
         NaN where the data cannot tell a coefficient from those before it.
     membership_coef_ : pandas.DataFrame (K, 1 + columns) or None
-        Log odds of each class against the first: of people with average columns ("constant"), and their change with a
-        unit of each column; None without `by`.
+        Log odds of each class against the first: of people with average columns ("constant"), and
+        their change with a unit of each column; None without `by`.
     covariance_ : pandas.DataFrame
-        Inverse of the observed information (negative Hessian) of the log odds of all classes but the first, with their
-        columns class by class, and of the K p coefficients.
+        Inverse of the observed information (negative Hessian) of the log odds of all classes but
+        the first, with their columns class by class, and of the K p coefficients.
     membership_ : pandas.DataFrame (respondents, K)
         Posterior probability of everybody's class.
     individual_ : pandas.DataFrame (respondents, p)
         Tastes of every respondent, averaged over classes.
     choice_ : pandas.DataFrame
-        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1: everybody belongs
-        to one class for certain), smallest (size of a class), starts and times_found, how many of them found the best.
+        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1:
+        everybody belongs to one class for certain), smallest (size of a class), starts and
+        times_found, how many of them found the best.
     log_likelihood_ : float
         Of all choices, natural logarithm.
     aic_, bic_, entropy_r2_ : float
@@ -122,12 +136,14 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     converged_ : bool
         Whether Newton's method settled on a maximum.
     unbounded_ : tuple of str
-        Coefficients of classes that the choices leave open, and log odds of classes that columns of people do.
+        Coefficients of classes that the choices leave open, and log odds of classes that columns of
+        people do.
 
     Raises
     ------
     DataError
-        If the data are no choice experiment, no attribute differs within a task, or classes outnumber respondents.
+        If the data are no choice experiment, no attribute differs within a task, or classes
+        outnumber respondents.
     ArgumentError
         If an argument is outside its range.
 
@@ -140,17 +156,24 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     References
     ----------
-    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Dayton &
-    Macready (1988), Concomitant-variable latent-class models, of `by`; Louis (1982), Finding the observed
-    information matrix when using the EM algorithm.
+    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity
+    structure; Dayton & Macready (1988), Concomitant-variable latent-class models, of `by`; Louis
+    (1982), Finding the observed information matrix when using the EM algorithm.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import thali as th
-    >>> cheap, dear = [1, 0] * 7 + [0, 1], [0, 1] * 7 + [1, 0]  # eight tasks each of six people, and of four
-    >>> rows = {"id": [n // 16 for n in range(160)], "task": [n // 2 for n in range(160)], "price": [90, 150] * 80,
-    ...         "choice": cheap * 6 + dear * 4}
+    >>> cheap, dear = (
+    ...     [1, 0] * 7 + [0, 1],
+    ...     [0, 1] * 7 + [1, 0],
+    ... )  # eight tasks each of six people, and of four
+    >>> rows = {
+    ...     "id": [n // 16 for n in range(160)],
+    ...     "task": [n // 2 for n in range(160)],
+    ...     "price": [90, 150] * 80,
+    ...     "choice": cheap * 6 + dear * 4,
+    ... }
     >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     >>> model.sizes_.round(3).tolist()
@@ -164,7 +187,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     n_classes_: int
     sizes_: "pd.Series"
     coef_: "pd.DataFrame"
-    membership_coef_: "pd.DataFrame | None" = None  # files of models without columns of people hold none
+    # files of models without columns of people hold none
+    membership_coef_: "pd.DataFrame | None" = None
     covariance_: "pd.DataFrame"
     membership_: "pd.DataFrame"
     individual_: "pd.DataFrame"
@@ -204,15 +228,18 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         self.choose = choose
         self.starts = starts
 
-    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "LatentClassLogit":
+    def fit(
+        self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True
+    ) -> "LatentClassLogit":
         """Fit to a choice experiment.
 
         Parameters
         ----------
         data : ChoiceExperiment
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            The same seed gives the same draws; None takes a fresh one. It is the seed of the starts, of the parts of
-            people that are left out, and of the draws that intervals come from.
+            The same seed gives the same draws; None takes a fresh one. It is the seed of the
+            starts, of the parts of people that are left out, and of the draws that intervals come
+            from.
         progressbar : bool
             Whether to show how far the run is.
 
@@ -243,13 +270,28 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
 
         def work() -> dict[str, Any]:
-            say = says("This fit", "fewer numbers of ", Argument("classes"), ", or fewer ", Argument("starts"))
+            say = says(
+                "This fit",
+                "fewer numbers of ",
+                Argument("classes"),
+                ", or fewer ",
+                Argument("starts"),
+            )
             with Progress(progressbar, "fitting", total, "starts", say) as progress:
                 progress.update(0)
                 done = count(1)
-                found = fits(panel, numbers, choose, each, seed, lambda: progress.update(min(next(done), total)))
+                found = fits(
+                    panel,
+                    numbers,
+                    choose,
+                    each,
+                    seed,
+                    lambda: progress.update(min(next(done), total)),
+                )
             number = chosen(found, choose)
-            fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, covariates, seed)
+            fitted = fitted_attributes(
+                found[number], panel, data, coding, kept, scale, covariates, seed
+            )
             return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         forecast = forecast_of(panel, numbers, choose, each)
@@ -258,50 +300,57 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
-                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which predictions set to"
-                " 0; remove an attribute that the other attributes determine."
+                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
+                " predictions set to 0; remove an attribute that the other attributes determine."
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not support {self.n_classes_} classes: some classes are identical or empty. Reduce ",
+                f"The choices do not support {self.n_classes_} classes: some classes are identical"
+                " or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
         elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the class contradicts an"
-                " infinite preference. Predictions can be used, but these estimates and standard errors cannot; use"
-                " fewer classes, or ",
+                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the"
+                " class contradicts an infinite preference. Predictions can be used, but these"
+                " estimates and standard errors cannot; use fewer classes, or ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
-        if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
+        if not self._coincide() and (
+            odds := [name for name in self.unbounded_ if name in self._names_of_odds()]
+        ):
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns predict class membership"
-                " almost perfectly. Classes and predictions can be used, but these estimates and standard errors"
-                " cannot; use fewer classes, or remove a column from ",
+                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns"
+                " predict class membership almost perfectly. Classes and predictions can be used,"
+                " but these estimates and standard errors cannot; use fewer classes, or remove a"
+                " column from ",
                 Argument("by"),
                 ".",
             )
         row = self.choice_.loc[self.n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
-                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may be a better maximum;"
-                " use more starts, such as ",
+                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may"
+                " be a better maximum; use more starts, such as ",
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )
         if not self.converged_:
             yield EstimateWarning(
-                "Newton's method did not converge to a maximum of the likelihood; check for attributes that almost"
-                " determine each other."
+                "Newton's method did not converge to a maximum of the likelihood; check for"
+                " attributes that almost determine each other."
             )
 
     def _coincide(self) -> bool:
         """Whether two classes have the same tastes, or one holds nobody."""
         tastes = self.coef_.to_numpy()
         pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
-        same = any(np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True) for k, j in pairs)
+        same = any(
+            np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True)
+            for k, j in pairs
+        )
         return same or bool((self.sizes_ < 1e-6).any())
 
     def _answers(self) -> Facts:
@@ -325,9 +374,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            coef, std_error (by the observed information), z (their ratio; none for a size) and p (two-sided, normal).
-            Rows "class 1: size", "class 1: price[150]" and so on, the largest class first. With `by` "log odds of class
-            2", of people with average columns, "log odds of class 2: age" and so on come last.
+            coef, std_error (by the observed information), z (their ratio; none for a size) and p
+            (two-sided, normal). Rows "class 1: size", "class 1: price[150]" and so on, the largest
+            class first. With `by` "log odds of class 2", of people with average columns, "log odds
+            of class 2: age" and so on come last.
 
         Raises
         ------
@@ -335,7 +385,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         self._require_fitted()
-        odds = None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
+        odds = (
+            None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
+        )
         return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
 
     def class_table(self) -> "pd.DataFrame":
@@ -344,7 +396,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            A column a class, the largest first; rows size (share of people), size_se, and every coefficient.
+            A column a class, the largest first; rows size (share of people), size_se, and every
+            coefficient.
 
         Raises
         ------
@@ -370,7 +423,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         return size_errors(expected, people, covariance)
 
     def class_odds(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        r"""Who is of which class: how the columns of people change the odds of each class against the largest.
+        r"""Who is of which class: how the columns of people change the odds of each class against
+        the largest.
 
         .. math:: \ln \frac{\pi_{nk}}{\pi_{n1}} = z_n^T \gamma_k
 
@@ -382,9 +436,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by which a unit more
-            of the column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal
-            for the logarithm); `log_odds` and its standard error `std_error`; `p` (two-sided, normal).
+            A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by
+            which a unit more of the column multiplies the odds of the class against class 1, with
+            its interval `low` to `high` (normal for the logarithm); `log_odds` and its standard
+            error `std_error`; `p` (two-sided, normal).
 
         Raises
         ------
@@ -405,7 +460,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 ".",
             )
         coef = self.membership_coef_
-        errors = np.sqrt(np.diag(self.covariance_))[: coef.iloc[1:].size].reshape(len(coef) - 1, coef.shape[1])
+        errors = np.sqrt(np.diag(self.covariance_))[: coef.iloc[1:].size].reshape(
+            len(coef) - 1, coef.shape[1]
+        )
         rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
         value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
         width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
@@ -428,9 +485,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
-            fit belongs to each class with her own probability; anybody else with that of people with the same columns,
-            where the model has `by` and the new tasks have these columns, else with that of the population.
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody
+            of the data of the fit belongs to each class with her own probability; anybody else with
+            that of people with the same columns, where the model has `by` and the new tasks have
+            these columns, else with that of the population.
         ci : float in (0, 1), optional
             The probability of an interval of each probability, over the
             sampling distribution of the classes' tastes, whoever is of which class; None: none.
@@ -438,16 +496,16 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
-            the upper ends of the intervals.
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the
+            others hold the lower and the upper ends of the intervals.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column of new people has
-            no number where the respondents have numbers.
+            As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column
+            of new people has no number where the respondents have numbers.
         ArgumentError
             If `ci` is no probability.
         """
@@ -456,19 +514,25 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
-        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
+        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[
+            encoded.respondent_of_row
+        ]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
             known = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
             covariates = known.of(people.loc[strange])
             told = ~np.isnan(covariates).any(axis=1)
-            classes[np.flatnonzero(strange)[told]] = ByColumns(self._odds(), covariates[told]).expected
+            classes[np.flatnonzero(strange)[told]] = ByColumns(
+                self._odds(), covariates[told]
+            ).expected
 
         def of(tastes: np.ndarray) -> np.ndarray:
             return (probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(axis=1)
 
         found = of(np.nan_to_num(self.coef_.to_numpy()))
-        return with_ends(found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci)
+        return with_ends(
+            found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci
+        )
 
     def bootstrap_test(
         self,
@@ -478,33 +542,36 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         progressbar: bool = True,
         job: Any = None,
     ) -> "pd.DataFrame":
-        r"""Whether fewer classes would do, or more are needed: likelihood-ratio tests by the bootstrap.
+        r"""Whether fewer classes would do, or more are needed: likelihood-ratio tests by the
+        bootstrap.
 
         .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
 
-        Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers of classes are
-        fitted to each: K from what the simulation was made of, K + 1 from that and somebody's tastes, and from random
-        people.
+        Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers
+        of classes are fitted to each: K from what the simulation was made of, K + 1 from that and
+        somebody's tastes, and from random people.
 
         Parameters
         ----------
         replicates : int
             B.
         starts : int, optional
-            Random starts of each fit with K + 1 classes; None: twice as many as classes. With too few, tests find too
-            many classes.
+            Random starts of each fit with K + 1 classes; None: twice as many as classes. With too
+            few, tests find too many classes.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that keeps finished replicates: the same call goes on from them, also with more `replicates`.
+            A folder that keeps finished replicates: the same call goes on from them, also with more
+            `replicates`.
 
         Returns
         -------
         pandas.DataFrame
-            A row a test, of K - 1 classes against the K of the fit, and of K against K + 1: `classes`, `against`, their
-            log-likelihoods, `statistic`, `p_value`, its standard error `p_value_se` by the number of `replicates`.
-            ``attrs["statistics"]`` has those of the replicates.
+            A row a test, of K - 1 classes against the K of the fit, and of K against K + 1:
+            `classes`, `against`, their log-likelihoods, `statistic`, `p_value`, its standard error
+            `p_value_se` by the number of `replicates`. ``attrs["statistics"]`` has those of the
+            replicates.
 
         Raises
         ------
@@ -522,10 +589,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
         References
         ----------
-        McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of components in a normal
-        mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number of classes in latent class analysis and
-        growth mixture modeling.
-        """
+        McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of
+        components in a normal mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number
+        of classes in latent class analysis and growth mixture modeling."""
         from thali._inference.parts import PartsFolder
         from thali._model.saved import describe, digest_of
 
@@ -551,7 +617,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         people = None if self._covariates_ is None else self._covariates_.matrix
         kept = ~self.coef_.isna().any().to_numpy()
         panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
-        classes = Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+        classes = (
+            Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+        )
         return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
 
     def _odds(self) -> np.ndarray:
@@ -560,7 +628,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         return self.membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
     def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
-        """The columns of people that classes depend on, in every row of new tasks; None where there are none."""
+        """The columns of people that classes depend on, in every row of new tasks; None where there
+        are none."""
         if self._covariates_ is None:
             return None
         names = list(names_of(self.by))
@@ -570,16 +639,22 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             person = np.repeat(new.respondent_of_task, np.diff(new.first_row))
             return new.people.loc[:, names].iloc[person].reset_index(drop=True)
         table = new.set_axis([str(name) for name in new.columns], axis=1)
-        return table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
+        return (
+            table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
+        )
 
-    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+    def _choices_again(
+        self, most: int, rng: np.random.Generator
+    ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
         from ..logit import drawn_choices, tasks_of
 
         self._require_fitted()
         kept = evenly_spaced(len(self._draws_.sizes), most)
         tastes = self._individual_draws()[kept]
-        drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
+        drawn = drawn_choices(
+            tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng
+        )
         return self._data_, drawn["chosen"][0]
 
     def _chooser(self) -> "LogitChooser":
@@ -608,16 +683,18 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
 
 
-# Tables of a fitted latent-class logit --------------------------------------------------------------------------------
+# Tables of a fitted latent-class logit ------------------------------------------------------------
 
 
 def size_errors(expected: np.ndarray, people: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    r"""Standard errors of sizes by the covariance of the log odds of classes against the first, and their columns.
+    r"""Standard errors of sizes by the covariance of the log odds of classes against the first, and
+    their columns.
 
     .. math:: \partial \pi_{nk} / \partial \gamma_j = \pi_{nk} (1[k = j] - \pi_{nj}) z_n
     """
     number = expected.shape[1]
-    change = expected[:, :, None] * (np.eye(number) - expected[:, None])[:, :, 1:]  # (people, K, K - 1)
+    # (people, K, K - 1)
+    change = expected[:, :, None] * (np.eye(number) - expected[:, None])[:, :, 1:]
     slopes = np.einsum("nkj,nq->kjq", change, people).reshape(number, -1) / len(expected)
     return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0.0))
 
@@ -645,7 +722,10 @@ def summary_table(
             with np.errstate(invalid="ignore", divide="ignore"):
                 rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
     if odds is not None:
-        rows |= {name: (*pair, pair[0] / pair[1]) for name, *pair in zip(covariance.index, odds, every, strict=False)}
+        rows |= {
+            name: (*pair, pair[0] / pair[1])
+            for name, *pair in zip(covariance.index, odds, every, strict=False)
+        }
     table = Table.from_dict(rows, orient="index", columns=["coef", "std_error", "z"])
     return Table(table.assign(p_value=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
 
@@ -655,7 +735,9 @@ def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) 
     from thali._tables import Table
 
     rows = np.vstack([sizes.to_numpy(), errors, coef.to_numpy().T])
-    return Table(rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index])
+    return Table(
+        rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index]
+    )
 
 
 def choice_table(found: "dict[int, ClassFit]") -> "pd.DataFrame":

@@ -41,8 +41,8 @@ LATENT_CLASS = ModelSpec(
         BY.but(help="Respondent columns, such as age, that class membership depends on."),
         Option(
             "choose",
-            "Criterion for choosing the number of classes. bic: BIC, with the number of respondents as sample size;"
-            " held-out: predictive accuracy for held-out respondents.",
+            "Criterion for choosing the number of classes. bic: BIC, with the number of"
+            " respondents as sample size; held-out: predictive accuracy for held-out respondents.",
             default="bic",
             words={"bic": "bic", "held-out": "held-out"},
         ),

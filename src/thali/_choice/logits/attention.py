@@ -1,4 +1,5 @@
-"""Which attributes people may ignore, which coefficients that makes 0, and what the draws say of who attends."""
+"""Which attributes people may ignore, which coefficients that makes 0, and what the draws say of
+who attends."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 EVERYTHING = "everything"  # the pattern of who ignores no attribute
 NOTHING = "nothing"  # and of who ignores all
 OTHERS = "other patterns"
-EFFECT, COVARIATE = "attention_effect", "attention_covariate"  # of columns of people, and their names, in the draws
+# of columns of people, and their names, in the draws
+EFFECT, COVARIATE = "attention_effect", "attention_covariate"
 _MAX_PATTERNS = 16  # that have a row
 _PATTERN_DRAWS = 1000  # at most, in which patterns are counted
 
@@ -37,18 +39,24 @@ class Attention(NamedTuple):
     people: RespondentCovariates | None = None  # by which they attend, if by any
 
     def heeded(self, attends: np.ndarray) -> np.ndarray:
-        """Which coefficients (..., p) somebody does not ignore who attends (..., K) to these attributes."""
+        """Which coefficients (..., p) somebody does not ignore who attends (..., K) to these
+        attributes."""
         return (1.0 - attends) @ self.owned == 0.0
 
     def rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
-        """The probability that people attend, (..., people or 1, K), by theta (..., K) and gamma (..., r, K).
+        """The probability that people attend, (..., people or 1, K), by theta (..., K) and gamma
+        (..., r, K).
 
-        They are the respondents, or have the columns of those with the numbers `like` (..., people).
-        """
+        They are the respondents, or have the columns of those with the numbers `like` (...,
+        people)."""
         from scipy.special import expit, logit
 
         rate = rate[..., None, :]
-        return rate if self.people is None else expit(logit(rate) + self.people.matrix[like, 1:] @ effect)
+        return (
+            rate
+            if self.people is None
+            else expit(logit(rate) + self.people.matrix[like, 1:] @ effect)
+        )
 
 
 def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any = None) -> Attention:
@@ -68,30 +76,38 @@ def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any =
 
 def _attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
     """The argument `attention`, checked."""
-    known = owning([name for name in data.attributes if not _is_constant(name, data)], data.attributes, coding)
     known = owning(
-        [name for name, owned in zip(known.names, known.owned, strict=True) if owned.any()], data.attributes, coding
+        [name for name in data.attributes if not _is_constant(name, data)], data.attributes, coding
+    )
+    known = owning(
+        [name for name, owned in zip(known.names, known.owned, strict=True) if owned.any()],
+        data.attributes,
+        coding,
     )
     if len(known.names) < 2:
         named = f"only {known.names[0]!r}" if known.names else "none"
         raise ArgumentError(
             Argument("attention"),
-            f" requires at least two attributes that vary between products; the data have {named}. A respondent who"
-            " ignored all attributes would choose at random.",
+            f" requires at least two attributes that vary between products; the data have {named}."
+            " A respondent who ignored all attributes would choose at random.",
         )
     if given is True:
         return known
-    return owning([_known(name, known.names, data) for name in _names(given)], data.attributes, coding)
+    return owning(
+        [_known(name, known.names, data) for name in _names(given)], data.attributes, coding
+    )
 
 
 def owning(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> Attention:
-    """The attributes with their coefficients: of levels, slopes, and interactions with another attribute.
+    """The attributes with their coefficients: of levels, slopes, and interactions with another
+    attribute.
 
-    Who ignores an attribute still sees whether a product has it: that column is a constant of such products.
-    """
+    Who ignores an attribute still sees whether a product has it: that column is a constant of such
+    products."""
     names = tuple(dict.fromkeys(names))
     owners = np.concatenate(
-        [np.where(part.table[-1] == 0.0, place, -1) for place, part in enumerate(coding.parts)] or [np.zeros(0)]
+        [np.where(part.table[-1] == 0.0, place, -1) for place, part in enumerate(coding.parts)]
+        or [np.zeros(0)]
     )
     owned = np.zeros((len(names), len(coding.names)))
     for k, name in enumerate(names):
@@ -108,10 +124,15 @@ def _is_constant(name: str, data: "ChoiceExperiment") -> bool:
 def _names(given: Any) -> list[str]:
     if isinstance(given, str):
         return [given]
-    if isinstance(given, bool) or not isinstance(given, Iterable) or not (found := [str(name) for name in given]):
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, Iterable)
+        or not (found := [str(name) for name in given])
+    ):
         raise ArgumentError(
             Argument("attention"),
-            f" must be True (all attributes), or a list of attributes that respondents may ignore; got {given!r}.",
+            " must be True (all attributes), or a list of attributes that respondents may ignore;"
+            f" got {given!r}.",
         )
     return found
 
@@ -121,13 +142,20 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
         return name
     if name not in data.attributes:
         raise ArgumentError(
-            Argument("attention"), f" contains {name!r}, which is not an attribute.{suggest(name, known)}"
+            Argument("attention"),
+            f" contains {name!r}, which is not an attribute.{suggest(name, known)}",
         )
-    why = "a constant, to which all respondents attend" if _is_constant(name, data) else "constant in all products"
-    raise ArgumentError(Argument("attention"), f" contains {name!r}, which is {why}; remove {name!r}.")
+    why = (
+        "a constant, to which all respondents attend"
+        if _is_constant(name, data)
+        else "constant in all products"
+    )
+    raise ArgumentError(
+        Argument("attention"), f" contains {name!r}, which is {why}; remove {name!r}."
+    )
 
 
-# What the draws say --------------------------------------------------------------------------------------------------
+# What the draws say -------------------------------------------------------------------------------
 
 
 class AttentionTables(NamedTuple):
@@ -136,17 +164,19 @@ class AttentionTables(NamedTuple):
     Attributes
     ----------
     shares : pandas.DataFrame
-        Index attribute: `attends`, the posterior mean of the part of the population that attends to it, its interval
-        `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_respondents`, the largest R-hat of a respondent's.
+        Index attribute: `attends`, the posterior mean of the part of the population that attends to
+        it, its interval `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_respondents`,
+        the largest R-hat of a respondent's.
     people : pandas.DataFrame (respondents, attributes)
         The probability that each respondent attends to each attribute.
     patterns : pandas.DataFrame
-        Index pattern, the attributes that are attended to: `share` of the respondents, its interval `low` to `high`;
-        the most frequent first, and of more than 16 the rest in one row.
+        Index pattern, the attributes that are attended to: `share` of the respondents, its interval
+        `low` to `high`; the most frequent first, and of more than 16 the rest in one row.
     odds : pandas.DataFrame, optional
-        With `attention_by`, a row an attribute and covariate, `attribute` and `column`: by which factor one more of the
-        column multiplies the `odds` of attending to it (posterior median), its interval `low` to `high`; of its
-        logarithm the posterior mean `log_odds`, `ess` and `r_hat`.
+        With `attention_by`, a row an attribute and covariate, `attribute` and `column`: by which
+        factor one more of the column multiplies the `odds` of attending to it (posterior median),
+        its interval `low` to `high`; of its logarithm the posterior mean `log_odds`, `ess` and
+        `r_hat`.
     """
 
     shares: "pandas.DataFrame"
@@ -182,16 +212,25 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
     people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
     patterns = _patterns(flat(attends), names, tails, ci)
-    return AttentionTables(shares, people, patterns, _odds(posterior, tails, ci) if EFFECT in posterior else None)
+    return AttentionTables(
+        shares, people, patterns, _odds(posterior, tails, ci) if EFFECT in posterior else None
+    )
 
 
 def effects_of(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
-    """By attribute and covariate of people: what a unit more of it adds to the log odds of attending, draw by draw."""
+    """By attribute and covariate of people: what a unit more of it adds to the log odds of
+    attending, draw by draw."""
     if EFFECT not in posterior:
         return {}
     values = posterior[EFFECT].values
-    attributes, columns = ([str(name) for name in posterior[dim].values] for dim in ("attribute", COVARIATE))
-    return {(name, by): values[..., r, k] for k, name in enumerate(attributes) for r, by in enumerate(columns)}
+    attributes, columns = (
+        [str(name) for name in posterior[dim].values] for dim in ("attribute", COVARIATE)
+    )
+    return {
+        (name, by): values[..., r, k]
+        for k, name in enumerate(attributes)
+        for r, by in enumerate(columns)
+    }
 
 
 def _odds(posterior: "xarray.Dataset", tails: tuple[float, float], ci: float) -> "pandas.DataFrame":
@@ -216,7 +255,8 @@ def _odds(posterior: "xarray.Dataset", tails: tuple[float, float], ci: float) ->
 
 
 def _worst_r_hat(attends: np.ndarray) -> float:
-    """The largest R-hat of a person's draws (chain, draw, people); of one who never changes there is none."""
+    """The largest R-hat of a person's draws (chain, draw, people); of one who never changes there
+    is none."""
     from thali._posterior.summary import bulk_and_r_hat
 
     r_hat = bulk_and_r_hat(np.moveaxis(attends, 2, 0))[1]
@@ -224,7 +264,9 @@ def _worst_r_hat(attends: np.ndarray) -> float:
     return float(known.max()) if len(known) else np.nan
 
 
-def _patterns(attends: np.ndarray, names: list[str], tails: tuple[float, float], ci: float) -> "pandas.DataFrame":
+def _patterns(
+    attends: np.ndarray, names: list[str], tails: tuple[float, float], ci: float
+) -> "pandas.DataFrame":
     """How many of the people attend to just these attributes, of draws (draws, people, K)."""
     import pandas as pd
 

@@ -39,13 +39,35 @@ if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
 
 
-def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
+def makers_of(
+    model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
+) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        attention = () if model._attention is None else (who_attends, attention_odds, patterns, individual_attention)
+        attention = (
+            ()
+            if model._attention is None
+            else (who_attends, attention_odds, patterns, individual_attention)
+        )
         answers, segments = answers_of(settings)
-        first = (asked(lambda model: ENGLISH["logit.asked.people"]), *answers, *attention, population, individuals)
-        return (*first, *segments, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), convergence)
+        first = (
+            asked(lambda model: ENGLISH["logit.asked.people"]),
+            *answers,
+            *attention,
+            population,
+            individuals,
+        )
+        return (
+            *first,
+            *segments,
+            check,
+            quantities,
+            data,
+            levels,
+            *OF_PEOPLE,
+            methods(_hierarchical),
+            convergence,
+        )
     return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), convergence)
 
 
@@ -57,7 +79,9 @@ def who_attends(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding
     for row in found.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
         ends = {name: f"{100 * (1.0 - row[of]):.0f}" for name, of in _IGNORED.items()}
         word = "attention.part" if named else "attention.first"
-        named.append(str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends)))
+        named.append(
+            str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends))
+        )
     table = found.shares
     if settings.attention_scale is not None:
         both = model.attention_by_scale(settings.attention_scale, settings.ci)
@@ -73,26 +97,37 @@ def who_attends(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding
         str(phrase(ENGLISH, "attention", named=listed(named))),
         title=ENGLISH["attention.title"],
         table=table,
-        shown=table[[name for name in (*_SHOWN, *(f"{name}_other" for name in _SHOWN)) if name in table]],
-        picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), found),
+        shown=table[
+            [name for name in (*_SHOWN, *(f"{name}_other" for name in _SHOWN)) if name in table]
+        ],
+        picture=Picture(
+            "attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), found
+        ),
         notes=tuple(notes),
         brief=Brief("Attention"),
     )
 
 
 def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
-    """How the parts hang on the prior size of a variance: both, where they were asked for and differ."""
+    """How the parts hang on the prior size of a variance: both, where they were asked for and
+    differ."""
     if "scales" not in table.attrs:
         other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
         setting = Setting("attention_scale", other)
-        return phrase(ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting)
+        return phrase(
+            ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting
+        )
     scale, other = map(number, table.attrs["scales"])
     pairs = table[["attends_other", "attends"]].to_numpy()
     off = np.abs(pairs[:, 0] - pairs[:, 1])
     if not (off > _FAR).any():
-        return phrase(ENGLISH, "attention.same", scale=scale, other=other, largest=f"{100 * off.max():.0f}")
+        return phrase(
+            ENGLISH, "attention.same", scale=scale, other=other, largest=f"{100 * off.max():.0f}"
+        )
     parts = []
-    for name, (share, than), is_far in zip(table.index, 100.0 * (1.0 - pairs), off > _FAR, strict=True):
+    for name, (share, than), is_far in zip(
+        table.index, 100.0 * (1.0 - pairs), off > _FAR, strict=True
+    ):
         if is_far:
             facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{than:.0f}"}
             parts.append(str(phrase(ENGLISH, "attention.differs", **facts)))
@@ -133,7 +168,9 @@ def individual_attention(model: "HierarchicalLogit", settings: AnswerSettings) -
 def population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population(settings.ci)
-    title: Text = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    title: Text = ENGLISH[
+        "logit.population" if model._attention is None else "attention.population"
+    ]
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
     table = table.rename_axis(table.index.name or "coefficient")
@@ -157,11 +194,14 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """What `convergence` judges; in files also means and standard deviations of tastes, and effects of covariates."""
+    """What `convergence` judges; in files also means and standard deviations of tastes, and effects
+    of covariates."""
     import pandas as pd
 
     found: Any = summary(model, settings)
-    every = pd.concat([model.summary(settings.ci), model.population(settings.ci)]).rename_axis("quantity")
+    every = pd.concat([model.summary(settings.ci), model.population(settings.ci)]).rename_axis(
+        "quantity"
+    )
     return replace(found, table=every, shown=found.table)
 
 
@@ -194,7 +234,9 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
     if (price := model._money()) is not None:
-        sentences.append(phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price))
+        sentences.append(
+            phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price)
+        )
     if signs:
         named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=named))
@@ -205,9 +247,13 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     attributes = model._population().attention.names
     if attributes:
         named = listed(attributes)
-        sentences.append(phrase(ENGLISH, "hierarchical.attention", named=named, source=Cite("gilbride2006")))
+        sentences.append(
+            phrase(ENGLISH, "hierarchical.attention", named=named, source=Cite("gilbride2006"))
+        )
     if model._looking_ is not None:
-        sentences.append(phrase(ENGLISH, "hierarchical.attention.by", named=listed(model._looking_.names)))
+        sentences.append(
+            phrase(ENGLISH, "hierarchical.attention.by", named=listed(model._looking_.names))
+        )
     sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
     if attributes:
@@ -216,7 +262,9 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 
 _SHOWN = ("attends", "low", "high")
-_FELT = 0.05  # part by which half the size of the prior makes a standard deviation smaller, from which on it is said
+# part by which half the size of the prior makes a standard deviation smaller, from which on it is
+# said
+_FELT = 0.05
 _FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 

@@ -23,7 +23,15 @@ from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import of_tastes
-from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
+from ..coding import (
+    Coding,
+    coding_of,
+    experiment,
+    measured_facts,
+    read_new,
+    refuse_many_levels,
+    unseen_remarks,
+)
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, tasks_of
 from .attention import AttentionTables, attention_of, attention_tables, owning
 from .hierarchical_draws import (
@@ -52,72 +60,82 @@ if TYPE_CHECKING:
 
 
 class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceCheck, HasSegments):
-    r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
+    r"""The hierarchical logit: every person has tastes of their own, which are normally
+    distributed.
 
     .. math::
-        P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n}, \qquad
+        P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n},
+        \qquad
         \beta_n \sim N(\mu + \Gamma^T z_n, \Sigma), \quad \mu_k, \Gamma_{rk} \sim N(0, s^2), \quad
         \Sigma \sim IW(\nu, \nu V I), \qquad z_{nr} = (c_{nr} - \bar c_r) / d_r
 
-    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard deviation over
-    products. The covariates c of people, labels as columns of 0 and 1, are centred at their means over the respondents
-    and divided by their standard deviations d, so that mu is the mean taste of people with average covariates, and its
-    prior is about that. Where a taste has a sign, it is :math:`\pm e^{\beta_{nk}}`.
+    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard
+    deviation over products. The covariates c of people, labels as columns of 0 and 1, are centred
+    at their means over the respondents and divided by their standard deviations d, so that mu is
+    the mean taste of people with average covariates, and its prior is about that. Where a taste has
+    a sign, it is :math:`\pm e^{\beta_{nk}}`.
 
-    In willingness-to-pay space the amounts that a person would pay are normally distributed, and the scale of utility,
-    minus the coefficient of the price p, is log-normal,
+    In willingness-to-pay space the amounts that a person would pay are normally distributed, and
+    the scale of utility, minus the coefficient of the price p, is log-normal,
 
     .. math:: u_{nj} = s_n (x_j^T w_n - p_j), \qquad (w_n, \ln s_n) = \beta_n.
 
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient; predictions then take any number. Measured ones do anyway.
+        Those whose number itself has a coefficient; predictions then take any number. Measured ones
+        do anyway.
     knots, interactions, constants : optional
         As for `MultinomialLogit`.
     signs : dict, optional
-        Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers, are better or worse.
-        The logarithm of a slope, or of each step from a level to the next, is normally distributed then.
+        Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers,
+        are better or worse. The logarithm of a slope, or of each step from a level to the next, is
+        normally distributed then.
     by : list of str, optional
-        Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but the first has a
-        covariate. None: none.
+        Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but
+        the first has a covariate. None: none.
     mean_sd : float above 0
-        s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is a logarithm.
+        s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is
+        a logarithm.
     df : float of p + 2 or more, optional
         nu, the degrees of freedom of the inverse Wishart prior of p coefficients; None: p + 3.
     scale : float above 0, optional
         V, about the prior size of a variance among people; None: 1, with `attention` .2.
     attention : True or list of attributes, optional
-        Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores anything. Person n
-        attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
-        :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions too, are 0 for who
-        does not. Constants, the no-choice option, and the columns of products that lack an attribute are attended to by
-        all.
+        Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores
+        anything. Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
+        :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions
+        too, are 0 for who does not. Constants, the no-choice option, and the columns of products
+        that lack an attribute are attended to by all.
     space : {"preference", "willingness-to-pay"}
-        What is normally distributed: utilities, or amounts in units of the attribute that is called a price, a cost, a
-        fee or a fare. That must be taken as a number (`linear`), has no interaction, and nobody ignores it.
+        What is normally distributed: utilities, or amounts in units of the attribute that is called
+        a price, a cost, a fee or a fare. That must be taken as a number (`linear`), has no
+        interaction, and nobody ignores it.
     attention_by : list of str, optional
-        Columns of `data.people`, coded as those of `by`, on which it depends whether a person attends:
-        :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k` with
-        :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average columns. None: on none.
+        Columns of `data.people`, coded as those of `by`, on which it depends whether a person
+        attends: :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T
+        \gamma_k` with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average
+        columns. None: on none.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
-        which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent;
-        0 where the respondent ignores the attribute in that draw; utilities in either space), log_likelihood, and with
-        `attention` also attention (theta; with `attention_by` the mean of theta_n over the respondents) and attends
-        (lambda), with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit). Files hold
-        beta of more than 2,000,000 numbers to 9 bits each, a relative error of at most 1 / 1,024, and leave out the
-        group of pointwise log-likelihoods then: 4,000 draws of 300 people and 12 coefficients take 38 MB in place of
-        240.
+        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the
+        coordinate `taste` says which; of people with average covariates), covariate_effect (of a
+        unit), beta (the tastes of every respondent; 0 where the respondent ignores the attribute in
+        that draw; utilities in either space), log_likelihood, and with `attention` also attention
+        (theta; with `attention_by` the mean of theta_n over the respondents) and attends (lambda),
+        with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit).
+        Files hold beta of more than 2,000,000 numbers to 9 bits each, a relative error of at most 1
+        / 1,024, and leave out the group of pointwise log-likelihoods then: 4,000 draws of 300
+        people and 12 coefficients take 38 MB in place of 240.
     coef_ : pandas.Series (p,)
-        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign;
-        with `attention` of those who attend. In willingness-to-pay space amounts, and the scale in place of the price,
-        as "scale[price]".
+        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where
+        tastes have a sign; with `attention` of those who attend. In willingness-to-pay space
+        amounts, and the scale in place of the price, as "scale[price]".
     individual_ : pandas.DataFrame (respondents, p)
-        Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales likewise.
+        Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales
+        likewise.
     log_likelihood_ : float
         Posterior mean of the log-likelihood of all choices given everybody's tastes.
     interrupted_ : bool
@@ -126,24 +144,29 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     Raises
     ------
     DataError
-        If the data are no choice experiment; in willingness-to-pay space also if demand does not fall with the price.
+        If the data are no choice experiment; in willingness-to-pay space also if demand does not
+        fall with the price.
     ArgumentError
-        If an argument is outside its range; in willingness-to-pay space if there is no price, it is no straight line,
-        or people may ignore it.
+        If an argument is outside its range; in willingness-to-pay space if there is no price, it is
+        no straight line, or people may ignore it.
 
     References
     ----------
-    Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009), Discrete choice
-    methods with simulation, chapter 12; of attention: Gilbride, Allenby & Brazell (2006), Models for heterogeneous
-    variable selection; of amounts: Train & Weeks (2005), Discrete choice models in preference space and
-    willingness-to-pay space.
+    Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009),
+    Discrete choice methods with simulation, chapter 12; of attention: Gilbride, Allenby & Brazell
+    (2006), Models for heterogeneous variable selection; of amounts: Train & Weeks (2005), Discrete
+    choice models in preference space and willingness-to-pay space.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import thali as th
-    >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0, 1, 0, 0, 1, 0, 1],
-    ...         "price": [90, 150] * 4}
+    >>> rows = {
+    ...     "id": [1] * 4 + [2] * 4,
+    ...     "task": [1, 1, 2, 2] * 2,
+    ...     "choice": [1, 0, 1, 0, 0, 1, 0, 1],
+    ...     "price": [90, 150] * 4,
+    ... }
     >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> model = HierarchicalLogit().fit(data, draws=200, tune=50, random_seed=1, progressbar=False)
     >>> first, second = model.individual_["price[150]"]
@@ -213,28 +236,31 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
-            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB. Of so many respondents that 1,000 draws of all of them take more than half a GB, there are
-            fewer draws, further apart.
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of so many respondents that 1,000
+            draws of all of them take more than half a GB, there are fewer draws, further apart.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many respondents.
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many
+            respondents.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
-            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-            again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -245,7 +271,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ArgumentError
             If an argument is outside its range.
         DataError
-            If the data are no choice experiment, or the job is damaged, is in use, or is another fit.
+            If the data are no choice experiment, or the job is damaged, is in use, or is another
+            fit.
 
         Warns
         -----
@@ -260,22 +287,40 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         data, parts = self._checked(data)
         sampling = sampling_of(data, run, parts)
         remarks = unseen_remarks(parts.coding, data.levels)
-        contradicted = "" if is_quiet() else contradicted_sentence(data, directions_of("signs", self.signs, data))
-        return self._carry_out(self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks))
+        contradicted = (
+            ""
+            if is_quiet()
+            else contradicted_sentence(data, directions_of("signs", self.signs, data))
+        )
+        return self._carry_out(
+            self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
+        )
 
     def usual_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
     def _answers(self) -> Facts:
         many = self._view.draws["beta"].size > MAX_EXACT
-        files = ("files", f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise log-likelihoods")
-        return *super()._answers(), *measured_facts(self._coding_, self.scheme_), *((files,) if many else ())
+        files = (
+            "files",
+            f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise"
+            " log-likelihoods",
+        )
+        return (
+            *super()._answers(),
+            *measured_facts(self._coding_, self.scheme_),
+            *((files,) if many else ()),
+        )
 
     def _attributes_for_file(self) -> dict[str, Any]:
         found = super()._attributes_for_file()
         if self._view.draws["beta"].size > MAX_EXACT:  # log-likelihoods follow from tastes and data
             tree = found["posterior_"]
-            kept = {name: node.to_dataset() for name, node in tree.children.items() if name != "log_likelihood"}
+            kept = {
+                name: node.to_dataset()
+                for name, node in tree.children.items()
+                if name != "log_likelihood"
+            }
             found["posterior_"] = tree_of(kept, tree.attrs)
         return found
 
@@ -308,11 +353,15 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
         data = experiment(data, self.constants)
-        return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
+        return (
+            {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
+        )
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         beta = self._view.draws["beta"].values
-        return drawn_choices(beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng)
+        return drawn_choices(
+            beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng
+        )
 
     def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
         """The columns that the data have."""
@@ -320,14 +369,18 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
     def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
         """The attribute of money in willingness-to-pay space."""
-        return price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+        return (
+            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+        )
 
     def _prior(self, p: int) -> Any:
         from .hierarchical_sweep import TastePrior
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
         size = Argument("prior_scale", passed="scale")
-        scale = positive(size, self._prior_scale(), "the prior scale of a variance between respondents")
+        scale = positive(
+            size, self._prior_scale(), "the prior scale of a variance between respondents"
+        )
         df = p + 3.0 if self.df is None else positive("df", self.df, "the degrees of freedom")
         if df < p + 2:
             raise ArgumentError(f"`df` must be >= {p + 2} for {p} coefficients; got {self.df!r}.")
@@ -335,13 +388,19 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
     def _prior_scale(self) -> float:
         """V: what was given, or the default."""
-        return self.scale if self.scale is not None else SCALE if self._attention is None else SCALE_WITH_ATTENTION
+        return (
+            self.scale
+            if self.scale is not None
+            else SCALE
+            if self._attention is None
+            else SCALE_WITH_ATTENTION
+        )
 
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
         """Who attends to which attribute.
 
-        Inattention and indifference look alike in choices: people whose tastes are near 0 count as people who ignore,
-        unless most tastes are well away from 0.
+        Inattention and indifference look alike in choices: people whose tastes are near 0 count as
+        people who ignore, unless most tastes are well away from 0.
 
         Parameters
         ----------
@@ -351,13 +410,14 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         Returns
         -------
         AttentionTables
-            `.shares`, one row an attribute: the part of the population that `attends` (posterior mean of theta), its
-            interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat of a person's probability,
-            `r_hat_respondents`; `.people` (respondents, attributes), the probability that each respondent attends;
-            `.patterns`, the `share` of the respondents that attend to just these attributes, with its interval; and
-            with `attention_by` `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
-            the column multiplies the odds of attending, its interval, `log_odds`, `ess` and `r_hat`. The parts in
-            `.shares` are then of people with the columns of the respondents.
+            `.shares`, one row an attribute: the part of the population that `attends` (posterior
+            mean of theta), its interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat
+            of a person's probability, `r_hat_respondents`; `.people` (respondents, attributes), the
+            probability that each respondent attends; `.patterns`, the `share` of the respondents
+            that attend to just these attributes, with its interval; and with `attention_by`
+            `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
+            the column multiplies the odds of attending, its interval, `log_odds`, `ess` and
+            `r_hat`. The parts in `.shares` are then of people with the columns of the respondents.
 
         Raises
         ------
@@ -368,23 +428,27 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         References
         ----------
-        Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess, Stathopoulos, Campbell,
-        O'Neill & Caussade (2013), It's not that I don't care, I just don't care very much.
-        """
+        Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess,
+        Stathopoulos, Campbell, O'Neill & Caussade (2013), It's not that I don't care, I just don't
+        care very much."""
         posterior = self._view.draws
         ci = between("ci", ci, "the probability of an interval")
         if self._attention is None:
             raise ArgumentError(
-                "This model was fitted without attribute non-attendance; refit with ", Setting("attention", True), "."
+                "This model was fitted without attribute non-attendance; refit with ",
+                Setting("attention", True),
+                ".",
             )
         return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
     def attention_by_scale(
         self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
     ) -> "pd.DataFrame":
-        """Who attends to which attribute at another prior size of variances, too: the fit is repeated with it.
+        """Who attends to which attribute at another prior size of variances, too: the fit is
+        repeated with it.
 
-        The wider tastes may be before the data, the fewer people ignore an attribute, where tastes reach down to 0.
+        The wider tastes may be before the data, the fewer people ignore an attribute, where tastes
+        reach down to 0.
 
         Parameters
         ----------
@@ -398,9 +462,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         Returns
         -------
         pandas.DataFrame
-            A row an attribute: the part of the population that `attends` with its interval `low` to `high`, as in
-            ``attention().shares``, and that of the other fit, `attends_other`, `low_other` and `high_other`.
-            ``attrs["scales"]`` has both sizes, ``attrs["interval"]`` the probability.
+            A row an attribute: the part of the population that `attends` with its interval `low` to
+            `high`, as in ``attention().shares``, and that of the other fit, `attends_other`,
+            `low_other` and `high_other`. ``attrs["scales"]`` has both sizes, ``attrs["interval"]``
+            the probability.
 
         Raises
         ------
@@ -421,16 +486,23 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         own, was = self.attention(ci).shares, self._prior_scale()
         usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
         size = Argument("attention_scale", passed="scale")
-        other = usual if scale is None else positive(size, scale, "the prior scale of a variance between respondents")
+        other = (
+            usual
+            if scale is None
+            else positive(size, scale, "the prior scale of a variance between respondents")
+        )
         data = self._data_of_fit()
         if data is None:
             raise DataError(
-                "The second fit requires the data of the first, which the model file does not contain; fit again."
+                "The second fit requires the data of the first, which the model file does not"
+                " contain; fit again."
             )
 
         def compared() -> "pd.DataFrame":
             again = type(self)(**{**self.get_params(), "scale": other})
-            shares = again.fit(data, progressbar=progressbar, **self.run_settings()).attention(ci).shares
+            shares = (
+                again.fit(data, progressbar=progressbar, **self.run_settings()).attention(ci).shares
+            )
             columns = ["attends", "low", "high"]
             found = Table(own[columns]).join(shares[columns].add_suffix("_other"))
             found.attrs.update(interval=ci, scales=(was, other))
@@ -439,11 +511,13 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return self._once(f"attention by scale {other} {ci}", compared)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of
+        tastes among people.
 
-        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`, with `attention_by`
-        also what a unit of a column adds to its log odds, and log_likelihood (of all choices). These mix more slowly
-        than the predictions that `summary` is about: look at `mcse_mean` and `r_hat` before you report them.
+        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`,
+        with `attention_by` also what a unit of a column adds to its log odds, and log_likelihood
+        (of all choices). These mix more slowly than the predictions that `summary` is about: look
+        at `mcse_mean` and `r_hat` before you report them.
 
         Parameters
         ----------
@@ -466,11 +540,16 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         return summary_table(quantities_of(self._view), ci)
 
-    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+    def _choices_again(
+        self, most: int, rng: np.random.Generator
+    ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
         beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
-            raise DataError("The check requires the data of the fit, which the model file does not contain; fit again.")
+            raise DataError(
+                "The check requires the data of the fit, which the model file does not contain;"
+                " fit again."
+            )
         beta = flat(beta)[None]
         kept = evenly_spaced(beta.shape[1], most)
         drawn = drawn_choices(beta[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
@@ -479,20 +558,25 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _preferences(self) -> "Preferences":
         beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
-            raise DataError("Segments require the data of the fit, which the model file does not contain; fit again.")
+            raise DataError(
+                "Segments require the data of the fit, which the model file does not contain; fit"
+                " again."
+            )
         return of_tastes(flat(beta), self._coding_, data)
 
     def quantities(self) -> dict[str, np.ndarray]:
         return super().quantities() | rates_of(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence
+        check judges.
 
-        Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
-        chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would
-        choose the one out of two products that differ in nothing else, as in `level_effects`; and attends[attribute]
-        with `attention`, the part of the population that attends to it, with `attention_by` also the effects on its log
-        odds. `population` has means and standard deviations of tastes.
+        Rows: share[attribute=level], the expected share of the tasks of the data in which a product
+        with that level is chosen, of every level but the first; and effect[attribute: level over
+        first], how often a respondent would choose the one out of two products that differ in
+        nothing else, as in `level_effects`; and attends[attribute] with `attention`, the part of
+        the population that attends to it, with `attention_by` also the effects on its log odds.
+        `population` has means and standard deviations of tastes.
 
         Parameters
         ----------
@@ -502,8 +586,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
-            r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat.
 
         Raises
         ------
@@ -515,15 +599,18 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return super().summary(ci)
 
     def predict_proba(
-        self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False, ci: float | None = None
+        self,
+        new: "pd.DataFrame | ChoiceExperiment",
+        return_se: bool = False,
+        ci: float | None = None,
     ) -> Any:
         """Posterior mean of the probability that each alternative of new tasks is chosen.
 
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A respondent who is not in the
-            data of the fit is drawn from the population.
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A
+            respondent who is not in the data of the fit is drawn from the population.
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
         ci : float in (0, 1), optional
@@ -533,8 +620,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task. With `return_se` or `ci` several arrays: the standard
-            errors, from the effective sample size of the draws, and the lower and the upper ends of the intervals.
+            In the order of the rows; they sum to 1 within a task. With `return_se` or `ci` several
+            arrays: the standard errors, from the effective sample size of the draws, and the lower
+            and the upper ends of the intervals.
 
         Raises
         ------
@@ -549,7 +637,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
         rows = matrix, found.task_of_row, found.respondent_of_row
         where = (posterior.draws, self._population(), *rows, self._new_people_)
-        found = [mean_probabilities(*where), *([errors_of_probabilities(*where)] if return_se else [])]
+        found = [
+            mean_probabilities(*where),
+            *([errors_of_probabilities(*where)] if return_se else []),
+        ]
         found += [] if ci is None else ends_of_probabilities(*where, ci=probability_of(ci))
         return tuple(found) if found[1:] else found[0]
 
@@ -557,7 +648,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         posterior, data = self._view.draws, self._data_of_fit()
         if data is None:
             raise DataError(
-                "Individual results require the data of the fit, which the model file does not contain; fit again."
+                "Individual results require the data of the fit, which the model file does not"
+                " contain; fit again."
             )
         directions = directions_of("signs", self.signs, data)
         ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
@@ -569,6 +661,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
     def _population(self) -> "TasteDistribution":
         posterior = self._view.draws
-        names = [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
+        names = (
+            [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
+        )
         attention = owning(names, self.scheme_.names, self._coding_)._replace(people=self._looking_)
         return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

@@ -1,7 +1,7 @@
 r"""What people attend to, in a sweep of the hierarchical logit.
 
-Person n attends to attribute k, :math:`\lambda_{nk} = 1`, or ignores it;
-:math:`\lambda_{nk} \sim \operatorname{Bernoulli}(\theta_k)`, :math:`\theta_k \sim \operatorname{Beta}(1, 1)` (Gilbride,
+Person n attends to attribute k, :math:`\lambda_{nk} = 1`, or ignores it; :math:`\lambda_{nk} \sim
+\operatorname{Bernoulli}(\theta_k)`, :math:`\theta_k \sim \operatorname{Beta}(1, 1)` (Gilbride,
 Allenby & Brazell 2006); or, where that depends on columns of people, :math:`c_n`,
 
 .. math::
@@ -9,11 +9,11 @@ Allenby & Brazell 2006); or, where that depends on columns of people, :math:`c_n
     \gamma_{rk} \sim N(0, 1).
 
 A coefficient of utility is 0 for who ignores an attribute to which it belongs; one of an
-interaction belongs to two. All :math:`\beta_n \sim N(M^T z_n, \Sigma)`, the ignored ones too, which the choices say
-nothing of. For one person:
+interaction belongs to two. All :math:`\beta_n \sim N(M^T z_n, \Sigma)`, the ignored ones too, which
+the choices say nothing of. For one person:
 
-1. the ignored part I of beta_n from its conditional given the rest R: with :math:`P = \Sigma^{-1}` and
-   :math:`\delta_n = \beta_n - M^T z_n`, normal of precision :math:`P_{II}` and mean
+1. the ignored part I of beta_n from its conditional given the rest R: with :math:`P = \Sigma^{-1}`
+   and :math:`\delta_n = \beta_n - M^T z_n`, normal of precision :math:`P_{II}` and mean
    :math:`-P_{II}^{-1} P_{IR} \delta_{nR}`;
 2. each :math:`\lambda_{nk}` in turn changes with probability :math:`\min\{1, r\}`,
 
@@ -21,15 +21,15 @@ nothing of. For one person:
     r = \Big(\frac{\theta_{nk}}{1 - \theta_{nk}}\Big)^{\pm 1}
         \frac{L_n(\beta_n, \lambda_n')}{L_n(\beta_n, \lambda_n)}.
 
-Since step 1 leaves the ignored part independent of all that came before, whoever begins to attend does so by tastes
-drawn from the population, given the person's other tastes. A change costs one likelihood of the person; to weigh all
-2^K patterns at once would cost 2^K of them, and would leave what is slow, the tastes to begin with, as it is.
+Since step 1 leaves the ignored part independent of all that came before, whoever begins to attend
+does so by tastes drawn from the population, given the person's other tastes. A change costs one
+likelihood of the person; to weigh all 2^K patterns at once would cost 2^K of them, and would leave
+what is slow, the tastes to begin with, as it is.
 
-Given who attends, theta_k has a beta distribution. With columns of people :math:`a_k = (\operatorname{logit} \theta_k,
-\gamma_k)` moves along a Hamiltonian trajectory of a random number of steps; the log-density is concave, and its
-curvature nowhere above :math:`\tfrac14 \sum_n (1, c_n) (1, c_n)^T + \operatorname{diag}(\tfrac12, 1, \dots, 1)`, the
-metric.
-"""
+Given who attends, theta_k has a beta distribution. With columns of people :math:`a_k =
+(\operatorname{logit} \theta_k, \gamma_k)` moves along a Hamiltonian trajectory of a random number
+of steps; the log-density is concave, and its curvature nowhere above :math:`\tfrac14 \sum_n (1,
+c_n) (1, c_n)^T + \operatorname{diag}(\tfrac12, 1, \dots, 1)`, the metric."""
 
 import math
 from typing import Any
@@ -44,12 +44,14 @@ from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, 
 from .hierarchical_moves import centre_of, heed, probabilities_of_task, slope_of, write_tastes
 
 MOST_STEPS = 10  # of a trajectory of the log odds of attending to an attribute
-_LENGTH = 1.0  # of such a step; a period has 6 where the curvature is the metric, 30 where nearly all attend
+# of such a step; a period has 6 where the curvature is the metric, 30 where nearly all attend
+_LENGTH = 1.0
 
 
 @part
 def attend(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any) -> None:
-    """What person n ignores, drawn from the population; then, attribute by attribute, whether n attends to it."""
+    """What person n ignores, drawn from the population; then, attribute by attribute, whether n
+    attends to it."""
     draw_ignored(rng, problem, state, space, n)
     decide(rng, problem, state, space, n)
     state.log_likelihood[n] = slope_of(problem, state, space, state.beta[n], n, state.slope[n])
@@ -122,7 +124,8 @@ def write_heeded(problem: Any, state: Any, n: Any) -> None:
 
 @part
 def draw_rates(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """theta_k given who attends: Beta(1 + sum of lambda_nk, 1 + sum of 1 - lambda_nk), or with gamma_k a trajectory."""
+    """theta_k given who attends: Beta(1 + sum of lambda_nk, 1 + sum of 1 - lambda_nk), or with
+    gamma_k a trajectory."""
     people = state.attends.shape[0]
     if state.effect.shape[0] > 0:
         for k in range(state.rate.size):
@@ -132,7 +135,10 @@ def draw_rates(rng: np.random.Generator, problem: Any, state: Any, space: Any) -
         attending = 0.0
         for n in range(people):
             attending += state.attends[n, k]
-        one, other = rng.standard_gamma(1.0 + attending), rng.standard_gamma(1.0 + people - attending)
+        one, other = (
+            rng.standard_gamma(1.0 + attending),
+            rng.standard_gamma(1.0 + people - attending),
+        )
         state.rate[k] = one / (one + other)
 
 
@@ -163,9 +169,11 @@ def move_odds(rng: np.random.Generator, problem: Any, state: Any, space: Any, k:
 
 @part
 def density_of_odds(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Log-density of who attends to attribute k and of the prior at `space.odds`; its slope in `space.odds_force`."""
+    """Log-density of who attends to attribute k and of the prior at `space.odds`; its slope in
+    `space.odds_force`."""
     odds, slope = space.odds, space.odds_force
-    total = -abs(odds[0]) - 2.0 * math.log1p(math.exp(-abs(odds[0])))  # logistic, as theta_k is uniform
+    # logistic, as theta_k is uniform
+    total = -abs(odds[0]) - 2.0 * math.log1p(math.exp(-abs(odds[0])))
     slope[0] = -math.tanh(0.5 * odds[0])
     for r in range(1, odds.size):
         total -= 0.5 * odds[r] ** 2

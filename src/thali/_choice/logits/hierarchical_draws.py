@@ -1,4 +1,5 @@
-"""What is read off the draws of a hierarchical logit: tastes and their population, predictions, rows of the summary."""
+"""What is read off the draws of a hierarchical logit: tastes and their population, predictions,
+rows of the summary."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,13 @@ from thali._posterior.store import BITS, described_draws
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
-from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ..answers.check import (
+    effect_names,
+    level_pairs_of,
+    levels_of_products,
+    named_arrays,
+    share_names,
+)
 from ..answers.chooser import ends
 from ..answers.logits import LogitChooser, level_differences
 from ..coding import Coding
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from .hierarchical_sweep import TasteChain, TasteProblem
 
 
-# How tastes come from numbers that are normally distributed among people ----------------------------------------------
+# How tastes come from numbers that are normally distributed among people --------------------------
 
 
 class TasteScale(NamedTuple):
@@ -38,17 +45,18 @@ class TasteScale(NamedTuple):
 
     .. math:: b = C f(\beta), \qquad f_k(\beta) = \beta_k \text{ or } \pm e^{\beta_k}
 
-    A number has one coefficient, its slope; the levels of an attribute with a sign have a step each, and C adds those
-    up to and including that level. In willingness-to-pay space f of all but the price is multiplied by e to the number
-    of the price, the scale of utility.
-    """
+    A number has one coefficient, its slope; the levels of an attribute with a sign have a step
+    each, and C adds those up to and including that level. In willingness-to-pay space f of all but
+    the price is multiplied by e to the number of the price, the scale of utility."""
 
-    names: tuple[str, ...]  # (p,) of beta: "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]", "ln scale[price]"
+    # (p,) of beta: "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]", "ln scale[price]"
+    names: tuple[str, ...]
     sign: np.ndarray  # (p,) 1.0, -1.0, or 0.0: any
     steps: np.ndarray  # (p, p) C
     scale: np.ndarray  # (p,) by which columns are divided in the chains
 
-    price: int = -1  # place of the price's coefficient in willingness-to-pay space; -1: preference space
+    # place of the price's coefficient in willingness-to-pay space; -1: preference space
+    price: int = -1
 
     def signed(self, normal: np.ndarray) -> np.ndarray:
         """f of numbers (..., p)."""
@@ -56,14 +64,19 @@ class TasteScale(NamedTuple):
             return normal
         with np.errstate(over="ignore"):  # of numbers that have no sign, which may have any size
             found = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
-        return found if self.price < 0 else in_utility(np.where(self._is_price(), -found, found), self.price)
+        return (
+            found
+            if self.price < 0
+            else in_utility(np.where(self._is_price(), -found, found), self.price)
+        )
 
     def tastes(self, normal: np.ndarray) -> np.ndarray:
         """Coefficients of utility (..., p), in the units of the attributes."""
         return self.signed(normal) @ self.steps.T if self.sign.any() else normal
 
     def coefficients(self, tastes: np.ndarray) -> np.ndarray:
-        """What a model shows as its coefficients: those of utility (..., p), or amounts beside the scale."""
+        """What a model shows as its coefficients: those of utility (..., p), or amounts beside the
+        scale."""
         if self.price < 0:
             return tastes
         scale = -tastes[..., self.price : self.price + 1]
@@ -74,11 +87,13 @@ class TasteScale(NamedTuple):
         return np.where(self.sign == 0.0, normal / self._units(), normal - np.log(self._units()))
 
     def factors(self) -> np.ndarray:
-        """What a difference of such numbers is divided by in the units of the attributes, shape (p,)."""
+        """What a difference of such numbers is divided by in the units of the attributes, shape
+        (p,)."""
         return np.where(self.sign == 0.0, self._units(), 1.0)
 
     def _units(self) -> np.ndarray:
-        """By what f of a number of the chains is divided in the units of the attributes: amounts are money."""
+        """By what f of a number of the chains is divided in the units of the attributes: amounts
+        are money."""
         if self.price < 0:
             return self.scale
         money = self.scale[self.price]
@@ -88,12 +103,17 @@ class TasteScale(NamedTuple):
         return np.arange(len(self.names)) == self.price
 
 
-def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None) -> TasteScale:
-    """The scale of tastes whose `signs`, attribute -> direction, are given; in willingness-to-pay space by a price."""
+def taste_scale(
+    coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None
+) -> TasteScale:
+    """The scale of tastes whose `signs`, attribute -> direction, are given; in willingness-to-pay
+    space by a price."""
     p = len(coding.names)
     names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)
     first = 0
-    for (attribute, levels), part, seen in zip(data.levels.items(), coding.parts, coding.seen, strict=True):
+    for (attribute, levels), part, seen in zip(
+        data.levels.items(), coding.parts, coding.seen, strict=True
+    ):
         columns = part.table.shape[1] - int(f"{attribute}[missing]" in coding.names)
         if attribute in signs and part.numbers is not None:
             way = DIRECTIONS[signs[attribute]] * _order_of_numbers(attribute, part.numbers, levels)
@@ -116,13 +136,14 @@ def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, st
 
 
 def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
-    """1 or -1: whether the levels, from worst to best, stand by increasing or decreasing numbers."""
+    """1 or -1: whether the levels, from worst to best, stand by increasing or decreasing
+    numbers."""
     ways = np.unique(np.sign(np.diff(numbers)))
     if len(ways) > 1:
         raise ArgumentError(
             Argument("signs"),
-            f": a slope has one sign, but the levels of {attribute!r} are declared in the order {', '.join(levels)},"
-            " which is not numerical; remove the attribute from ",
+            f": a slope has one sign, but the levels of {attribute!r} are declared in the order"
+            f" {', '.join(levels)}, which is not numerical; remove the attribute from ",
             Argument("linear"),
             " or declare its levels in numerical order.",
         )
@@ -134,16 +155,19 @@ class TasteDistribution:
 
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
 
-    The covariates z of a new person are those of somebody of the data. Coefficients of an attribute that the person
-    ignores, with probability 1 - theta_k, are 0.
-    """
+    The covariates z of a new person are those of somebody of the data. Coefficients of an attribute
+    that the person ignores, with probability 1 - theta_k, are 0."""
 
     scale: TasteScale
     people: int
     attention: Attention
 
     def __init__(
-        self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "RespondentCovariates", attention: Attention
+        self,
+        posterior: "xarray.Dataset",
+        scale: TasteScale,
+        covariates: "RespondentCovariates",
+        attention: Attention,
     ) -> None:
         p = len(scale.names)
         self.scale, self.people, self.attention = scale, len(covariates.matrix), attention
@@ -151,7 +175,9 @@ class TasteDistribution:
         self._covariances = posterior["covariance"].values.reshape(-1, p, p)
         self._off = covariates.matrix[:, 1:] * covariates.sd
         if covariates.names:
-            self._effects = posterior["covariate_effect"].values.reshape(-1, len(covariates.names), p)
+            self._effects = posterior["covariate_effect"].values.reshape(
+                -1, len(covariates.names), p
+            )
         if attention.names:
             rates = posterior["attention" if attention.people is None else _TYPICAL].values
             self._rates = self._odds = rates.reshape(-1, len(attention.names))
@@ -164,8 +190,11 @@ class TasteDistribution:
         """Number of draws, of all chains."""
         return len(self._means)
 
-    def tastes(self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray, luck: np.ndarray) -> np.ndarray:
-        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose covariates.
+    def tastes(
+        self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray, luck: np.ndarray
+    ) -> np.ndarray:
+        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose
+        covariates.
 
         By `luck` (D, M, K), uniform numbers, they attend to attributes.
         """
@@ -189,9 +218,11 @@ BITS_IN_FILES = 9  # of the others: a relative error of at most 1 / 1,024
 _TYPICAL = "attention_typical"
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
-    "mean": "population mean of coefficients, or of their logarithms (attribute tastes), at average covariates",
+    "mean": "population mean of coefficients, or of their logarithms (attribute tastes), at average"
+    " covariates",
     "covariate_effect": "change in the mean per unit of a covariate",
-    "covariance": "covariance of coefficients, or of their logarithms, among respondents with the same covariates",
+    "covariance": "covariance of coefficients, or of their logarithms, among respondents with the"
+    " same covariates",
     "beta": "coefficients of a respondent",
     "attention": "share of the population that attends to an attribute",
     _TYPICAL: "probability that a respondent with average covariates attends to an attribute",
@@ -204,8 +235,10 @@ _NOTES = {
     "mean": "the mean, for scaled columns",
     "covariate_effect": "the effects of standardised covariates, for scaled columns",
     "covariance": "the covariance, for scaled columns",
-    "beta": "individual coefficients, or their logarithms, given mean and covariance, for scaled columns",
-    "attends": "whether each respondent attends to each attribute, given the population share that does",
+    "beta": "individual coefficients, or their logarithms, given mean and covariance, for scaled"
+    " columns",
+    "attends": "whether each respondent attends to each attribute, given the population share that"
+    " does",
     _TYPICAL: "the log odds of attending for a respondent with average covariates",
     EFFECT: "the effects of standardised covariates on the log odds of attending",
 }
@@ -229,12 +262,23 @@ def to_datatree(
     kept, parts = recorded_parts(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     posterior = draws_group(
-        **drawn, respondents=respondents, names=names, scale=scale, covariates=covariates, attention=attention
+        **drawn,
+        respondents=respondents,
+        names=names,
+        scale=scale,
+        covariates=covariates,
+        attention=attention,
     )
-    rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
+    rates = xr.Dataset(
+        {"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]}
+    )
     problem = kept[0].problem
     chosen = problem.chosen_row - problem.first_row[:-1]
-    groups = {"posterior": posterior, "observed_data": observed_group(chosen), "sample_stats": rates}
+    groups = {
+        "posterior": posterior,
+        "observed_data": observed_group(chosen),
+        "sample_stats": rates,
+    }
     if is_pointwise(len(chosen), drawn["log_likelihood"].size):
         sampled = {name: posterior[name] for name in ("chain", "draw")}
         heeded = np.where(attention.heeded(drawn["attends"]), drawn["beta"], 0.0)
@@ -265,18 +309,25 @@ def _log_chosen(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
     found = np.empty((*beta.shape[:2], len(problem.chosen_row)))
     for person, (first, end) in enumerate(pairwise(problem.first_task)):
         starts = problem.first_row[first:end]
-        rows = problem.matrix[starts[0] : problem.first_row[end]] if end > first else problem.matrix[:0]
+        rows = (
+            problem.matrix[starts[0] : problem.first_row[end]]
+            if end > first
+            else problem.matrix[:0]
+        )
         utility = np.moveaxis(beta[:, :, person] @ rows.T, 2, 0)
         if end > first:
             total = np.logaddexp.reduceat(utility, starts - starts[0])
-            found[:, :, first:end] = np.moveaxis(utility[problem.chosen_row[first:end] - starts[0]] - total, 0, 2)
+            found[:, :, first:end] = np.moveaxis(
+                utility[problem.chosen_row[first:end] - starts[0]] - total, 0, 2
+            )
     return found
 
 
 def _log_prior(
     problem: "TasteProblem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Log densities of M, of the inverse Wishart distribution, and of N(M^T z_n, Sigma) summed over people."""
+    """Log densities of M, of the inverse Wishart distribution, and of N(M^T z_n, Sigma) summed over
+    people."""
     from scipy.special import gammaln
 
     p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
@@ -288,13 +339,17 @@ def _log_prior(
     if problem.price >= 0:
         is_price = np.arange(p) == problem.price
         beta = np.where(is_price, beta, beta / -beta[..., problem.price : problem.price + 1])
-    normal = np.where(problem.sign == 0.0, beta, np.log(np.where(problem.sign == 0.0, 1.0, np.abs(beta))))
+    normal = np.where(
+        problem.sign == 0.0, beta, np.log(np.where(problem.sign == 0.0, 1.0, np.abs(beta)))
+    )
     distance = ((normal - problem.covariates @ mean) @ np.swapaxes(inverse, 2, 3)) ** 2
     of_mean = 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * mean**2).sum(axis=3)
     found = {
         "mean": of_mean[..., 0],
-        "covariance": constant - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
-        "beta": -0.5 * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
+        "covariance": constant
+        - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
+        "beta": -0.5
+        * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
     }
     return found | ({"covariate_effect": of_mean[..., 1:].sum(axis=2)} if mean.shape[2] > 1 else {})
 
@@ -313,7 +368,8 @@ def draws_group(
     covariates: "RespondentCovariates",
     attention: Attention,
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the attributes."""
+    """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the
+    attributes."""
     by, factors = ("chain", "draw"), scale.factors()
     in_units = beta / scale.scale
     in_units = in_units @ scale.steps.T if scale.sign.any() else in_units
@@ -321,11 +377,18 @@ def draws_group(
         in_units = np.where(attention.heeded(attends), in_units, 0.0)
     variables = {
         "mean": ((*by, "coefficient"), scale.in_units(mean[:, :, 0])),
-        "covariance": ((*by, "coefficient", "coefficient_other"), covariance / np.outer(factors, factors)),
+        "covariance": (
+            (*by, "coefficient", "coefficient_other"),
+            covariance / np.outer(factors, factors),
+        ),
         "beta": ((*by, "respondent", "coefficient"), in_units),
         "log_likelihood": (by, log_likelihood),
     }
-    labelled = {"coefficient": list(names), "coefficient_other": list(names), "respondent": list(respondents)}
+    labelled = {
+        "coefficient": list(names),
+        "coefficient_other": list(names),
+        "respondent": list(respondents),
+    }
     if covariates.names:
         effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
         variables["covariate_effect"] = ((*by, "covariate", "coefficient"), effects)
@@ -358,7 +421,12 @@ def _mean_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> n
     if attention.people is None:
         return rate
     chains = zip(rate, effect, strict=True)
-    return np.stack([[attention.rates(*draw).mean(axis=0) for draw in zip(*chain, strict=True)] for chain in chains])
+    return np.stack(
+        [
+            [attention.rates(*draw).mean(axis=0) for draw in zip(*chain, strict=True)]
+            for chain in chains
+        ]
+    )
 
 
 def tastes_of(posterior: "xarray.Dataset") -> list[str]:
@@ -367,50 +435,70 @@ def tastes_of(posterior: "xarray.Dataset") -> list[str]:
 
 
 def quantities_of(view: PosteriorTree) -> dict[str, np.ndarray]:
-    """Mean and sd in the population of every taste, or of its logarithm, effects of covariates, and log_likelihood."""
+    """Mean and sd in the population of every taste, or of its logarithm, effects of covariates, and
+    log_likelihood."""
     posterior = view.draws
     names = tastes_of(posterior)
-    means, variances = posterior["mean"].values, np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
+    means, variances = (
+        posterior["mean"].values,
+        np.diagonal(posterior["covariance"].values, axis1=2, axis2=3),
+    )
     quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}
     quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(names)}
     if "covariate_effect" in posterior:
         for r, covariate in enumerate(posterior["covariate"].values):
             own = posterior["covariate_effect"].values[:, :, r]
-            quantities |= {f"mean[{name}] per {covariate}": own[..., k] for k, name in enumerate(names)}
+            quantities |= {
+                f"mean[{name}] per {covariate}": own[..., k] for k, name in enumerate(names)
+            }
     quantities |= rates_of(posterior)
     return quantities | {"log_likelihood": posterior["log_likelihood"].values}
 
 
 def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The part of the population that attends to each attribute, draw by draw, and effects on its log odds."""
+    """The part of the population that attends to each attribute, draw by draw, and effects on its
+    log odds."""
     if "attention" not in posterior:
         return {}
     named = enumerate(posterior["attribute"].values)
     rates = {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in named}
-    return rates | {f"attends[{name}] per {column}": own for (name, column), own in effects_of(posterior).items()}
+    return rates | {
+        f"attends[{name}] per {column}": own
+        for (name, column), own in effects_of(posterior).items()
+    }
 
 
-def felt_prior(posterior: "xarray.Dataset", scale: TasteScale, df: float, size: float) -> np.ndarray:
-    r"""By how much the logarithm of each standard deviation among people rises with that of the prior's size, (p,).
+def felt_prior(
+    posterior: "xarray.Dataset", scale: TasteScale, df: float, size: float
+) -> np.ndarray:
+    r"""By how much the logarithm of each standard deviation among people rises with that of the
+    prior's size, (p,).
 
     .. math:: \frac{\partial \operatorname{E} \ln \sigma_k}{\partial \ln V} =
         \operatorname{Cov}\big(\ln \sigma_k, -\tfrac12 \nu V \operatorname{tr} \Sigma^{-1}\big),
         \qquad \Sigma \sim IW(\nu, \nu V I)
     """
     p = len(scale.names)
-    covariance = (posterior["covariance"].values * np.outer(scale.factors(), scale.factors())).reshape(-1, p, p)
+    covariance = (
+        posterior["covariance"].values * np.outer(scale.factors(), scale.factors())
+    ).reshape(-1, p, p)
     felt = -0.5 * df * size * np.trace(np.linalg.inv(covariance), axis1=1, axis2=2)
     logs = 0.5 * np.log(np.diagonal(covariance, axis1=1, axis2=2))
     return (felt - felt.mean()) @ (logs - logs.mean(axis=0)) / max(len(felt) - 1, 1)
 
 
 def close_to_zero(posterior: "xarray.Dataset", population: "TasteDistribution") -> list[str]:
-    """Attributes whose tastes are not well away from 0 among those who attend: no mean of two standard deviations."""
+    """Attributes whose tastes are not well away from 0 among those who attend: no mean of two
+    standard deviations."""
     scale, attention = population.scale, population.attention
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     away = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
     far = (away >= _FAR) | (scale.sign != 0.0)  # a taste with a sign is an exponential
-    return [name for name, owned in zip(attention.names, attention.owned, strict=True) if not far[owned == 1.0].any()]
+    return [
+        name
+        for name, owned in zip(attention.names, attention.owned, strict=True)
+        if not far[owned == 1.0].any()
+    ]
 
 
 def mean_probabilities(
@@ -421,7 +509,8 @@ def mean_probabilities(
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> np.ndarray:
-    r"""Posterior mean of choice probabilities: over the draws of a known person's tastes, over new people otherwise.
+    r"""Posterior mean of choice probabilities: over the draws of a known person's tastes, over new
+    people otherwise.
 
     .. math::
         \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
@@ -429,7 +518,9 @@ def mean_probabilities(
         \beta^{(s,r)} \text{ from the population of draw } s
     """
     result = np.empty(len(matrix))
-    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
+    for rows, p in _blocks(
+        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
+    ):
         result[rows] = p.mean(axis=1)
     return result
 
@@ -442,12 +533,15 @@ def errors_of_probabilities(
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> np.ndarray:
-    """Monte Carlo standard errors of `mean_probabilities`: of a new person by the mean over those of one draw."""
+    """Monte Carlo standard errors of `mean_probabilities`: of a new person by the mean over those
+    of one draw."""
     from thali._posterior.summary import mean_errors
 
     sizes = posterior.sizes
     result = np.empty(len(matrix))
-    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
+    for rows, p in _blocks(
+        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
+    ):
         of_draws = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
         result[rows] = mean_errors(of_draws.reshape(len(rows), sizes["chain"], sizes["draw"]))
     return result
@@ -464,7 +558,9 @@ def ends_of_probabilities(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the interval of each probability over draws, of somebody new over people, too."""
     result = np.empty((2, len(matrix)))
-    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
+    for rows, p in _blocks(
+        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
+    ):
         result[:, rows] = ends(p.T, ci)
     return result[0], result[1]
 
@@ -477,7 +573,8 @@ def _blocks(
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Some rows at a time, whole tasks of one person, and their probabilities (rows, draws of tastes)."""
+    """Some rows at a time, whole tasks of one person, and their probabilities (rows, draws of
+    tastes)."""
     for person in np.unique(respondent_of_row):
         own = np.flatnonzero(respondent_of_row == person)
         if person < 0:
@@ -493,7 +590,11 @@ def _blocks(
 
 def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
-    rng, draws, p = np.random.default_rng(root(random_seed)), population.draws, len(population.scale.names)
+    rng, draws, p = (
+        np.random.default_rng(root(random_seed)),
+        population.draws,
+        len(population.scale.names),
+    )
     noise = rng.normal(size=(NEW_PEOPLE, draws, p))
     like = rng.integers(population.people, size=(NEW_PEOPLE, draws))
     luck = rng.random((draws, NEW_PEOPLE, len(population.attention.names)))
@@ -501,18 +602,22 @@ def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     return np.swapaxes(found, 0, 1).reshape(-1, p)
 
 
-# What `convergence` of the hierarchical logit looks at, in every draw: shares of levels among choices, level effects --
+# What `convergence` of the hierarchical logit looks at, in every draw: shares of levels among
+# choices, level effects
 
 
-def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "dict[str, xarray.DataArray]":
+def reported(
+    beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding"
+) -> "dict[str, xarray.DataArray]":
     r"""`share` and `effect` of every draw of tastes (chain, draw, respondent, coefficient).
 
     .. math::
         \text{share} = \frac1T \sum_{nt} \sum_{j} p_{ntj} 1(\text{j has the level}), \qquad
-        \text{effect} = \frac{1}{N J} \sum_{nj} 1 \Big/ \big(1 + e^{-(x_{jb} - x_{ja})^T \beta_n}\big)
+        \text{effect} = \frac{1}{N J} \sum_{nj} 1 \Big/ \big(1
+        + e^{-(x_{jb} - x_{ja})^T \beta_n}\big)
 
-    x_jb is product j of the data with level b; it makes a difference to "inside", and where attributes interact.
-    """
+    x_jb is product j of the data with level b; it makes a difference to "inside", and where
+    attributes interact."""
     matrix = coding.matrix(data.products)
     levels = levels_of_products(data.scheme, data.products)
     shares = np.zeros((*beta.shape[:2], levels.shape[1]))
@@ -530,11 +635,14 @@ def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "d
     pairs = level_pairs_of(data.scheme, np.zeros(len(data.attributes)))
     found = level_differences(coding, data, pairs)
     effects = np.stack([_effect(beta, steps, weights) for steps, weights in found], axis=-1)
-    return named_arrays(shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs))
+    return named_arrays(
+        shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs)
+    )
 
 
 def _times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Rows (chain, draw, .) times a matrix, each in a product of its own: rounding does not know the other draws."""
+    """Rows (chain, draw, .) times a matrix, each in a product of its own: rounding does not know
+    the other draws."""
     return (rows[:, :, None, :] @ matrix)[:, :, 0]
 
 
@@ -542,11 +650,14 @@ def _effect(beta: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> np.ndar
     """The probability that the one is chosen out of two, mean over products and over people."""
     from scipy.special import expit
 
-    parts = (weight * expit(beta @ step).mean(axis=-1) for step, weight in zip(steps, weights, strict=True))
+    parts = (
+        weight * expit(beta @ step).mean(axis=-1)
+        for step, weight in zip(steps, weights, strict=True)
+    )
     return sum(parts, np.zeros(()))
 
 
-# The people of the hierarchical logit in its draws, and new people of its population ----------------------------------
+# The people of the hierarchical logit in its draws, and new people of its population --------------
 
 
 _MAX_TASTES = 4_000_000  # of all people in all draws
@@ -572,7 +683,9 @@ def chooser_of(
         points = qmc.Sobol(p + len(of_new.attention.names), rng=rng).random(_NEWCOMERS)
         noise = ndtri(points[:, :p].clip(1e-12, 1 - 1e-12))
         like = np.arange(_NEWCOMERS) * of_new.people // _NEWCOMERS
-        return of_new.tastes(kept, noise[None], like[None], points[None, :, p:]), np.full(_NEWCOMERS, 1 / _NEWCOMERS)
+        return of_new.tastes(kept, noise[None], like[None], points[None, :, p:]), np.full(
+            _NEWCOMERS, 1 / _NEWCOMERS
+        )
 
     chain = np.repeat(np.arange(chains), draws)
     tastes = beta.reshape(-1, people, p)
@@ -583,7 +696,8 @@ def chooser_of(
 
 
 def _attends(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
-    """Whether each respondent attends to each attribute of the data, in every draw (draws, people, attributes)."""
+    """Whether each respondent attends to each attribute of the data, in every draw (draws, people,
+    attributes)."""
     own = flat(posterior["attends"].values)
     found = np.ones((*own.shape[:2], len(data.attributes)), bool)
     found[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = own

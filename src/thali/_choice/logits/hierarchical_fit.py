@@ -1,4 +1,5 @@
-"""The fit of the hierarchical logit: its chains, what their draws become, fitted attributes; draws from the prior."""
+"""The fit of the hierarchical logit: its chains, what their draws become, fitted attributes; draws
+from the prior."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from .hierarchical_sweep import TasteChain, TastePrior
 
 SCALE, SCALE_WITH_ATTENTION = 1.0, 0.2  # V: wide tastes leave little to tell of who ignores
-THIN, THIN_WITH_ATTENTION = 2, 4  # sweeps a draw: shares of who ignores what mix more slowly than tastes
-_FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
+# sweeps a draw: shares of who ignores what mix more slowly than tastes
+THIN, THIN_WITH_ATTENTION = 2, 4
+# of the tastes in the draws after which a run of unknown length is looked at first
+_FIRST_BYTES = 2**29
 _MIN_DRAWS = 100  # such draws of a chain
-_A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8  # seconds of a sweep a person, pair of columns, cell of the table
+# seconds of a sweep a person, pair of columns, cell of the table
+_A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8
 _A_LOOK = 2e-8  # and a row and attribute that may be ignored
 
 
@@ -55,7 +59,8 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
     people, columns = len(source.respondents), len(coding.names)
     least = THIN_WITH_ATTENTION if attention.names else THIN
     first, usual = FIRST_DRAWS, run.thin or least
-    if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
+    # fewer draws, further apart, where they are large; a continued fit has the same
+    if run.thin is None:
         size = run.chains * people * columns * np.dtype(float).itemsize
         first = max(_MIN_DRAWS, min(FIRST_DRAWS, _FIRST_BYTES // size))
         usual = least * -(-FIRST_DRAWS // first)
@@ -81,13 +86,24 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
 
     def tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
         attrs = {"thin": thin, "tuning_steps": run.tune * thin}
-        found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attention, attrs)
+        found = to_datatree(
+            chains, source.respondents, coding.names, scale, covariates, attention, attrs
+        )
         posterior = found["posterior"].to_dataset()
-        found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
+        found["posterior"] = xr.DataTree(
+            posterior.assign(reported(posterior["beta"].values, source, coding))
+        )
         return found
 
-    def found(tree: "xarray.DataTree", chains: "Sequence[TasteChain]", seed: np.random.SeedSequence) -> dict[str, Any]:
-        kept = {"scheme_": source.scheme, "_coding_": coding, "_scale_": scale, "_covariates_": covariates}
+    def found(
+        tree: "xarray.DataTree", chains: "Sequence[TasteChain]", seed: np.random.SeedSequence
+    ) -> dict[str, Any]:
+        kept = {
+            "scheme_": source.scheme,
+            "_coding_": coding,
+            "_scale_": scale,
+            "_covariates_": covariates,
+        }
         kept |= {"_respondents_": source.respondents, "_looking_": attention.people}
         return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale, attention)}
 
@@ -106,7 +122,9 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
 
 def seconds_of_sweep(people: int, rows: int, columns: int, ignored: int = 0) -> float:
     """Seconds of the processor that a sweep is expected to take: `benchmarks/forecast.py`."""
-    return people * (_A_PERSON + _A_PAIR * columns**2) + (_A_CELL * columns + _A_LOOK * ignored) * rows
+    return (
+        people * (_A_PERSON + _A_PAIR * columns**2) + (_A_CELL * columns + _A_LOOK * ignored) * rows
+    )
 
 
 def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -> dict[str, Any]:
@@ -116,8 +134,12 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
     posterior = PosteriorTree(tree).draws
     over = ["chain", "draw"]
     beta = posterior["beta"]
-    tastes = (beta if scale.price < 0 else beta.copy(data=scale.coefficients(beta.values))).mean(over)
-    people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
+    tastes = (beta if scale.price < 0 else beta.copy(data=scale.coefficients(beta.values))).mean(
+        over
+    )
+    people, names = (
+        pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient")
+    )
     if scale.price >= 0:
         names = names.where(np.arange(len(names)) != scale.price, f"scale[{names[scale.price]}]")
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
@@ -133,16 +155,22 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
     }
 
 
-# Draws from the prior of the hierarchical logit, and choices simulated at each of them --------------------------------
+# Draws from the prior of the hierarchical logit, and choices simulated at each of them ------------
 
 
-def sample_tastes(parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]) -> PriorSample:
+def sample_tastes(
+    parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
+) -> PriorSample:
     """The population, everybody's tastes, and a choice in each task."""
     from scipy.stats import invwishart
 
     coding, scale, covariates, attention, prior = parts
     tasks = tasks_of(data, coding)
-    matrix, starts, task_of_row = tasks.matrix / coding.scale @ scale.steps, tasks.first_row[:-1], tasks.task_of_row
+    matrix, starts, task_of_row = (
+        tasks.matrix / coding.scale @ scale.steps,
+        tasks.first_row[:-1],
+        tasks.task_of_row,
+    )
     person_of_row = data.respondent_of_task[task_of_row]
     people, p = len(data.respondents), matrix.shape[1]
     names = ("mean", "covariance", "beta", "log_likelihood", "rate", "effect", "attends")
@@ -151,8 +179,13 @@ def sample_tastes(parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[
     chosen = []
     for rng in rngs:
         mean = prior.sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
-        covariance = np.reshape(invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p))
-        beta = covariates.matrix @ mean + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
+        covariance = np.reshape(
+            invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p)
+        )
+        beta = (
+            covariates.matrix @ mean
+            + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
+        )
         beta = scale.signed(beta)
         rate = rng.random(len(attention.names))
         effect = rng.standard_normal((columns, len(rate)))
@@ -177,4 +210,6 @@ def sample_tastes(parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[
     group = group.assign(reported(group["beta"].values, data, coding))
     fixed = {"observed_data": observed_group(data.chosen)}
     predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
-    return PriorSample(group, predictive, [(data.with_fields(chosen=choice),) for choice in chosen], fixed)
+    return PriorSample(
+        group, predictive, [(data.with_fields(chosen=choice),) for choice in chosen], fixed
+    )

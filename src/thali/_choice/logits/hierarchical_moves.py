@@ -1,34 +1,38 @@
-r"""The steps of a sweep of the hierarchical logit: everybody's tastes, and the population that they are drawn from.
+r"""The steps of a sweep of the hierarchical logit: everybody's tastes, and the population that they
+are drawn from.
 
-The tastes of one person, by Hamiltonian Monte Carlo: a trajectory of a few leapfrog steps of length e, in the metric of
-:math:`A = H_n + \Sigma^{-1} = C C^T`: with r ~ N(0, I),
+The tastes of one person, by Hamiltonian Monte Carlo: a trajectory of a few leapfrog steps of length
+e, in the metric of :math:`A = H_n + \Sigma^{-1} = C C^T`: with r ~ N(0, I),
 
 .. math::
-    r \leftarrow r + \tfrac e2 C^{-1} \nabla \ln \pi(\beta), \quad \beta \leftarrow \beta + e C^{-T} r, \quad
+    r \leftarrow r + \tfrac e2 C^{-1} \nabla \ln \pi(\beta), \quad
+    \beta \leftarrow \beta + e C^{-T} r, \quad
     r \leftarrow r + \tfrac e2 C^{-1} \nabla \ln \pi(\beta),
 
-accepted with probability :math:`\min\{1, \pi(\beta') e^{-r'^2/2} / (\pi(\beta) e^{-r^2/2})\}`. It is reversible, since
-H_n does not depend on beta, nor does e, which is drawn within a fifth of a person's own step.
+accepted with probability :math:`\min\{1, \pi(\beta') e^{-r'^2/2} / (\pi(\beta) e^{-r^2/2})\}`. It
+is reversible, since H_n does not depend on beta, nor does e, which is drawn within a fifth of a
+person's own step.
 
-The population, that is the mean M and the covariance Sigma of tastes: two conditionals given all tastes, and a
-Hamiltonian trajectory that takes everybody along, of M and of a change c of the deviations
-:math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of them, taste k,
+The population, that is the mean M and the covariance Sigma of tastes: two conditionals given all
+tastes, and a Hamiltonian trajectory that takes everybody along, of M and of a change c of the
+deviations :math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of
+them, taste k,
 
 .. math::
     M \to M', \quad \beta_n \to M'^T z_n + G \delta_n, \quad \Sigma \to G \Sigma G^T, \qquad
     G = \operatorname{diag}(e^c) \text{ or } G = I + c\, e_k^T, \; c_k = 0.
 
-In both cases two changes one after the other add up, so that the measure dM dc does not depend on where they begin,
-nor does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
+In both cases two changes one after the other add up, so that the measure dM dc does not depend on
+where they begin, nor does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
 
 .. math::
     \ln \pi(M, c) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2
         - \nu \ln |G| - \tfrac S2 \operatorname{tr} (G \Sigma G^T)^{-1};
 
-the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal densities and the
-power of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P = \Sigma^{-1}` the trace is
-:math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k + c^T P c`.
-"""
+the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal
+densities and the power of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P =
+\Sigma^{-1}` the trace is :math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k
++ c^T P c`."""
 
 import math
 from typing import Any
@@ -37,15 +41,26 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
-from thali._inference.numerics.trajectories import ACCEPTANCE, acceptance_of, dot, draw_step, drift, kick, square
+from thali._inference.numerics.trajectories import (
+    ACCEPTANCE,
+    acceptance_of,
+    dot,
+    draw_step,
+    drift,
+    kick,
+    square,
+)
 
 STEPS_ALONE = 2  # of a trajectory of one person
 STEPS_TOGETHER = 3  # of one of all together
 
 
 @part
-def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any, gain: Any) -> None:
-    """One trajectory of the tastes of person n; during tuning its step follows the acceptance with this `gain`."""
+def visit(
+    rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any, gain: Any
+) -> None:
+    """One trajectory of the tastes of person n; during tuning its step follows the acceptance with
+    this `gain`."""
     p = state.beta.shape[1]
     beta, slope, momentum = space.trial[n], space.trial_slope[n], space.momentum
     for i in range(p):
@@ -56,7 +71,11 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
         beta[i], slope[i] = state.beta[n, i], state.slope[n, i]
     factorise(space.matrix, space.factor)
     step = draw_step(rng, math.exp(state.log_step[n]))
-    energy = 0.5 * square(momentum) - state.log_likelihood[n] - population_slope(problem, state, space, n, beta)
+    energy = (
+        0.5 * square(momentum)
+        - state.log_likelihood[n]
+        - population_slope(problem, state, space, n, beta)
+    )
     kick_person(space, momentum, slope, 0.5 * step)
     log_likelihood = 0.0
     for passed in range(STEPS_ALONE):
@@ -79,7 +98,8 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
 
 @scalar
 def kick_person(space: Any, momentum: Any, slope: Any, length: Any) -> None:
-    """Change the momenta of a person along the slopes of the likelihood and, in `space.vector`, of the population."""
+    """Change the momenta of a person along the slopes of the likelihood and, in `space.vector`, of
+    the population."""
     for i in range(momentum.size):
         space.vector[i] += slope[i]
     kick(space.factor, momentum, space.vector, length)
@@ -96,7 +116,8 @@ def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
 
 @scalar
 def population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) -> Any:
-    """Log-density of tastes among people, without its constant; its slope goes into `space.vector`."""
+    """Log-density of tastes among people, without its constant; its slope goes into
+    `space.vector`."""
     p = beta.size
     for i in range(p):
         space.taste[i] = centre_of(problem, state.mean, n, i) - beta[i]
@@ -129,10 +150,11 @@ def slope_of(problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any
 
 @scalar
 def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
-    """The coefficients of utility of who attends to everything: beta, or its exponential with a sign.
+    """The coefficients of utility of who attends to everything: beta, or its exponential with a
+    sign.
 
-    In willingness-to-pay space these are amounts but for that of the price, and what multiplies them is minus that.
-    """
+    In willingness-to-pay space these are amounts but for that of the price, and what multiplies
+    them is minus that."""
     for i in range(beta.size):
         taste[i] = beta[i] if problem.sign[i] == 0.0 else problem.sign[i] * math.exp(beta[i])
     if problem.price >= 0:
@@ -164,7 +186,8 @@ def heed(state: Any, n: Any, vector: Any) -> None:
 
 @scalar
 def probabilities_of_task(problem: Any, space: Any, t: Any) -> Any:
-    """Write the probabilities of the alternatives of task t into `space.utility`; returns ln of that of the choice."""
+    """Write the probabilities of the alternatives of task t into `space.utility`; returns ln of
+    that of the choice."""
     first, last = problem.first_row[t], problem.first_row[t + 1]
     top = -math.inf
     for row in range(first, last):
@@ -217,12 +240,13 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, resul
                     result[i, j] += off * (space.lean[j] * space.momentum[j])
 
 
-# The population: the mean M and the covariance Sigma of tastes -------------------------------------------------------
+# The population: the mean M and the covariance Sigma of tastes ------------------------------------
 
 
 @part
 def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """M | beta, Sigma: normal of precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T beta Sigma^-1."""
+    """M | beta, Sigma: normal of precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T
+    beta Sigma^-1."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     for r in range(q):
@@ -253,9 +277,10 @@ def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) ->
 
 @part
 def draw_covariance(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """Sigma | beta, M: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - M z)(beta - M z)^T."""
-    # With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A A^T L^-1 and Sigma = M
-    # M^T, M = L A^-T.
+    """Sigma | beta, M: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - M
+    z)(beta - M z)^T."""
+    # With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A
+    # A^T L^-1 and Sigma = M M^T, M = L A^-T.
     people, p = state.beta.shape
     for i in range(p):
         for j in range(i + 1):
@@ -301,7 +326,8 @@ def product(matrix: Any, result: Any) -> None:
 
 @part
 def prepare_moves(problem: Any, state: Any) -> None:
-    """The metric C C^T of the moves of all together: the mean curvature of everybody's likelihood, and of the prior."""
+    """The metric C C^T of the moves of all together: the mean curvature of everybody's likelihood,
+    and of the prior."""
     q, p = state.mean.shape
     size = (q + 1) * p
     for k in range(p + 1):
@@ -323,7 +349,8 @@ def prepare_moves(problem: Any, state: Any) -> None:
 
 @part
 def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
-    """Add the curvature of the likelihood of person n in M and c, for every k, given that in beta."""
+    """Add the curvature of the likelihood of person n in M and c, for every k, given that in
+    beta."""
     q, p = state.mean.shape
     for i in range(p):
         for r in range(q):
@@ -357,8 +384,11 @@ def add_together_prior(problem: Any, state: Any) -> None:
 
 
 @part
-def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any) -> None:
-    """One trajectory of M, all tastes, and c: of the deviation of taste k, or of the scales where k is p."""
+def move_together(
+    rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any
+) -> None:
+    """One trajectory of M, all tastes, and c: of the deviation of taste k, or of the scales where k
+    is p."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     size = (q + 1) * p
@@ -410,14 +440,17 @@ def follow(problem: Any, state: Any, space: Any, k: Any) -> Any:
             for r in range(q):
                 total += problem.covariates[n, r] * space.place[r * p + i]
             space.trial[n, i] = total
-        space.trial_log_likelihood[n] = slope_of(problem, state, space, space.trial[n], n, space.trial_slope[n])
+        space.trial_log_likelihood[n] = slope_of(
+            problem, state, space, space.trial[n], n, space.trial_slope[n]
+        )
         log_likelihood += space.trial_log_likelihood[n]
     return log_likelihood
 
 
 @part
 def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Log prior density of M and c, without its constant; the slope of the log posterior goes into `space.force`."""
+    """Log prior density of M and c, without its constant; the slope of the log posterior goes into
+    `space.force`."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     log_prior = 0.0
@@ -442,7 +475,9 @@ def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
             slope = space.trial_slope[n, i]
             for r in range(q):
                 space.force[r * p + i] += problem.covariates[n, r] * slope
-            of_change[i] += slope * (space.vector[i] * space.off[n, i] if k == p else space.off[n, k])
+            of_change[i] += slope * (
+                space.vector[i] * space.off[n, i] if k == p else space.off[n, k]
+            )
     if k < p:
         of_change[k] = 0.0
     return log_prior
@@ -450,7 +485,8 @@ def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
 
 @scalar
 def adopt(problem: Any, state: Any, space: Any, k: Any) -> None:
-    """Make the end of a trajectory the state: M, everybody's tastes, G Sigma G^T and its inverse."""
+    """Make the end of a trajectory the state: M, everybody's tastes, G Sigma G^T and its
+    inverse."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     change = space.place[q * p :]
@@ -467,12 +503,17 @@ def adopt(problem: Any, state: Any, space: Any, k: Any) -> None:
         most = state.covariance[k, k]
         for i in range(p):
             space.taste[i] = state.covariance[i, k]
-            space.vector[i] = state.precision[i, k] - dot(state.precision[i], change)  # column k of P G^-1
+            # column k of P G^-1
+            space.vector[i] = state.precision[i, k] - dot(state.precision[i], change)
         own = space.vector[k] - dot(change, space.vector)
         for i in range(p):
             state.precision[i, k], state.precision[k, i] = space.vector[i], space.vector[i]
             for j in range(p):
-                more = change[i] * space.taste[j] + change[j] * space.taste[i] + change[i] * change[j] * most
+                more = (
+                    change[i] * space.taste[j]
+                    + change[j] * space.taste[i]
+                    + change[i] * change[j] * most
+                )
                 state.covariance[i, j] += more
         state.precision[k, k] = own
     for n in range(people):

@@ -1,23 +1,25 @@
 r"""One sweep of the sampler of the hierarchical logit, and its chains.
 
 The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk} = \beta_{nk}`, or
-:math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n, \Sigma)` for the
-covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim N(0, s_k^2)`,
-:math:`\Sigma \sim IW(\nu, S I)` with density
-:math:`\propto |\Sigma|^{-(\nu + p + 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the
-terms of `HierarchicalLogit`. In willingness-to-pay space the coefficient of the price has the sign -1, and the others,
-which are amounts, are multiplied by its size. With attention, :math:`b_{nk}` is 0 where the person ignores an attribute
-to which it belongs.
+:math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n,
+\Sigma)` for the covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim
+N(0, s_k^2)`, :math:`\Sigma \sim IW(\nu, S I)` with density :math:`\propto |\Sigma|^{-(\nu + p +
+1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the terms of
+`HierarchicalLogit`. In willingness-to-pay space the coefficient of the price has the sign -1, and
+the others, which are amounts, are multiplied by its size. With attention, :math:`b_{nk}` is 0 where
+the person ignores an attribute to which it belongs.
 
 A sweep:
 
-1. every person's tastes, by a short Hamiltonian trajectory; and what the person attends to, where that is asked for;
+1. every person's tastes, by a short Hamiltonian trajectory; and what the person attends to, where
+   that is asked for;
 2. M and Sigma from their conditionals given all tastes;
-3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one Hamiltonian trajectory.
+3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one
+   Hamiltonian trajectory.
 
-Where people's choices say little of their tastes, tastes and population hold each other fast in steps 1 and 2; step 3
-is slow where they say much. The two together (interweaving, Yu & Meng 2011) are slow in neither case.
-"""
+Where people's choices say little of their tastes, tastes and population hold each other fast in
+steps 1 and 2; step 3 is slow where they say much. The two together (interweaving, Yu & Meng 2011)
+are slow in neither case."""
 
 from typing import Any, NamedTuple
 
@@ -52,15 +54,18 @@ class TasteProblem(NamedTuple):
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
     chosen_row: np.ndarray  # (tasks,)
-    sign: np.ndarray  # (p,) 1.0 or -1.0: that of a coefficient, whose logarithm is normal then; 0.0: any
+    # (p,) 1.0 or -1.0: that of a coefficient, whose logarithm is normal then; 0.0: any
+    sign: np.ndarray
     covariates: np.ndarray  # (N, q), the first of which is 1
     df: float  # nu
     scale: float  # S
     mean_precision: np.ndarray  # (p,) 1 / s_k^2
     pooled: np.ndarray  # (p,) tastes of all people pooled, as beta
-    owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of an attribute that people may ignore
+    # (K, p) 1.0 where a coefficient is one of an attribute that people may ignore
+    owned: np.ndarray
     price: int  # in willingness-to-pay space the place of the price's coefficient, else -1
-    looking: np.ndarray  # (N, r) covariates by which people attend to attributes, the first of which is 1
+    # (N, r) covariates by which people attend to attributes, the first of which is 1
+    looking: np.ndarray
     odds_root: np.ndarray  # (r, r): C, where C C^T is the metric of the moves of their effects
 
 
@@ -76,13 +81,15 @@ class TasteState(NamedTuple):
     curvature: np.ndarray  # (N, p, p) H_n, lower half: shapes the proposals
     curvature_sum: np.ndarray  # (N, p, p), lower half, while tuning
     evaluated: np.ndarray  # (1,) how often both sums were added to
-    together_sum: np.ndarray  # (p + 1, (q + 1) p, (q + 1) p), lower half: curvature in M and c, while tuning
+    # (p + 1, (q + 1) p, (q + 1) p), lower half: curvature in M and c, while tuning
+    together_sum: np.ndarray
     root: np.ndarray  # likewise: C, where C C^T is the metric of the moves of all together
     log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
     accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
     rate: np.ndarray  # (K,) theta, of people with average covariates
     attends: np.ndarray  # (N, K) lambda: 1.0 where a person attends to an attribute
-    heeded: np.ndarray  # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
+    # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
+    heeded: np.ndarray
     effect: np.ndarray  # (r - 1, K) gamma
 
 
@@ -118,7 +125,8 @@ class TasteDraws(NamedTuple):
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes of who attends to everything
+    # (draws, N, p) signed numbers, whose sums are the tastes of who attends to everything
+    beta: np.ndarray
     log_likelihood: np.ndarray  # (draws,)
     rate: np.ndarray  # (draws, K)
     effect: np.ndarray  # (draws, r - 1, K)
@@ -138,8 +146,8 @@ def run(
     thin: Any,
 ) -> None:
     """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
-    # The curvature that shapes the proposals is that at the start, in the second half of tuning its mean over draws of
-    # the second quarter.
+    # The curvature that shapes the proposals is that at the start, in the second half of tuning its
+    # mean over draws of the second quarter.
     people, half = state.beta.shape[0], tune // 2
     every = max(1, (half - half // 2) // _EVALUATIONS)
     if sweep == 0:
@@ -180,13 +188,15 @@ def run(
 
 @scalar
 def kind_of(sweep: Any, p: Any) -> Any:
-    """What everybody moves with in a sweep: in turn the scales, p, and the deviation of each taste, 0 to p - 1."""
+    """What everybody moves with in a sweep: in turn the scales, p, and the deviation of each taste,
+    0 to p - 1."""
     return p if sweep % 2 == 0 else sweep // 2 % p
 
 
 @scalar
 def initialise(problem: Any, state: Any, space: Any) -> None:
-    """The likelihood of the tastes at the start; the curvature of proposals where everybody is like the pool."""
+    """The likelihood of the tastes at the start; the curvature of proposals where everybody is like
+    the pool."""
     for n in range(state.beta.shape[0]):
         write_heeded(problem, state, n)
         state.log_likelihood[n] = slope_of(problem, state, space, state.beta[n], n, state.slope[n])
@@ -224,7 +234,7 @@ def adopt_metric(problem: Any, state: Any) -> None:
     state.evaluated[0] = 0.0
 
 
-# Chains of the hierarchical logit: starting values and recorded draws -------------------------------------------------
+# Chains of the hierarchical logit: starting values and recorded draws -----------------------------
 
 
 _RIDGE = 1.0  # precision that keeps the pooled tastes, which shape the proposals, finite
@@ -234,7 +244,8 @@ _LOG_SD = 2.0  # prior standard deviation of the mean logarithm of a taste that 
 
 
 class TastePrior(NamedTuple):
-    """M_rk ~ N(0, mean_sd^2), or N(0, 2^2) of a taste that has a sign; Sigma ~ inverse Wishart(df, df scale I)."""
+    """M_rk ~ N(0, mean_sd^2), or N(0, 2^2) of a taste that has a sign; Sigma ~ inverse Wishart(df,
+    df scale I)."""
 
     df: float
     scale: float
@@ -257,9 +268,8 @@ def problem_of(
 ) -> TasteProblem:
     """Data and prior as the sweeps read them.
 
-    None: of `sign` (p,) any, of `covariates` (N, q) and `looking` (N, r) 1 alone, of `owned` (K, p) nobody ignores
-    anything. The sign at `price` is -1.
-    """
+    None: of `sign` (p,) any, of `covariates` (N, q) and `looking` (N, r) 1 alone, of `owned` (K, p)
+    nobody ignores anything. The sign at `price` is -1."""
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     looking = np.ones((people, 1)) if looking is None else np.array(looking, float, order="C")
     steepest = np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking
@@ -359,7 +369,9 @@ class TasteChain(FixedChain):
     tune: int
     total: int
 
-    def __init__(self, problem: TasteProblem, rng: np.random.Generator, draws: int, tune: int, thin: int) -> None:
+    def __init__(
+        self, problem: TasteProblem, rng: np.random.Generator, draws: int, tune: int, thin: int
+    ) -> None:
         """`tune` counts sweeps."""
         self.problem, self.rng = problem, rng
         self.state, self.space = start_of(problem, rng), space_of(problem)
@@ -383,5 +395,15 @@ class TasteChain(FixedChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        run(self.rng, self.problem, self.state, self.space, self.record, self.sweeps, until, self.tune, self.thin)
+        run(
+            self.rng,
+            self.problem,
+            self.state,
+            self.space,
+            self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
 
 PREFERENCE, MONEY = SPACES = "preference", "willingness-to-pay"
-_RIDGE = 1.0  # precision of a coefficient, of a standard deviation of its column: finite where choices are separated
-_CLEARLY = 3.0  # standard errors: each person's demand falls with the price, and their choices may rise by chance
+# precision of a coefficient, of a standard deviation of its column: finite where choices are
+# separated
+_RIDGE = 1.0
+# standard errors: each person's demand falls with the price, and their choices may rise by chance
+_CLEARLY = 3.0
 
 
 def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
@@ -27,18 +30,25 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     if price is None:
         raise ArgumentError(
             setting,
-            f" requires a price among the attributes ({shorten(data.attributes, 8)}); rename the column of amounts to"
-            " 'price', 'cost', 'fee' or 'fare'.",
+            f" requires a price among the attributes ({shorten(data.attributes, 8)}); rename the"
+            " column of amounts to 'price', 'cost', 'fee' or 'fare'.",
         )
     part = coding.parts[data.attributes.index(price)]
     if part.numbers is None or part.knots:
-        raise ArgumentError(setting, f" requires a single slope for {price!r}; set ", Setting("linear", price), ".")
-    slope, products = coding.names.index(price), coding.names[len(coding.names) - len(coding.crossed) :]
-    if crossed := [name for name, pair in zip(products, coding.crossed, strict=True) if slope in pair]:
+        raise ArgumentError(
+            setting, f" requires a single slope for {price!r}; set ", Setting("linear", price), "."
+        )
+    slope, products = (
+        coding.names.index(price),
+        coding.names[len(coding.names) - len(coding.crossed) :],
+    )
+    if crossed := [
+        name for name, pair in zip(products, coding.crossed, strict=True) if slope in pair
+    ]:
         raise ArgumentError(
             setting,
-            f" requires a single slope for {price!r}, but the model also contains {shorten(crossed, 4)}; remove the"
-            f" interactions of {price!r}.",
+            f" requires a single slope for {price!r}, but the model also contains"
+            f" {shorten(crossed, 4)}; remove the interactions of {price!r}.",
         )
     return price
 
@@ -48,13 +58,16 @@ def refuse_without_price(price: str, signs: Mapping[str, str], ignored: Sequence
     setting = Setting("space", MONEY)
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
-            setting, f" assumes that utility decreases with {price!r}; remove {price!r} from ", Argument("signs"), "."
+            setting,
+            f" assumes that utility decreases with {price!r}; remove {price!r} from ",
+            Argument("signs"),
+            ".",
         )
     if price in ignored:
         raise ArgumentError(
             setting,
-            f": a respondent who ignores {price!r} has no finite willingness to pay; list only the other attributes in"
-            " ",
+            f": a respondent who ignores {price!r} has no finite willingness to pay; list only the"
+            " other attributes in ",
             Argument("attention"),
             ".",
         )
@@ -71,15 +84,18 @@ def refuse_rising(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
 
 def _rising(price: str, value: float, z: float) -> DataError:
     return DataError(
-        f"Demand does not decrease with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so willingness to pay is"
-        " undefined; check the attribute, or set ",
+        f"Demand does not decrease with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so"
+        " willingness to pay is undefined; check the attribute, or set ",
         Setting("space", PREFERENCE),
         ".",
     )
 
 
-def in_money(beta: np.ndarray, covariance: np.ndarray, place: int, price: str) -> tuple[np.ndarray, np.ndarray]:
-    """The scale and the amounts, and their covariance by the delta method, which is exact at a maximum."""
+def in_money(
+    beta: np.ndarray, covariance: np.ndarray, place: int, price: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """The scale and the amounts, and their covariance by the delta method, which is exact at a
+    maximum."""
     value = beta[place]
     if not value < 0.0:
         raise _rising(price, value, value / np.sqrt(covariance[place, place]))
@@ -111,7 +127,8 @@ def from_logarithm(values: np.ndarray, place: int) -> np.ndarray:
 
 
 def covariance_in_utility(covariance: np.ndarray, beta: np.ndarray, place: int) -> np.ndarray:
-    """The covariance of coefficients of utility by that of the logarithm of the scale and the amounts."""
+    """The covariance of coefficients of utility by that of the logarithm of the scale and the
+    amounts."""
     slopes = -beta[place] * np.eye(len(beta))
     slopes[:, place] = beta
     return slopes @ covariance @ slopes.T

@@ -18,7 +18,15 @@ from thali.errors import (
 )
 
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..coding import Coding, coding_of, experiment, measured_facts, read_cells, refuse_many_levels, unseen_remarks
+from ..coding import (
+    Coding,
+    coding_of,
+    experiment,
+    measured_facts,
+    read_cells,
+    refuse_many_levels,
+    unseen_remarks,
+)
 from .money import (
     MONEY,
     PREFERENCE,
@@ -46,37 +54,41 @@ class MultinomialLogit(LogitAnswers, Model):
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
 
-    Every level that the tasks show, but the first of an attribute, has a coefficient, the utility that it adds to that
-    of the first.
+    Every level that the tasks show, but the first of an attribute, has a coefficient, the utility
+    that it adds to that of the first.
 
-    In willingness-to-pay space the coefficients are amounts of money, and the price p has the scale of utility,
+    In willingness-to-pay space the coefficients are amounts of money, and the price p has the scale
+    of utility,
 
     .. math:: u_j = s \, (x_j^T w - p_j), \qquad s = -\beta_p > 0, \quad w_k = -\beta_k / \beta_p.
 
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient instead; predictions then take any number. Columns of more than 30
-        different numbers of which some are not whole are taken as numbers anyway, unless the data list their `levels`.
+        Those whose number itself has a coefficient instead; predictions then take any number.
+        Columns of more than 30 different numbers of which some are not whole are taken as numbers
+        anyway, unless the data list their `levels`.
     knots : dict, optional
-        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or how many such
-        places there are, at quantiles of the tested values. It has a coefficient, its slope, in each piece, and
-        predictions take any number.
+        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or
+        how many such places there are, at quantiles of the tested values. It has a coefficient, its
+        slope, in each piece, and predictions take any number.
     interactions : list of pairs of attributes, or dict of lists
-        Two attributes whose columns also have coefficients for their products, such as [("price", "brand")] or
-        {"price": ["brand"]}.
+        Two attributes whose columns also have coefficients for their products, such as [("price",
+        "brand")] or {"price": ["brand"]}.
     constants : bool, optional
-        Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
-        None: alternatives that have names do, unless an attribute tells them apart; those that are numbered do not.
+        Whether each alternative has a constant of its own, by its label (a means of transport, a
+        place on the screen). None: alternatives that have names do, unless an attribute tells them
+        apart; those that are numbered do not.
     space : {"preference", "willingness-to-pay"}
-        What coefficients are: utilities, or amounts in units of the attribute that is called a price, a cost, a fee or
-        a fare. That must be taken as a number (`linear`) and has no interaction.
+        What coefficients are: utilities, or amounts in units of the attribute that is called a
+        price, a cost, a fee or a fare. That must be taken as a number (`linear`) and has no
+        interaction.
 
     Attributes
     ----------
     coef_ : pandas.Series (p,)
-        NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay space the scale s
-        stands in place of the price, as "scale[price]".
+        NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay
+        space the scale s stands in place of the price, as "scale[price]".
     covariance_ : pandas.DataFrame (p, p)
         Inverse of the negative Hessian.
     log_likelihood_ : float
@@ -92,12 +104,13 @@ class MultinomialLogit(LogitAnswers, Model):
     Raises
     ------
     DataError
-        If the data are no choice experiment, no attribute differs within a task, or one that is not taken as a number
-        has more than 30 levels, which the data do not list; in willingness-to-pay space also if demand does not fall
-        with the price.
+        If the data are no choice experiment, no attribute differs within a task, or one that is not
+        taken as a number has more than 30 levels, which the data do not list; in willingness-to-pay
+        space also if demand does not fall with the price.
     ArgumentError
-        If an argument names no attribute, or takes one as a number whose levels are none; with constants if
-        alternatives have no labels; in willingness-to-pay space if there is no price, or it is no straight line.
+        If an argument names no attribute, or takes one as a number whose levels are none; with
+        constants if alternatives have no labels; in willingness-to-pay space if there is no price,
+        or it is no straight line.
 
     Warns
     -----
@@ -108,14 +121,19 @@ class MultinomialLogit(LogitAnswers, Model):
 
     References
     ----------
-    McFadden (1974), Conditional logit analysis of qualitative choice behavior; Train & Weeks (2005), Discrete choice
-    models in preference space and willingness-to-pay space.
+    McFadden (1974), Conditional logit analysis of qualitative choice behavior; Train & Weeks
+    (2005), Discrete choice models in preference space and willingness-to-pay space.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import thali as th
-    >>> rows = {"id": [1] * 8, "task": [1, 1, 2, 2, 3, 3, 4, 4], "choice": [1, 0] * 3 + [0, 1], "price": [90, 150] * 4}
+    >>> rows = {
+    ...     "id": [1] * 8,
+    ...     "task": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...     "choice": [1, 0] * 3 + [0, 1],
+    ...     "price": [90, 150] * 4,
+    ... }
     >>> model = MultinomialLogit().fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)))
     >>> model.coef_.round(4).to_dict()
     {'price[150]': -1.0986}
@@ -151,7 +169,9 @@ class MultinomialLogit(LogitAnswers, Model):
         self.constants = constants
         self.space = space
 
-    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
+    def fit(
+        self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True
+    ) -> "MultinomialLogit":
         """Fit to a choice experiment.
 
         Parameters
@@ -178,7 +198,9 @@ class MultinomialLogit(LogitAnswers, Model):
         from ..logit import A_CELL, ascend, independent_columns, separating_columns, tasks_of
 
         coding = coding_of(data, self.linear, self.knots, self.interactions)
-        price = price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+        price = (
+            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
+        )
         refuse_many_levels(data, coding.linear)
         tasks = tasks_of(data, coding)
         kept = independent_columns(tasks)
@@ -193,7 +215,9 @@ class MultinomialLogit(LogitAnswers, Model):
             beta = np.full(len(names), np.nan)
             beta[kept] = found.beta / scale
             covariance = np.full((len(names), len(names)), np.nan)
-            covariance[np.ix_(kept, kept)] = np.linalg.pinv(found.hessian, hermitian=True) / np.outer(scale, scale)
+            covariance[np.ix_(kept, kept)] = np.linalg.pinv(
+                found.hessian, hermitian=True
+            ) / np.outer(scale, scale)
             free = int(kept.sum())
             if price is not None:
                 beta, covariance = in_money(beta, covariance, names.index(price), price)
@@ -215,30 +239,38 @@ class MultinomialLogit(LogitAnswers, Model):
             }
 
         seconds = _STEPS * A_CELL * scaled.matrix.size
-        return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=Forecast(seconds, seconds))
+        return Job(
+            work,
+            unseen_remarks(coding, data.levels),
+            data=str(data),
+            forecast=Forecast(seconds, seconds),
+        )
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
-                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which predictions set to"
-                " 0; remove an attribute that the other attributes determine."
+                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
+                " predictions set to 0; remove an attribute that the other attributes determine."
             )
         if self.unbounded_:
             yield EstimateWarning(
-                f"The likelihood keeps increasing along {shorten(list(map(str, self.unbounded_)))}: no choice"
-                " contradicts an infinite preference. Predictions can be used, but estimates and standard errors"
-                " cannot; ",
+                "The likelihood keeps increasing along"
+                f" {shorten(list(map(str, self.unbounded_)))}: no choice contradicts an infinite"
+                " preference. Predictions can be used, but estimates and standard errors cannot; ",
                 ModelName("HierarchicalLogit"),
                 " has a prior that keeps estimates finite.",
             )
         elif not self.converged_:
             yield EstimateWarning(
-                "Newton's method did not converge to a maximum of the likelihood; check for attributes that almost"
-                " determine each other."
+                "Newton's method did not converge to a maximum of the likelihood; check for"
+                " attributes that almost determine each other."
             )
 
     def _answers(self) -> Facts:
-        found = ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
+        found = (
+            ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
+            ("AIC", f"{self.aic_:,.2f}"),
+        )
         return *found, *measured_facts(self._coding_, self.scheme_)
 
     def summary(self) -> "pd.DataFrame":
@@ -279,14 +311,14 @@ class MultinomialLogit(LogitAnswers, Model):
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number.
         ci : float in (0, 1), optional
-            The probability of an interval of each probability, over the sampling distribution of the estimate; None:
-            none.
+            The probability of an interval of each probability, over the sampling distribution of
+            the estimate; None: none.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
-            the upper ends of the intervals.
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the
+            others hold the lower and the upper ends of the intervals.
 
         Raises
         ------
@@ -319,13 +351,15 @@ class MultinomialLogit(LogitAnswers, Model):
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))
-        if self._price_ is not None:  # as that of the scale, so that the price has a log-normal coefficient
+        # as that of the scale, so that the price has a log-normal coefficient
+        if self._price_ is not None:
             units[self._price_] = coef[self._price_]
             coef[self._price_] = np.log(coef[self._price_])
         covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
         noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
         values, vectors = np.linalg.eigh(covariance)
-        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # whichever vectors these are
+        # whichever vectors these are
+        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         if self._price_ is not None:
             coef, tastes = (from_logarithm(each, self._price_) for each in (coef, tastes))
             covariance = covariance_in_utility(covariance, coef, self._price_)

@@ -1,9 +1,9 @@
-"""Utility differences of one person, and the likelihood of the choices under them: of tasks, blocks and everybody.
+"""Utility differences of one person, and the likelihood of the choices under them: of tasks, blocks
+and everybody.
 
-A difference has terms only of features that separate the two products. There is a tie if there are none: counting
-decides that, never a comparison of numbers. Where all separating values are too small for floats (`TINY`), the sign
-comes from logarithms.
-"""
+A difference has terms only of features that separate the two products. There is a tie if there are
+none: counting decides that, never a comparison of numbers. Where all separating values are too
+small for floats (`TINY`), the sign comes from logarithms."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ from thali._compile.jit import compiled, part, scalar
 
 from .state import MUTE, NEXT_OWNED, PRESENT, SIGN
 
-# Rows of bits: which levels belong to a class, and whether an attribute is inactive there -----------------------------
+# Rows of bits: which levels belong to a class, and whether an attribute is inactive there ---------
 
 
 @scalar
@@ -78,8 +78,11 @@ TINY = 1e-280
 
 
 @part
-def compare(tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any) -> Any:
-    """Chosen minus other membership in class k in all comparisons of person n; returns the number of tasks with any."""
+def compare(
+    tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any
+) -> Any:
+    """Chosen minus other membership in class k in all comparisons of person n; returns the number
+    of tasks with any."""
     first = tasks.first_task[n]
     count, c = 0, 0
     one_word, outside = bits.shape[1] == 1, ~bits[k, 0]
@@ -237,7 +240,7 @@ def log_open_hits(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
     return total + math.log(product)
 
 
-# The likelihood of every choice under a given state -------------------------------------------------------------------
+# The likelihood of every choice under a given state -----------------------------------------------
 
 
 @scalar
@@ -254,7 +257,8 @@ def log_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
 
 @part
 def look_at_hits(problem: Any, state: Any, work: Any, row: Any, n: Any) -> None:
-    """Differences of person n from all features that are not mute into `row`, and from these L of every task."""
+    """Differences of person n from all features that are not mute into `row`, and from these L of
+    every task."""
     sum_features(problem.tasks, state.features, work.sums, row, n)
     fill_hits(problem.tasks, state.features, work.sums, work.hit, row, n)
 
@@ -277,7 +281,8 @@ def log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
 
 @compiled
 def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> None:
-    """L of every task, without lapse, into `hits` (tasks,); 1 / alternatives for people who are not present."""
+    """L of every task, without lapse, into `hits` (tasks,); 1 / alternatives for people who are not
+    present."""
     for n in range(problem.tasks.first_task.shape[0] - 1):
         first = problem.tasks.first_task[n]
         if n < state.whole[PRESENT]:

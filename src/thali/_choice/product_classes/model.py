@@ -1,4 +1,5 @@
-"""`ProductClasses`: classes of products that people care about, from choice experiments; its two engines."""
+"""`ProductClasses`: classes of products that people care about, from choice experiments; its two
+engines."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -85,11 +86,18 @@ class ClassEngine(Chains):
         convergence = super().agreement(model)
         message = convergence.message
         if not convergence.agrees and (found := self.climbing(model)):
-            convergence, message = replace(convergence, facts=convergence.facts | {"climb": found[0]}), found[1]
-        return replace(convergence, message=Message(*message.parts, *remarks_on(model._view, convergence.agrees)))
+            convergence, message = (
+                replace(convergence, facts=convergence.facts | {"climb": found[0]}),
+                found[1],
+            )
+        return replace(
+            convergence,
+            message=Message(*message.parts, *remarks_on(model._view, convergence.agrees)),
+        )
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
-        """The gain in log-likelihood of chains that have not arrived yet, and a sentence about it."""
+        """The gain in log-likelihood of chains that have not arrived yet, and a sentence about
+        it."""
         return None
 
     def facts(self, model: Any) -> Facts:
@@ -114,14 +122,17 @@ class MarkovChains(ClassEngine):
             return None
         tune = int(model.posterior_.attrs["tune"])
         said = (
-            f"The chains are still climbing: the log-likelihood of their last quarter exceeds the third quarter by"
-            f" {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal longer: refit with "
+            "The chains are still climbing: the log-likelihood of their last quarter exceeds the"
+            f" third quarter by {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal"
+            " longer: refit with "
         )
         return climb.gain, Message(said, Setting("tune", max(4 * tune, TUNE)), f" (now {tune}).")
 
     def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
         """Refuse: the evidence is estimated by the other method."""
-        raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
+        raise ArgumentError(
+            "the evidence of product classes is estimated with ", Setting("method", "smc"), "."
+        )
 
 
 class SequentialMonteCarlo(ClassEngine):
@@ -146,14 +157,19 @@ class SequentialMonteCarlo(ClassEngine):
         forecast = particles_forecast(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
-                f"Computing the evidence for this number of choices would take {about(forecast.least)} of CPU time,"
-                f" above the limit of {about(BUDGET)}. Set ",
+                "Computing the evidence for this number of choices would take"
+                f" {about(forecast.least)} of CPU time, above the limit of {about(BUDGET)}. Set ",
                 Setting("method", "mcmc"),
                 ", or raise the limit with ",
                 Argument("max_time"),
                 ".",
             )
-        return Job(lambda: model._by_particles(data, run, sweeps_per_step), remarks, data=str(data), forecast=forecast)
+        return Job(
+            lambda: model._by_particles(data, run, sweeps_per_step),
+            remarks,
+            data=str(data),
+            forecast=forecast,
+        )
 
     def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
         """The log evidence of a fit to these data."""
@@ -164,34 +180,44 @@ class SequentialMonteCarlo(ClassEngine):
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
             Setting("method", "smc"),
-            " cannot be continued, because the evidence is estimated by a complete run; fit with more draws.",
+            " cannot be continued, because the evidence is estimated by a complete run; fit with"
+            " more draws.",
         )
 
 
 def particles_forecast(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
     """How long particles are expected to take."""
     assert run.draws is not None
-    sweeps, sweep = expected_steps(np.diff(data.first_row)) * sweeps_per_step, seconds_of_sweep(data)
+    sweeps, sweep = (
+        expected_steps(np.diff(data.first_row)) * sweeps_per_step,
+        seconds_of_sweep(data),
+    )
     seconds = run.chains * run.draws * (sweeps * sweep + seconds_of_draw(data))
     return Forecast(seconds, seconds, sweep)
 
 
-ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {"mcmc": MarkovChains(), "smc": SequentialMonteCarlo()}
+ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
+    "mcmc": MarkovChains(),
+    "smc": SequentialMonteCarlo(),
+}
 
 
 class ProductClasses(ProductClassReports, RunByChains):
     r"""Infer which classes of products people care about, and predict what they choose.
 
-    A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility
+    A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives
+    product x the utility
 
     .. math::
-        u_{nt}(x) = \sum_{k: z_{nk} = 1} (-1)^{s_{nk}} (\theta_{nk} + \varepsilon_{nkt})\, 1(x \in \Lambda_k), \qquad
-        \theta_{nk} \sim \mathrm{Gamma}(\sigma a, 1), \quad \varepsilon_{nkt} \sim \mathrm{Gamma}((1 - \sigma) a, 1)
+        u_{nt}(x) = \sum_{k: z_{nk} = 1} (-1)^{s_{nk}} (\theta_{nk}
+        + \varepsilon_{nkt})\, 1(x \in \Lambda_k), \qquad
+        \theta_{nk} \sim \mathrm{Gamma}(\sigma a, 1), \quad
+        \varepsilon_{nkt} \sim \mathrm{Gamma}((1 - \sigma) a, 1)
 
-    and chooses the best, or any of those that no class separates from it; with probability `lapse` any alternative. The
-    number of classes need not be known: Z has an Indian buffet prior. In an attribute that is declared
-    monotone classes are thresholds, liked if they hold the better levels and disliked if they hold the worse, so that
-    utility never falls as the attribute gets better.
+    and chooses the best, or any of those that no class separates from it; with probability `lapse`
+    any alternative. The number of classes need not be known: Z has an Indian buffet prior. In an
+    attribute that is declared monotone classes are thresholds, liked if they hold the better levels
+    and disliked if they hold the worse, so that utility never falls as the attribute gets better.
 
     Parameters
     ----------
@@ -202,20 +228,22 @@ class ProductClasses(ProductClassReports, RunByChains):
     alpha : float above 0, optional
         Expected number of classes that a person uses; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "smc"}
-        "mcmc": independent chains, for predictions and everything else. "smc": groups of particles, for the evidence.
+        "mcmc": independent chains, for predictions and everything else. "smc": groups of particles,
+        for the evidence.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema, chain = chain or group of particles: share (of the levels of attributes among the
-        choices), effect (of one level over another), n_classes, classes_per_person, value_shape (a), stability (sigma),
-        alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
-        passes with its task is integrated over by sampling, and is not stored.
+        The draws in the ArviZ schema, chain = chain or group of particles: share (of the levels of
+        attributes among the choices), effect (of one level over another), n_classes,
+        classes_per_person, value_shape (a), stability (sigma), alpha, log_likelihood. There are
+        neither pointwise log-likelihoods nor prior densities: the part of a value that passes with
+        its task is integrated over by sampling, and is not stored.
     people_ : pandas.DataFrame or None
         What the data say of the respondents, a row each.
     log_evidence_, log_evidence_se_, evidence_sd_ : float
-        Natural logarithm of the evidence, its standard error, and its standard deviation between groups; above 1 it
-        cannot be used. NaN for method="mcmc".
+        Natural logarithm of the evidence, its standard error, and its standard deviation between
+        groups; above 1 it cannot be used. NaN for method="mcmc".
     messages_ : list of str
         What there is to say about the run.
     interrupted_ : bool
@@ -223,8 +251,8 @@ class ProductClasses(ProductClassReports, RunByChains):
 
     References
     ----------
-    Daviet & McCausland (2017), a draft; Griffiths & Ghahramani (2011), The Indian buffet process; Durham & Geweke
-    (2014), Adaptive sequential posterior simulators.
+    Daviet & McCausland (2017), a draft; Griffiths & Ghahramani (2011), The Indian buffet process;
+    Durham & Geweke (2014), Adaptive sequential posterior simulators.
 
     Examples
     --------
@@ -277,17 +305,18 @@ class ProductClasses(ProductClassReports, RunByChains):
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            States of each chain, of which evenly spaced ones are kept, at most 400. None draws until every row of
-            `summary` has an R-hat of at most 1.01 and, all chains together, an effective sample size of at least 400;
-            it looks after 125 draws, and then where these tell how many are needed, up to 8,000 draws or ten minutes of
-            the processor. With method="smc" the particles of each group; None: 64.
+            States of each chain, of which evenly spaced ones are kept, at most 400. None draws
+            until every row of `summary` has an R-hat of at most 1.01 and, all chains together, an
+            effective sample size of at least 400; it looks after 125 draws, and then where these
+            tell how many are needed, up to 8,000 draws or ten minutes of the processor. With
+            method="smc" the particles of each group; None: 64.
         tune : int
-            States of each chain that are discarded first. In the first half of them the lapse falls from 1 to its
-            value.
+            States of each chain that are discarded first. In the first half of them the lapse falls
+            from 1 to its value.
         chains : int, optional
-            Independent chains; None: 4. Where chains do not agree, as for many respondents with many attributes,
-            predictions gain more by 16 chains than by longer ones. With method="smc" groups of particles, 2 or more;
-            None: 8.
+            Independent chains; None: 4. Where chains do not agree, as for many respondents with
+            many attributes, predictions gain more by 16 chains than by longer ones. With
+            method="smc" groups of particles, 2 or more; None: 8.
         thin : int, optional
             Sweeps of the sampler for each state; None: 16, fewer where the run would take too long.
         sweeps_per_step : int
@@ -299,11 +328,13 @@ class ProductClasses(ProductClassReports, RunByChains):
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
-            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn, in place of ten minutes of the processor. If
-            half of them pass in tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn, in place of ten minutes of
+            the processor. If half of them pass in tuning, the chains start again with less of it,
+            and a warning says so.
 
         Returns
         -------
@@ -312,17 +343,19 @@ class ProductClasses(ProductClassReports, RunByChains):
         Raises
         ------
         ArgumentError
-            If an argument is outside its range, a monotone attribute is not in the data or has no order, or an evidence
-            of such data takes more than ten minutes of the processor and there is no `max_time`.
+            If an argument is outside its range, a monotone attribute is not in the data or has no
+            order, or an evidence of such data takes more than ten minutes of the processor and
+            there is no `max_time`.
         DataError
-            If the data are no choice experiment, have a single task, or tasks of identical alternatives only; if an
-            attribute has more than 30 levels that the data do not list; or if the job is damaged, is in use, or is
-            another fit.
+            If the data are no choice experiment, have a single task, or tasks of identical
+            alternatives only; if an attribute has more than 30 levels that the data do not list; or
+            if the job is damaged, is in use, or is another fit.
 
         Warns
         -----
         DataWarning
-            If the choices speak against a direction; or if lapse=0 and a choice can only be explained by indifference.
+            If the choices speak against a direction; or if lapse=0 and a choice can only be
+            explained by indifference.
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
@@ -330,11 +363,17 @@ class ProductClasses(ProductClassReports, RunByChains):
         """
         monotone, engine = self._checked(data), self._engine
         refuse_uninformative(data)
-        given = {"tune": tune, "thin": thin, "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1)}
+        given = {
+            "tune": tune,
+            "thin": thin,
+            "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1),
+        }
         usual = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
         refuse_other_methods(PRODUCT_CLASSES, self.method, given, usual)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        return self._carry_out(engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone)))
+        return self._carry_out(
+            engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
+        )
 
     def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
@@ -369,7 +408,11 @@ class ProductClasses(ProductClassReports, RunByChains):
         def tree(chains: Any) -> "xarray.DataTree":
             found = fit_of(chains)
             return to_datatree(
-                found, design, {"draws": found.draws, "tune": run.tune, "thin": bound.thin}, run.cores, known
+                found,
+                design,
+                {"draws": found.draws, "tune": run.tune, "thin": bound.thin},
+                run.cores,
+                known,
             )
 
         return Sampling(
@@ -390,7 +433,9 @@ class ProductClasses(ProductClassReports, RunByChains):
             next_look=next_look,
         )
 
-    def _by_particles(self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> dict[str, Any]:
+    def _by_particles(
+        self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
+    ) -> dict[str, Any]:
         """A fit by method="smc"; returns the fitted attributes."""
         from thali._data.experiments.design import design_of
 
@@ -428,18 +473,25 @@ class ProductClasses(ProductClassReports, RunByChains):
         self._require_fitted()
         refuse_unfinished(self)
         if not math.isfinite(self.log_evidence_):
-            raise ArgumentError("This fit did not estimate the evidence; refit with ", Setting("method", "smc"), ".")
+            raise ArgumentError(
+                "This fit did not estimate the evidence; refit with ", Setting("method", "smc"), "."
+            )
         estimates = np.atleast_2d(trace_of(self._view)["log_evidence"])[:, -1]
         usable = self.evidence_sd_ <= USABLE
         sentence = (
-            f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
-            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (target: at most {USABLE:g})",
+            f"The {len(estimates)} groups agree: "
+            if usable
+            else "The log evidence is not usable: ",
+            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (target: at"
+            f" most {USABLE:g})",
             "." if usable else "; use more sweeps per step, or more draws.",
         )
         facts = {"groups": len(estimates), "sd": self.evidence_sd_}
         convergence = ConvergenceCheck(usable, facts, Message(*sentence))
         df = float(len(estimates) - 1)
-        return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, convergence, estimates, pd.DataFrame())
+        return LogEvidence(
+            self.log_evidence_, self.log_evidence_se_, df, convergence, estimates, pd.DataFrame()
+        )
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._engine.evidence_of(self, data, how)
@@ -464,13 +516,14 @@ class ProductClasses(ProductClassReports, RunByChains):
         return {"chosen": drawn.reshape(groups, -1, len(data.chosen))}
 
     def _checked(self, data: Any) -> dict[str, str]:
-        """The directions of monotone attributes, once the data and every argument of the model have been checked."""
+        """The directions of monotone attributes, once the data and every argument of the model have
+        been checked."""
         from thali._data.experiments import ChoiceExperiment
 
         if not isinstance(data, ChoiceExperiment):
             raise DataError(
-                f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a table with"
-                " ChoiceExperiment.from_frame(frame)."
+                f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a"
+                " table with ChoiceExperiment.from_frame(frame)."
             )
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
@@ -482,7 +535,8 @@ class ProductClasses(ProductClassReports, RunByChains):
 
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()
-        kept = ("posterior_", "people_", "fitted_to_", "_state_")  # the others follow from the posterior
+        # the others follow from the posterior
+        kept = ("posterior_", "people_", "fitted_to_", "_state_")
         return {name: value for name, value in found.items() if name in kept}
 
     def _restore(self, found: dict[str, Any], path: object) -> None:

@@ -23,9 +23,9 @@ def spacing(draws: int) -> int:
 class Particles(NamedTuple):
     """D recorded draws, equally many of each group, one group after the other, as ragged arrays.
 
-    The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in it are
-    entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order of the data.
-    """
+    The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in
+    it are entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order
+    of the data."""
 
     group: np.ndarray  # (D,) chain, or group of particles, that a draw comes from
     a: np.ndarray  # (D,) shape of the values
@@ -34,12 +34,14 @@ class Particles(NamedTuple):
     log_likelihood: np.ndarray  # (D,) of all tasks, lapse included
     lapse: float
     beta: float
-    offset: np.ndarray  # (L + 1,) levels of attribute i are columns offset[i] to offset[i + 1] of `member`
+    # (L + 1,) levels of attribute i are columns offset[i] to offset[i + 1] of `member`
+    offset: np.ndarray
     monotone: np.ndarray  # (L,) 0 free, 1 increasing, -1 decreasing in natural order
     first_class: np.ndarray  # (D + 1,)
     active: np.ndarray  # (classes, L) bool
     member: np.ndarray  # (classes, levels) bool; all True for an inactive attribute
-    polarity: np.ndarray  # (classes,) -1 no monotone attribute is active, 0 better levels liked, 1 worse ones disliked
+    # (classes,) -1 no monotone attribute is active, 0 better levels liked, 1 worse ones disliked
+    polarity: np.ndarray
     n_owners: np.ndarray  # (classes,)
     n_negative: np.ndarray  # (classes,) owners who dislike it
     first_owned: np.ndarray  # (D N + 1,)
@@ -65,9 +67,12 @@ class Particles(NamedTuple):
         import xarray
 
         variables = {
-            name: (dims, np.asarray(getattr(self, name), _STORED.get(name))) for name, dims in _DIMENSIONS.items()
+            name: (dims, np.asarray(getattr(self, name), _STORED.get(name)))
+            for name, dims in _DIMENSIONS.items()
         }
-        return xarray.Dataset(variables, attrs={"lapse": float(self.lapse), "beta": float(self.beta)})
+        return xarray.Dataset(
+            variables, attrs={"lapse": float(self.lapse), "beta": float(self.beta)}
+        )
 
 
 _DIMENSIONS = {
@@ -105,8 +110,11 @@ _STORED = {"active": np.int8, "member": np.int8}  # netCDF has no booleans
 
 
 def load(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
-    """The draws that `Particles.save` wrote: from the dataset, or from the group of a tree that holds it."""
-    arrays = {name: np.asarray(group[name]).astype(_TYPES.get(name, np.int64)) for name in _DIMENSIONS}
+    """The draws that `Particles.save` wrote: from the dataset, or from the group of a tree that
+    holds it."""
+    arrays = {
+        name: np.asarray(group[name]).astype(_TYPES.get(name, np.int64)) for name in _DIMENSIONS
+    }
     attributes: Any = getattr(group, "attrs", {})
     return Particles(lapse=float(attributes["lapse"]), beta=float(attributes["beta"]), **arrays)
 

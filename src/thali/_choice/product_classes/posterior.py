@@ -1,4 +1,5 @@
-"""The posterior of product classes as an ArviZ tree: chain = group, draw = recorded draw of that group."""
+"""The posterior of product classes as an ArviZ tree: chain = group, draw = recorded draw of that
+group."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +40,14 @@ def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
 
 
 def to_datatree(
-    fit: "EngineResult", design: ExperimentDesign, attrs: dict[Any, Any], cores: int | None, known: dict[bytes, Any]
+    fit: "EngineResult",
+    design: ExperimentDesign,
+    attrs: dict[Any, Any],
+    cores: int | None,
+    known: dict[bytes, Any],
 ) -> "xarray.DataTree":
-    """Return the posterior tree of a fit; `known` is what was found of draws before, and receives what is new."""
+    """Return the posterior tree of a fit; `known` is what was found of draws before, and receives
+    what is new."""
     from thali._posterior.store import origin, tree_of
 
     from .reports.effects import named_reports, prediction_difference, simulate_reports
@@ -56,7 +62,13 @@ def to_datatree(
         "particles": fit.particles.save(),
     }
     return tree_of(
-        groups, {**origin(), "interrupted": int(fit.interrupted), **attrs, "messages": "\n".join(fit.messages)}
+        groups,
+        {
+            **origin(),
+            "interrupted": int(fit.interrupted),
+            **attrs,
+            "messages": "\n".join(fit.messages),
+        },
     )
 
 
@@ -69,7 +81,8 @@ def draws_group(draws: "Particles") -> "xarray.Dataset":
 
 
 def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
-    """The evidence, the quantities of each step, and how much predictions of another run would differ."""
+    """The evidence, the quantities of each step, and how much predictions of another run would
+    differ."""
     import xarray as xr
 
     names = ("log_evidence", "log_evidence_se", "evidence_sd")
@@ -84,4 +97,8 @@ def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
 def trace_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     """The quantities of each step of a fit: arrays (chain, step) or (step,), by name."""
     stats = posterior.stats
-    return {str(name)[6:]: stats[name].values for name in stats.data_vars if str(name).startswith("trace_")}
+    return {
+        str(name)[6:]: stats[name].values
+        for name in stats.data_vars
+        if str(name).startswith("trace_")
+    }

@@ -28,7 +28,8 @@ from .state import (
 
 @scalar
 def draw_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> None:
-    """A proper non-empty set of levels of attribute i from its prior; upper or lower ones if they are ordered."""
+    """A proper non-empty set of levels of attribute i from its prior; upper or lower ones if they
+    are ordered."""
     clear_levels(problem, bits, row, i)
     first, levels = problem.first_bit[i], problem.n_levels[i]
     size = 1 + index(rng, levels - 1)
@@ -45,7 +46,8 @@ def draw_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any)
 
 @scalar
 def draw_class(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
-    """A class from its prior into a row of bits; returns polarity, active attributes, those of them with an order."""
+    """A class from its prior into a row of bits; returns polarity, active attributes, those of them
+    with an order."""
     attributes = problem.n_levels.shape[0]
     active = 1 + index(rng, attributes)
     wanted, ordered, polarity = active, 0, -1
@@ -64,10 +66,15 @@ def draw_class(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
 
 @scalar
 def log_signs(owners: Any, negative: Any, polarity: Any) -> Any:
-    """ln P of the signs of a class's owners: forced by its polarity, else an urn with a uniform share."""
+    """ln P of the signs of a class's owners: forced by its polarity, else an urn with a uniform
+    share."""
     if polarity >= 0:
         return 0.0 if negative == polarity * owners else -math.inf
-    return math.lgamma(1.0 + negative) + math.lgamma(1.0 + owners - negative) - math.lgamma(2.0 + owners)
+    return (
+        math.lgamma(1.0 + negative)
+        + math.lgamma(1.0 + owners - negative)
+        - math.lgamma(2.0 + owners)
+    )
 
 
 @scalar
@@ -113,7 +120,8 @@ def own_new_class(rng: Any, problem: Any, state: Any, n: Any) -> Any:
 
 @scalar
 def extend(rng: Any, problem: Any, state: Any) -> Any:
-    """Add the next person, drawn from the prior given the others; False: too little room; call again with more."""
+    """Add the next person, drawn from the prior given the others; False: too little room; call
+    again with more."""
     n = state.whole[PRESENT]
     beta = problem.prior[BETA]
     state.whole[PRESENT] = n + 1
@@ -125,9 +133,20 @@ def extend(rng: Any, problem: Any, state: Any) -> Any:
     for k in range(state.whole[CLASSES]):
         owners = state.classes[k, OWNERS]
         if rng.random() * (beta + n) < owners:
-            f = take(state, n, k, draw_sign(rng, state.classes[k, POLARITY], owners, state.classes[k, NEGATIVE]))
+            f = take(
+                state,
+                n,
+                k,
+                draw_sign(rng, state.classes[k, POLARITY], owners, state.classes[k, NEGATIVE]),
+            )
             state.features.slots[f, SPLIT] = compare(
-                problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
+                problem.tasks,
+                state.bits,
+                k,
+                n,
+                state.features.difference,
+                state.features.separates,
+                f,
             )
             draw_values(rng, problem.tasks, state.features, state.real, n, f)
     for _ in range(state.whole[PENDING]):

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 @scalar
 def utility_difference(problem: Any, state: Any, n: Any, tau: Any, r: Any, other: Any) -> Any:
-    """Sign of the utility of row r minus that of another row, from the features that separate them; 0 if none does."""
+    """Sign of the utility of row r minus that of another row, from the features that separate them;
+    0 if none does."""
     top = -math.inf
     for once in range(2):
         total, apart = 0.0, 0
@@ -66,7 +67,9 @@ def utility_difference(problem: Any, state: Any, n: Any, tau: Any, r: Any, other
 
 
 @scalar
-def draw_choice(rng: np.random.Generator, problem: Any, target: Any, state: Any, n: Any, tau: Any, t: Any) -> Any:
+def draw_choice(
+    rng: np.random.Generator, problem: Any, target: Any, state: Any, n: Any, tau: Any, t: Any
+) -> Any:
     """The chosen row in task t."""
     first, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
     if rng.random() < target.delta[t]:
@@ -87,7 +90,8 @@ def draw_choice(rng: np.random.Generator, problem: Any, target: Any, state: Any,
 
 @part
 def simulate(rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any) -> None:
-    """New choices of the people present, chosen product first; `chosen` (tasks,) receives its place in the task."""
+    """New choices of the people present, chosen product first; `chosen` (tasks,) receives its place
+    in the task."""
     for n in range(state.whole[PRESENT]):
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
             r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
@@ -102,36 +106,56 @@ def simulate(rng: np.random.Generator, problem: Any, target: Any, state: Any, ch
         n, k = state.features.slots[f, PERSON], state.features.slots[f, CLASS]
         if n >= 0:
             state.features.slots[f, SPLIT] = compare(
-                problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
+                problem.tasks,
+                state.bits,
+                k,
+                n,
+                state.features.difference,
+                state.features.separates,
+                f,
             )
 
 
 @compiled
-def new_choices(rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any) -> None:
+def new_choices(
+    rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
+) -> None:
     """See `simulate`."""
     simulate(rng, problem, target, state, chosen)
 
 
 def sample_classes(
-    model: "ProductClasses", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
+    model: "ProductClasses",
+    monotone: dict[str, str],
+    data: "ChoiceExperiment",
+    rngs: Sequence[np.random.Generator],
 ) -> PriorSample:
     """Classes, who owns them, their values, and a choice in each task."""
-    first = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
+    # rows of a task in their order
+    first = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
     problem = problem_of(first, monotone, model.alpha)
     rows = problem.tasks.rows.copy()
     target, keeper = target_of(problem, model.lapse), Keeper(problem)
     drawn, chosen = [], []
     for rng in rngs:
         problem.tasks.rows[...] = rows  # reordered by simulated choices
-        state, choice = draw_state(rng, problem, shapes_from_prior=True), np.zeros(data.n_tasks, np.int64)
+        state, choice = (
+            draw_state(rng, problem, shapes_from_prior=True),
+            np.zeros(data.n_tasks, np.int64),
+        )
         new_choices(rng, problem, target, state, choice)
         found = log_likelihood(problem, target, state, workspace(problem, state))
         drawn.append(keeper.draw(state, 0, found, model.lapse))
         chosen.append(choice)
     design, draws = design_of(data), joined(drawn)
-    group = draws_group(draws).assign(named_reports(simulate_reports(draws, design, cores=1), draws, design))
+    group = draws_group(draws).assign(
+        named_reports(simulate_reports(draws, design, cores=1), draws, design)
+    )
     predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
     new = [(data.with_fields(chosen=choice),) for choice in chosen]
     return PriorSample(
-        group, predictive, new, {"observed_data": design.observed(), "constant_data": design.to_dataset()}
+        group,
+        predictive,
+        new,
+        {"observed_data": design.observed(), "constant_data": design.to_dataset()},
     )

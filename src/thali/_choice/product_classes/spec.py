@@ -41,7 +41,10 @@ PRODUCT_CLASSES = ModelSpec(
         ),
         LAPSE.but(default="0.02"),
         ALPHA,
-        DRAWS.but(help="Draws per chain, or per particle.", default="until the chains agree; with --method smc 64"),
+        DRAWS.but(
+            help="Draws per chain, or per particle.",
+            default="until the chains agree; with --method smc 64",
+        ),
         TUNE.but(default="250", methods=("mcmc",)),
         CHAINS.but(default="4; with --method smc 8"),
         THIN.but(default="16", methods=("mcmc",)),
@@ -59,7 +62,8 @@ PRODUCT_CLASSES = ModelSpec(
         MAX_TIME,
         Option(
             "similar",
-            "Merge two classes in the printed results if their overlap, as sets of products, is at least this value.",
+            "Merge two classes in the printed results if their overlap, as sets of products, is at"
+            " least this value.",
             float,
             REPORT,
             default="0.5",

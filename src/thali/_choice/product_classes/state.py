@@ -1,4 +1,5 @@
-"""The problem of a fit, the state of one particle in arrays that are allocated once, and the slots of its features."""
+"""The problem of a fit, the state of one particle in arrays that are allocated once, and the slots
+of its features."""
 
 import math
 from collections.abc import Mapping
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
 
 
-# The constants of a fit: tasks with the chosen product first, the constants of the prior, the target posterior --------
+# The constants of a fit: tasks with the chosen product first, the constants of the prior, the
+# target posterior
 
 
 ALPHA, BETA = range(2)  # in Problem.prior
 EDITS, EXCHANGES = range(2)  # in Problem.proposals
-MANY_PEOPLE = 30  # from here on classes have many owners, who seldom accept a change: more proposals pay
+# from here on classes have many owners, who seldom accept a change: more proposals pay
+MANY_PEOPLE = 30
 FEW_PROPOSALS, MANY_PROPOSALS = (3, 0), (6, 6)
 
 
@@ -31,27 +34,29 @@ class ComparedProducts(NamedTuple):
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
     rows: np.ndarray  # (rows, words) bits of the products
-    of_comparison: np.ndarray  # (rows - tasks,) task of a comparison, counted from the first of the person
+    # (rows - tasks,) task of a comparison, counted from the first of the person
+    of_comparison: np.ndarray
 
 
 class ClassProblem(NamedTuple):
     """Inside, levels of an attribute with an order run from worst to best.
 
-    Every attribute has one bit a level and one more, set in products that lack it and in classes where it is inactive:
-    a product belongs to a class if all its bits are set in the class.
-    """
+    Every attribute has one bit a level and one more, set in products that lack it and in classes
+    where it is inactive: a product belongs to a class if all its bits are set in the class."""
 
     tasks: ComparedProducts
     n_levels: np.ndarray  # (L,)
     first_bit: np.ndarray  # (L + 1,)
-    direction: np.ndarray  # (L,) 0 free, 1 increasing, -1 decreasing in the natural order of the data
+    # (L,) 0 free, 1 increasing, -1 decreasing in the natural order of the data
+    direction: np.ndarray
     log_choose: np.ndarray  # (L + 1,) ln C(L, c)
     log_sets: np.ndarray  # (L, most levels + 1) ln C(L_i, l)
     prior: np.ndarray  # (2,) alpha, or NaN where it is learned; beta
     harmonic: np.ndarray  # (N + 1,) Σ_{i < n} β / (β + i)
     quantiles: np.ndarray  # of the transport of values, see inference/numerics/gamma_quantiles.py
     lacking: np.ndarray  # (L,) bool, whether some product lacks the attribute
-    proposals: np.ndarray  # (2,) for every class in a sweep: edits of one attribute, exchanges of two
+    # (2,) for every class in a sweep: edits of one attribute, exchanges of two
+    proposals: np.ndarray
 
     @property
     def n_people(self) -> int:
@@ -78,8 +83,11 @@ def problem_of(
     """The arrays that the sampler reads."""
     n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
     words = monotone or {}
-    direction = np.array([DIRECTIONS.get(words.get(name, ""), 0) for name in data.attributes], np.int8)
-    # Arrays of their own: those of the data are read-only, for which the kernels would be compiled again.
+    direction = np.array(
+        [DIRECTIONS.get(words.get(name, ""), 0) for name in data.attributes], np.int8
+    )
+    # Arrays of their own: those of the data are read-only, for which the kernels would be compiled
+    # again.
     first_row = np.array(data.first_row, np.int64)
     first_bit = starts(n_levels + 1)
     n_tasks, size = len(first_row) - 1, len(n_levels)
@@ -100,7 +108,10 @@ def problem_of(
         direction=direction,
         log_choose=np.array([math.log(math.comb(size, c)) for c in range(size + 1)]),
         log_sets=np.array(
-            [[math.log(max(1, math.comb(n, c))) for c in range(int(n_levels.max()) + 1)] for n in n_levels.tolist()]
+            [
+                [math.log(max(1, math.comb(n, c))) for c in range(int(n_levels.max()) + 1)]
+                for n in n_levels.tolist()
+            ]
         ),
         prior=np.array([math.nan if alpha is None else alpha, beta], float),
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
@@ -112,11 +123,14 @@ def problem_of(
 
 def target_of(problem: ClassProblem, delta: Any = 0.0) -> PosteriorTarget:
     """A target with the same lapse in all tasks, or with those given task by task."""
-    return PosteriorTarget(np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_))
+    return PosteriorTarget(
+        np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_)
+    )
 
 
 def product_bits(products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Bits of products given by natural level codes, -1 = the attribute is missing; shape (products, words)."""
+    """Bits of products given by natural level codes, -1 = the attribute is missing; shape
+    (products, words)."""
     first = starts(n_levels + 1)
     codes = np.where(direction < 0, n_levels - 1 - products, products)
     places = first[:-1] + np.where(products < 0, n_levels, codes)
@@ -137,22 +151,25 @@ def _chosen_first(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np
 
 A, SIGMA, CONCENTRATION = range(3)  # in State.real
 START = (2.0, 0.6)  # a and σ where they are not drawn from their prior
-# In State.whole: classes; slots ever used; head of the list of free slots; free slots below the top; people present;
-# sweeps done; people visited in this sweep; classes to be proposed for the next person, -1 = not drawn yet.
+# In State.whole: classes; slots ever used; head of the list of free slots; free slots below the
+# top; people present; sweeps done; people visited in this sweep; classes to be proposed for the
+# next person, -1 = not drawn yet.
 CLASSES, TOP, FREE, HOLES, PRESENT, SWEEPS, VISITED, PENDING = range(8)
 POLARITY, OWNERS, NEGATIVE, ACTIVE, ORDERED, FIRST = range(6)  # columns of State.classes
-# Columns of Features.slots; SPLIT is the number of tasks that the class separates, MUTE leaves the feature out of sums.
+# Columns of Features.slots; SPLIT is the number of tasks that the class separates, MUTE leaves the
+# feature out of sums.
 CLASS, PERSON, SIGN, NEXT_OWNER, LAST_OWNER, NEXT_OWNED, LAST_OWNED, MUTE, SPLIT = range(9)
 MOVES = ("switch", "singletons", "values", "classes", "shapes", "transport")
-SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT = range(len(MOVES))  # rows of State.counts
+# rows of State.counts
+SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT = range(len(MOVES))
 
 
 class Features(NamedTuple):
     """A feature is a slot with one class and one owner, each of which has a list of its slots.
 
-    ε exists only where the class separates products of the task: elsewhere it has no effect and is integrated out.
-    Values are stored as logarithms, and θ and θ + ε also as numbers, 0 where these leave the range of floats.
-    """
+    ε exists only where the class separates products of the task: elsewhere it has no effect and is
+    integrated out. Values are stored as logarithms, and θ and θ + ε also as numbers, 0 where these
+    leave the range of floats."""
 
     people: np.ndarray  # (N, 2) first slot, number of features
     slots: np.ndarray  # (slots, 9)
@@ -161,7 +178,8 @@ class Features(NamedTuple):
     log_eps: np.ndarray  # (slots, T)
     value: np.ndarray  # (slots, T) θ + ε
     separates: np.ndarray  # (slots, T) int8, whether the class separates products of the task
-    difference: np.ndarray  # (slots, C) int8, chosen product in the class minus the other in the class
+    # (slots, C) int8, chosen product in the class minus the other in the class
+    difference: np.ndarray
 
 
 class ClassState(NamedTuple):
@@ -177,8 +195,8 @@ class ClassState(NamedTuple):
 
 
 class UtilitySums(NamedTuple):
-    """Differences of utility: row 0 with all features of a person, row 1 without some; row 2 + j of the j-th owner of a
-    class, or of the features that follow the j-th of a person."""
+    """Differences of utility: row 0 with all features of a person, row 1 without some; row 2 + j of
+    the j-th owner of a class, or of the features that follow the j-th of a person."""
 
     total: np.ndarray  # (rows, C)
     apart: np.ndarray  # (rows, C) how many features separate the two products
@@ -211,7 +229,8 @@ class Work(NamedTuple):
     bits: np.ndarray  # (1, words)
     sums: UtilitySums
     bounds: Bounds
-    difference: np.ndarray  # (N + 1, C) int8; row 0 of a class not owned, row 1 + j of the j-th owner
+    # (N + 1, C) int8; row 0 of a class not owned, row 1 + j of the j-th owner
+    difference: np.ndarray
     separates: np.ndarray  # (N + 1, T) int8
     fit: np.ndarray  # (N,) of the owners
     hit: np.ndarray  # (T,) likelihood of a task
@@ -245,7 +264,8 @@ def empty_state(problem: ClassProblem, classes: int = 32, slots: int | None = No
 
 
 def workspace(problem: ClassProblem, state: ClassState) -> Work:
-    """Work space for one thread; states with more classes or slots than this one need a larger one."""
+    """Work space for one thread; states with more classes or slots than this one need a larger
+    one."""
     people, tasks, comparisons = sizes(problem)
     classes = len(state.classes)
     values, rows = state.features.log_eps, max(people, classes) + 2
@@ -255,13 +275,20 @@ def workspace(problem: ClassProblem, state: ClassState) -> Work:
         owned=np.zeros(classes, np.int64),
         bits=np.zeros((1, problem.tasks.rows.shape[1]), np.int64),
         sums=UtilitySums(np.zeros((rows, comparisons)), np.zeros((rows, comparisons), np.int64)),
-        bounds=Bounds(np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)),
+        bounds=Bounds(
+            np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)
+        ),
         difference=np.zeros((people + 1, comparisons), np.int8),
         separates=np.zeros((people + 1, tasks), np.int8),
         fit=np.zeros(people),
         hit=np.zeros(tasks),
         quantiles=np.zeros((8, QUANTILES + 1)),
-        kept=Backup(np.zeros(len(values)), np.zeros(len(values)), np.zeros_like(values), np.zeros_like(values)),
+        kept=Backup(
+            np.zeros(len(values)),
+            np.zeros(len(values)),
+            np.zeros_like(values),
+            np.zeros_like(values),
+        ),
     )
 
 
@@ -285,11 +312,13 @@ def grown(state: ClassState) -> ClassState:
 
 def copy_state(state: ClassState) -> ClassState:
     """Return a copy that shares nothing with the state."""
-    arrays = {name: getattr(state, name).copy() for name in ClassState._fields if name != "features"}
+    arrays = {
+        name: getattr(state, name).copy() for name in ClassState._fields if name != "features"
+    }
     return ClassState(features=Features(*(array.copy() for array in state.features)), **arrays)
 
 
-# Allocation of features: slots are taken and freed, in the lists of their class and of their owner --------------------
+# Allocation of features: slots are taken and freed, in the lists of their class and of their owner
 
 
 @scalar

@@ -90,7 +90,8 @@ def visit_population(rng: Any, problem: Any, target: Any, state: Any, work: Any)
 
 @scalar
 def is_ready(rng: Any, problem: Any, state: Any, n: Any) -> Any:
-    """Draw the number of unshared classes to propose; returns whether there is room for all that the visit may add."""
+    """Draw the number of unshared classes to propose; returns whether there is room for all that
+    the visit may add."""
     if state.whole[PENDING] < 0:
         state.whole[PENDING] = poisson(rng, rate_of_singletons(problem, state))
     return has_room(state, n, state.whole[PENDING] + 1)
@@ -162,7 +163,12 @@ def draw_state(
 
 
 def sweep(
-    rng: Any, problem: ClassProblem, target: PosteriorTarget, state: ClassState, work: Work, sweeps: int
+    rng: Any,
+    problem: ClassProblem,
+    target: PosteriorTarget,
+    state: ClassState,
+    work: Work,
+    sweeps: int,
 ) -> tuple[ClassState, Work]:
     """Run this many sweeps; returns state and work space, enlarged if there was too little room."""
     until = int(state.whole[SWEEPS]) + sweeps

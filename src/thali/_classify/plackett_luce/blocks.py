@@ -1,8 +1,8 @@
 """Rows that lie in blocks on other machines: covariates and labels as Dask arrays, chunk by chunk.
 
-Dask is imported only when somebody passes such an array; its scheduler may be a distributed cluster. Every worker keeps
-W of its rows; a sweep transfers only the weights and the (K + 1) p + 1 sums.
-"""
+Dask is imported only when somebody passes such an array; its scheduler may be a distributed
+cluster. Every worker keeps W of its rows; a sweep transfers only the weights and the (K + 1) p + 1
+sums."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -45,7 +45,12 @@ class Blocks:
         from dask.delayed import delayed
 
         shares = [-(-rows * size // self.n_rows) for size in self._rows]
-        parts = compute(*(delayed(_sample_of)(block, share) for block, share in zip(self._held, shares, strict=True)))
+        parts = compute(
+            *(
+                delayed(_sample_of)(block, share)
+                for block, share in zip(self._held, shares, strict=True)
+            )
+        )
         W, codes, counts = (np.concatenate([part[i] for part in parts]) for i in range(3))
         return CovariateRows(W, codes, self.n_classes, counts)
 
@@ -61,7 +66,9 @@ class Gathered(NamedTuple):
     n_features: int
 
 
-def gather(X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool, model: str) -> Gathered:
+def gather(
+    X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool, model: str
+) -> Gathered:
     """Check the blocks, find their classes and scale, and make every worker keep W of its rows."""
     from dask.base import compute, persist
     from dask.delayed import delayed
@@ -78,7 +85,9 @@ def gather(X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool
 
 
 def _rows_of(x: Any, labels: Any, design: PlackettLuceDesign, classes: Any) -> CovariateRows:
-    W, codes, counts = distinct_rows(design.apply(matrix_of(x)), np.searchsorted(classes, np.asarray(labels)))
+    W, codes, counts = distinct_rows(
+        design.apply(matrix_of(x)), np.searchsorted(classes, np.asarray(labels))
+    )
     return CovariateRows(W, codes, len(classes), counts, threads=1)
 
 

@@ -1,4 +1,5 @@
-"""From covariates to W, the non-negative columns to which Plackett–Luce regression gives weights."""
+"""From covariates to W, the non-negative columns to which Plackett–Luce regression gives
+weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,12 +9,23 @@ from typing import Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting, one_of
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    Clause,
+    DataError,
+    DataWarning,
+    Message,
+    Setting,
+    one_of,
+)
 
 from ..input import Standard, standard_of
 
 TRANSFORMS = ("exponential", "exponential-pairs")
-_FAR = 1e300  # larger standardised covariates, which only new rows can have, are clipped here: sums of two stay finite
+# larger standardised covariates, which only new rows can have, are clipped here: sums of two stay
+# finite
+_FAR = 1e300
 STEP = 4096  # rows at a time, so that no second matrix as large as W is made
 
 
@@ -21,13 +33,14 @@ STEP = 4096  # rows at a time, so that no second matrix as large as W is made
 class PlackettLuceDesign:
     """The transformation of covariates into W; stores the scale of the training data.
 
-    W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs"; each row is
-    divided by its maximum, which changes nothing in the model and keeps every number finite. Where covariates are
-    standardised, those that are the same in every row of the training data are left out of W, and are 0 for a callable.
-    """
+    W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs";
+    each row is divided by its maximum, which changes nothing in the model and keeps every number
+    finite. Where covariates are standardised, those that are the same in every row of the training
+    data are left out of W, and are 0 for a callable."""
 
     names: tuple[str, ...]  # of the covariates
-    transform: Any  # "exponential", "exponential-pairs", a callable (n, d) -> (n, p) >= 0, or None: covariates >= 0
+    # "exponential", "exponential-pairs", a callable (n, d) -> (n, p) >= 0, or None: covariates >= 0
+    transform: Any
     standard: Standard | None  # mean and standard deviation of the training data
     columns: tuple[str, ...]  # of W
 
@@ -51,13 +64,16 @@ class PlackettLuceDesign:
     def of_standard(
         cls, standard: Standard | None, names: Sequence[str], transform: Any, one_row: Any
     ) -> "PlackettLuceDesign":
-        """The design when the scale is known already; a row is needed to see what a callable makes of it."""
+        """The design when the scale is known already; a row is needed to see what a callable makes
+        of it."""
         design = cls(tuple(names), transform, standard, ())
         if callable(transform):
             made: Any = transform(design._standardised(np.asarray(one_row, np.float64)))
             own = getattr(made, "columns", None)
             size = np.asarray(made).shape[-1] if np.ndim(made) == 2 else 0
-            columns = tuple(map(str, own)) if own is not None else tuple(f"w{j}" for j in range(size))
+            columns = (
+                tuple(map(str, own)) if own is not None else tuple(f"w{j}" for j in range(size))
+            )
         elif transform is None:
             columns = tuple(names)
         else:
@@ -70,7 +86,8 @@ class PlackettLuceDesign:
         return replace(design, columns=columns)
 
     def apply(self, matrix: np.ndarray, number: Any = None) -> np.ndarray:
-        """W of some rows, shape (n, p), each row divided by its maximum; `number` is what errors call the rows."""
+        """W of some rows, shape (n, p), each row divided by its maximum; `number` is what errors
+        call the rows."""
         if self.transform is None or callable(self.transform):
             return self._given(matrix, np.arange(len(matrix)) if number is None else number)
         W = np.empty((len(matrix), len(self.columns)))
@@ -81,7 +98,8 @@ class PlackettLuceDesign:
         return W
 
     def logs(self, matrix: np.ndarray) -> np.ndarray:
-        """ln W: finite where W itself is too small for a float; −inf only where it is exactly zero."""
+        """ln W: finite where W itself is too small for a float; −inf only where it is exactly
+        zero."""
         if self.transform is None or callable(self.transform):
             with np.errstate(divide="ignore"):
                 return np.log(self._given(matrix, np.arange(len(matrix))))
@@ -109,30 +127,37 @@ class PlackettLuceDesign:
         """W of inputs that are non-negative, either directly or from a user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
-            what, mend = "X", Message("; set ", Setting("transform", "exponential"), " for covariates of any sign")
+            what, mend = (
+                "X",
+                Message(
+                    "; set ", Setting("transform", "exponential"), " for covariates of any sign"
+                ),
+            )
         else:
             W = np.array(self.transform(self._standardised(matrix)), dtype=np.float64, order="C")
             what, mend = "The transformed X", Message()
         if W.shape != (len(matrix), len(self.columns)) or W.shape[1] == 0:
             raise DataError(
-                f"The transform returned shape {W.shape} for {len(matrix)} rows; expected ({len(matrix)},"
-                f" {len(self.columns) or 'p'}): one row per row of X, and always the same number of columns."
+                f"The transform returned shape {W.shape} for {len(matrix)} rows; expected"
+                f" ({len(matrix)}, {len(self.columns) or 'p'}): one row per row of X, and always"
+                " the same number of columns."
             )
         wrong = ~(np.isfinite(W) & (W >= 0.0))
         if wrong.any():
             row = _first(wrong.any(axis=1), number)
             column = int(np.argmax(wrong[row]))
             raise DataError(
-                f"{what} is {W[row, column]:g} in row {number[row]}, column {self.columns[column]!r}, but this"
-                " transform requires finite, non-negative entries",
+                f"{what} is {W[row, column]:g} in row {number[row]}, column"
+                f" {self.columns[column]!r}, but this transform requires finite, non-negative"
+                " entries",
                 mend,
                 ".",
             )
         largest = W.max(axis=1, keepdims=True)
         if (empty := largest[:, 0] == 0.0).any():
             raise DataError(
-                f"{what} is zero everywhere in row {number[_first(empty, number)]}, so no class can be chosen there;"
-                " add a column of ones."
+                f"{what} is zero everywhere in row {number[_first(empty, number)]}, so no class"
+                " can be chosen there; add a column of ones."
             )
         W /= largest
         return W
@@ -149,7 +174,10 @@ def check_transform(transform: Any) -> None:
     if transform is None or callable(transform) or transform in TRANSFORMS:
         return
     raise ArgumentError(
-        Argument("transform"), " must be ", one_of("transform", TRANSFORMS), f", a function or None; got {transform!r}."
+        Argument("transform"),
+        " must be ",
+        one_of("transform", TRANSFORMS),
+        f", a function or None; got {transform!r}.",
     )
 
 
@@ -161,7 +189,7 @@ def _exponential_names(names: Sequence[str], pairs: bool) -> tuple[str, ...]:
     return (*columns, "1")
 
 
-# Warnings about covariates whose scale makes the other columns of W useless -------------------------------------------
+# Warnings about covariates whose scale makes the other columns of W useless -----------------------
 
 
 _EXPLAINED = 0.4  # share of the deviance of the class proportions
@@ -189,7 +217,9 @@ def look_at(W: np.ndarray, counts: Any = None) -> Look:
         part = W[start : start + STEP]
         alive |= (part > 0.0).any(axis=0)
         lone = part.sum(axis=1) - 1.0 < _OUTWEIGHED
-        won += np.bincount(part[lone].argmax(axis=1), counts[start : start + STEP][lone], W.shape[1])
+        won += np.bincount(
+            part[lone].argmax(axis=1), counts[start : start + STEP][lone], W.shape[1]
+        )
     return Look(int(counts.sum()), alive, won.astype(np.int64))
 
 
@@ -197,11 +227,13 @@ def warn_of_constants(matrix: np.ndarray, names: Any) -> None:
     """Warn of covariates that are the same in every row."""
     constant = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
     if constant.size:
-        named = ", ".join(repr(names[j]) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
+        named = ", ".join(repr(names[j]) for j in constant[:5]) + (
+            ", ..." if constant.size > 5 else ""
+        )
         warn(
             DataWarning(
-                f"Constant covariates: {named}. Such an effect cannot be distinguished from the effect of the column"
-                " of ones; remove every constant covariate."
+                f"Constant covariates: {named}. Such an effect cannot be distinguished from the"
+                " effect of the column of ones; remove every constant covariate."
             )
         )
 
@@ -211,24 +243,25 @@ def scaling_advice(transform: Any, standardize: bool) -> Message:
     if transform is None:
         return Message("; scale the columns, or choose ", Setting("transform", "exponential"))
     return Message(
-        "; scale the covariates", *([] if standardize else [Clause(", or set ", Setting("standardize", True))])
+        "; scale the covariates",
+        *([] if standardize else [Clause(", or set ", Setting("standardize", True))]),
     )
 
 
 def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
     """Warn of covariates that, taken as they are, hardly say more than the class proportions.
 
-    A row's class probabilities are an average of those of the columns in which it is positive: with many of them no
-    class is probable. Of the deviance that proportions leave, wine, breast cancer, digits and iris keep more than half.
-    """
+    A row's class probabilities are an average of those of the columns in which it is positive: with
+    many of them no class is probable. Of the deviance that proportions leave, wine, breast cancer,
+    digits and iris keep more than half."""
     n = class_count.sum()
     explained = 1.0 - log_likelihood / float((class_count * np.log(class_count / n)).sum())
     if explained < _EXPLAINED:
         warn(
             DataWarning(
-                f"Untransformed covariates explain only {max(100 * explained, 0.0):.0f} % of the deviance that the"
-                " class proportions leave unexplained, because no class can be probable in rows that are positive in"
-                " many columns. Set ",
+                f"Untransformed covariates explain only {max(100 * explained, 0.0):.0f} % of the"
+                " deviance that the class proportions leave unexplained, because no class can be"
+                " probable in rows that are positive in many columns. Set ",
                 Setting("transform", "exponential"),
                 ", or use a sparse logit, which predicts better.",
             )
@@ -236,13 +269,15 @@ def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
 
 
 def warn_about(look: Look, columns: Any, mend: Message) -> None:
-    """Warn of columns that vanish everywhere and of a column that wins nearly every row; `mend` says what to do."""
+    """Warn of columns that vanish everywhere and of a column that wins nearly every row; `mend`
+    says what to do."""
     if len(columns) > 1 and look.won.max() > _SHARE * look.rows:
         winner = int(look.won.argmax())
         warn(
             DataWarning(
-                f"Column {columns[winner]!r} of W is a million times larger than all others together in"
-                f" {look.won[winner]} of {look.rows} rows, so the other covariates have almost no effect",
+                f"Column {columns[winner]!r} of W is a million times larger than all others"
+                f" together in {look.won[winner]} of {look.rows} rows, so the other covariates"
+                " have almost no effect",
                 mend,
                 ".",
             )
@@ -252,8 +287,9 @@ def warn_about(look: Look, columns: Any, mend: Message) -> None:
         named = ", ".join(map(repr, dead[:5])) + (", ..." if len(dead) > 5 else "")
         warn(
             DataWarning(
-                f"In {len(dead)} of {len(columns)} columns of W ({named}), every entry is numerically zero relative to"
-                " the largest entry of its row, so the data contain no information on the weights of such columns",
+                f"In {len(dead)} of {len(columns)} columns of W ({named}), every entry is"
+                " numerically zero relative to the largest entry of its row, so the data contain"
+                " no information on the weights of such columns",
                 mend,
                 ".",
             )

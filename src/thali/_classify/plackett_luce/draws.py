@@ -1,4 +1,5 @@
-"""Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
+"""Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into
+predictions."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +47,8 @@ def to_datatree(
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree; interrupted ones are cut so that the most draws remain."""
+    """The draws of all chains as one tree; interrupted ones are cut so that the most draws
+    remain."""
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
@@ -62,16 +64,28 @@ def to_datatree(
     row = data.row[chosen]
     logits = data.number[chosen], logits_of(weights, W[row], codes[row])
     posterior = draws_group(drawn["a"], drawn["log_likelihood"], weights, logits, classes, columns)
-    stats = {name: ("chain", np.array([chain.stats[name] for chain in kept])) for name in kept[0].stats}
+    stats = {
+        name: ("chain", np.array([chain.stats[name] for chain in kept])) for name in kept[0].stats
+    }
     groups = {
         "posterior": posterior,
         **observed_rows(data, classes, {"learned_a": settings.prior.learned}),
         "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
     }
     add_log_likelihood(groups, lambda rows: _log_own(weights, W[rows], codes[rows]), data)
-    add_log_prior(groups, _log_prior(settings.prior, drawn["a"], drawn["log_weights"], weights[0, 0].size), _NOTES)
+    add_log_prior(
+        groups,
+        _log_prior(settings.prior, drawn["a"], drawn["log_weights"], weights[0, 0].size),
+        _NOTES,
+    )
     return tree_of(
-        groups, {**origin(), "sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
+        groups,
+        {
+            **origin(),
+            "sampler": settings.sampler,
+            "thin": settings.thin,
+            "tuning_steps": settings.tune,
+        },
     )
 
 
@@ -83,7 +97,8 @@ def draws_group(
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) as a group of a tree; logits are numbers of rows, and theirs (chain, draw, row)."""
+    """Draws (chain, draw, ...) as a group of a tree; logits are numbers of rows, and theirs (chain,
+    draw, row)."""
     from thali._posterior.store import described_draws
 
     from ..rows import class_labels
@@ -104,7 +119,9 @@ def chosen_rows(rows: int) -> np.ndarray:
     return np.unique(np.linspace(0, rows - 1, MAX_LOGITS).astype(int))
 
 
-def _log_prior(prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, count: int) -> dict[str, np.ndarray]:
+def _log_prior(
+    prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, count: int
+) -> dict[str, np.ndarray]:
     """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the `count` relative weights."""
     from scipy.special import gammaln
 
@@ -116,15 +133,22 @@ def _log_prior(prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, cou
 def _log_own(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """ln P of the class of each row, shape (chains, draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))
-    own = np.take_along_axis(scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2)[:, :, 0]
+    own = np.take_along_axis(scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2)[
+        :, :, 0
+    ]
     return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(scores.sum(axis=2), NOTHING))
 
 
 def logits_of(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows); codes (rows,), or (draws, rows)."""
+    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows); codes (rows,), or (draws,
+    rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
-    own = np.take_along_axis(scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2)[:, :, 0]
-    others = np.where(np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores).sum(axis=2)
+    own = np.take_along_axis(
+        scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2
+    )[:, :, 0]
+    others = np.where(np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores).sum(
+        axis=2
+    )
     return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(others, NOTHING))
 
 
@@ -133,10 +157,14 @@ def quantities_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     logits, found = posterior.draws["logit"], {"log_likelihood": posterior.log_likelihood}
     if posterior.fixed["learned_a"]:
         found = {"a": posterior.draws["a"].values} | found
-    return found | {f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)}
+    return found | {
+        f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)
+    }
 
 
-def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float) -> "pandas.DataFrame":
+def weights_table(
+    weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float
+) -> "pandas.DataFrame":
     """Mean and interval of every relative weight, the largest first."""
     from thali._tables import Table
 
@@ -155,9 +183,14 @@ def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[st
 
 
 def mean_probabilities(
-    weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
+    weights: np.ndarray,
+    rows: int,
+    W_of: Callable[..., Any],
+    logs_of: Callable[..., Any],
+    class_count: np.ndarray,
 ) -> np.ndarray:
-    """Class probabilities of new rows, averaged over draws; memory does not grow with the number of rows."""
+    """Class probabilities of new rows, averaged over draws; memory does not grow with the number of
+    rows."""
     result = np.empty((rows, weights.shape[1]))
     for part, probabilities in probability_blocks(weights, rows, W_of, logs_of, class_count):
         result[part] = probabilities.mean(axis=1)
@@ -165,7 +198,11 @@ def mean_probabilities(
 
 
 def probability_blocks(
-    weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
+    weights: np.ndarray,
+    rows: int,
+    W_of: Callable[..., Any],
+    logs_of: Callable[..., Any],
+    class_count: np.ndarray,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Some rows at a time, and their class probabilities in every draw, shape (rows, draws, K)."""
     draws, classes, p = weights.shape
@@ -196,23 +233,24 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
     if undefined.any() and not is_quiet():
         warn(
             DataWarning(
-                "Some rows are zero in every column of W with a nonzero weight, so the class frequencies of the"
-                " training data are used for these rows. Choose a larger a to keep all weights."
+                "Some rows are zero in every column of W with a nonzero weight, so the class"
+                " frequencies of the training data are used for these rows. Choose a larger a to"
+                " keep all weights."
             )
         )
     scores[undefined] = class_count
     return scores
 
 
-# How much of the weights of Plackett–Luce regression goes with each covariate -----------------------------------------
+# How much of the weights of Plackett–Luce regression goes with each covariate ---------------------
 
 
 def importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
     """Shares (d,) of the covariates in relative weights (K, p)."""
     if callable(design.transform):
         raise AttributeError(
-            "A custom transform function does not define which covariates a column of W is made of; use weights_"
-            " instead."
+            "A custom transform function does not define which covariates a column of W is made"
+            " of; use weights_ instead."
         )
     of_column, d = weights.sum(axis=0), len(design.names)
     varies = np.ones(d, bool) if design.standard is None else design.standard.varies
@@ -231,7 +269,7 @@ def importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
     return shares / total if total > 0.0 else shares
 
 
-# What a fitted Plackett-Luce regression answers about its weights -----------------------------------------------------
+# What a fitted Plackett-Luce regression answers about its weights ---------------------------------
 
 
 class WeightAnswers:
@@ -250,10 +288,13 @@ class WeightAnswers:
             return weights
         import pandas
 
-        return pandas.DataFrame(weights, index=pandas.Index(self.classes_, name="class"), columns=columns)
+        return pandas.DataFrame(
+            weights, index=pandas.Index(self.classes_, name="class"), columns=columns
+        )
 
     def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.
+        """Posterior mean and interval of every relative weight, the largest first, after
+        `method="gibbs"`.
 
         Parameters
         ----------
@@ -263,7 +304,8 @@ class WeightAnswers:
         Returns
         -------
         pandas.DataFrame
-            class, column, weight, weight_low and weight_high (the interval). The weights of a draw sum to 1.
+            class, column, weight, weight_low and weight_high (the interval). The weights of a draw
+            sum to 1.
 
         Raises
         ------
@@ -276,10 +318,12 @@ class WeightAnswers:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The share of each covariate in the relative weights, for scikit-learn's `SelectFromModel` and `RFE`.
+        """The share of each covariate in the relative weights, for scikit-learn's `SelectFromModel`
+        and `RFE`.
 
-        The relative weights of all columns of W that a covariate is part of, added up over classes; a column of a sum
-        of two covariates counts half for each. The column of ones is left out, and the shares sum to 1.
+        The relative weights of all columns of W that a covariate is part of, added up over classes;
+        a column of a sum of two covariates counts half for each. The column of ones is left out,
+        and the shares sum to 1.
 
         Returns
         -------
@@ -297,11 +341,15 @@ class WeightAnswers:
         return importances(np.asarray(self.weights_), self.design_)
 
 
-# Draws from the prior of Plackett–Luce regression, and labels simulated at each of them -------------------------------
+# Draws from the prior of Plackett–Luce regression, and labels simulated at each of them -----------
 
 
 def sample_weights(
-    prior: WeightPrior, W: np.ndarray, classes: np.ndarray, columns: Sequence[str], rngs: Sequence[np.random.Generator]
+    prior: WeightPrior,
+    W: np.ndarray,
+    classes: np.ndarray,
+    columns: Sequence[str],
+    rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """The shape a and the weights, and a label for every row."""
     with np.errstate(divide="ignore"):
@@ -322,10 +370,13 @@ def sample_weights(
     labels = np.array(codes)
     chosen, drawn_weights = chosen_rows(len(W)), np.array([weights])
     logits = chosen, logits_of(drawn_weights, W[chosen], labels[:, chosen])
-    group = draws_group(np.array([shapes]), np.array([likelihoods]), drawn_weights, logits, classes, columns)
+    group = draws_group(
+        np.array([shapes]), np.array([likelihoods]), drawn_weights, logits, classes, columns
+    )
     return group, labels
 
 
 def _log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:
-    """Logarithms of Gamma(a, 1) variables, also where a is so small that they leave the range of floats."""
+    """Logarithms of Gamma(a, 1) variables, also where a is so small that they leave the range of
+    floats."""
     return np.log(rng.standard_gamma(a + 1.0, shape)) - rng.standard_exponential(shape) / a

@@ -1,4 +1,5 @@
-"""The engines of Plackett–Luce regression: draws, the maximum of the posterior, the variational posterior."""
+"""The engines of Plackett–Luce regression: draws, the maximum of the posterior, the variational
+posterior."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from .model import PlackettLuceRegression
 
 _STUCK = (
-    "the chains stay in different sets of non-zero weights, so more draws will rarely help; use more chains, or ",
+    "the chains stay in different sets of non-zero weights, so more draws will rarely help; use"
+    " more chains, or ",
     "fix ",
     Argument("a"),
     " at a larger value",
@@ -84,7 +86,10 @@ class AscentEngine(Engine):
         return CovariateRows(distinct, codes, classes, counts, run.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
-        return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (full data)")
+        return ("a", f"{model.a_:.4g}"), (
+            "log-likelihood",
+            f"{model.log_likelihood_:,.2f} (full data)",
+        )
 
     def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
         """A row for each weight that is not zero, the largest first."""
@@ -92,12 +97,16 @@ class AscentEngine(Engine):
 
         weights = np.asarray(model.weights_)
         order = np.argsort(-weights, axis=None, kind="stable")
-        kept = [divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0]
+        kept = [
+            divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0
+        ]
         names = [f"weight[{model.classes_[k]}, {model.columns_[j]}]" for k, j in kept]
         mean = np.array([weights[place] for place in kept])
         return Table({"mean": mean} | self.spreads(model, kept, ci), index=names)
 
-    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float) -> dict[str, np.ndarray]:
+    def spreads(
+        self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float
+    ) -> dict[str, np.ndarray]:
         """Columns of the summary of how sure these weights are."""
         return {}
 
@@ -136,7 +145,9 @@ class MaximumEngine(AscentEngine):
                 "column": [model.columns_[j] for j in column],
                 "weight": fit.weights[fit.support],
             }
-            support = pandas.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+            support = pandas.DataFrame(table).sort_values(
+                "weight", ascending=False, kind="stable", ignore_index=True
+            )
             return {
                 "weights_": model._labelled(fit.weights, model.columns_),
                 "a_": fit.a,
@@ -155,11 +166,13 @@ class MaximumEngine(AscentEngine):
         if not model.converged_:
             small = model.a_ < 1.0
             mend = (
-                "choose a = 1, where a maximum exists" if small else "standardise the covariates or choose a larger a"
+                "choose a = 1, where a maximum exists"
+                if small
+                else "standardise the covariates or choose a larger a"
             )
             yield ConvergenceWarning(
-                f"The weights have not converged after {model.n_passes_} sweeps over the data (gradient"
-                f" {model.slope_:.1e} per row); {mend}."
+                f"The weights have not converged after {model.n_passes_} sweeps over the data"
+                f" (gradient {model.slope_:.1e} per row); {mend}."
             )
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
@@ -211,12 +224,13 @@ class Variational(AscentEngine):
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The lower bound is still increasing after {model.n_passes_} sweeps over the data; standardise the"
-                " covariates or fix a at a larger value."
+                f"The lower bound is still increasing after {model.n_passes_} sweeps over the"
+                " data; standardise the covariates or fix a at a larger value."
             )
         if model.collapsed_:
             yield ConvergenceWarning(
-                f"The best fit, at a = {model.a_:.3g}, gives almost equal probabilities to all classes; ",
+                f"The best fit, at a = {model.a_:.3g}, gives almost equal probabilities to all"
+                " classes; ",
                 "set ",
                 Setting("a", 0.05),
                 " or another small value, or choose ",
@@ -224,17 +238,27 @@ class Variational(AscentEngine):
                 ".",
             )
 
-    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float) -> dict[str, np.ndarray]:
+    def spreads(
+        self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float
+    ) -> dict[str, np.ndarray]:
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
         rates = np.broadcast_to(model.rates_, shapes.shape)
         total = (shapes / rates).sum()
-        of = gamma([shapes[place] for place in kept], scale=[1.0 / (rates[place] * total) for place in kept])
-        return {"sd": of.std(), **dict(zip(interval_columns(ci), map(of.ppf, tails_of(ci)), strict=True))}
+        of = gamma(
+            [shapes[place] for place in kept],
+            scale=[1.0 / (rates[place] * total) for place in kept],
+        )
+        return {
+            "sd": of.std(),
+            **dict(zip(interval_columns(ci), map(of.ppf, tails_of(ci)), strict=True)),
+        }
 
     def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
-        gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(draws, *model.weights_.shape))
+        gamma = np.random.default_rng(0).gamma(
+            np.asarray(model.shapes_), size=(draws, *model.weights_.shape)
+        )
         found = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
         return found / found.sum(axis=1, keepdims=True)
 
@@ -245,11 +269,15 @@ class Variational(AscentEngine):
         shapes = np.asarray(model.shapes_, float)
         parts = (slice(start, start + _STEP) for start in range(0, len(matrix), _STEP))
         return np.concatenate(
-            [expected_from_logs(model.design_.logs(matrix[part]), shapes, model.rates_) for part in parts]
+            [
+                expected_from_logs(model.design_.logs(matrix[part]), shapes, model.rates_)
+                for part in parts
+            ]
         )
 
 
-A_CELL = 3e-9  # seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
+# seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
+A_CELL = 3e-9
 ENGINES: dict[str, Gibbs | MaximumEngine | Variational] = {
     "gibbs": Gibbs(),
     "map": MaximumEngine(),
@@ -257,7 +285,9 @@ ENGINES: dict[str, Gibbs | MaximumEngine | Variational] = {
 }
 
 
-def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None) -> Sampling[Any]:
+def sampling_of(
+    model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None
+) -> Sampling[Any]:
     """What a fit by draws runs; a kernel `sweep` replaces the sweeps that suit the prior."""
     from .draws import to_datatree
     from .gibbs import WeightChain, chains_of, settings_of
@@ -265,7 +295,9 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
 
     m, n_classes = model, len(model.classes_)
     W, codes = copies_of(source)
-    usual = settings_of(W.size, m.a, m.a_range, m.b, run.least_draws, run.tune, run.chains, run.thin)
+    usual = settings_of(
+        W.size, m.a, m.a_range, m.b, run.least_draws, run.tune, run.chains, run.thin
+    )
     bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
     settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
@@ -301,7 +333,9 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
     )
 
 
-def blocks_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+def blocks_of_draws(
+    model: "PlackettLuceRegression", matrix: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
     """Some rows at a time, and their class probabilities (rows, draws, K)."""
     from .draws import probability_blocks
 

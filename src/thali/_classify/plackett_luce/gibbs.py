@@ -1,4 +1,5 @@
-"""Draws from the posterior of Plackett–Luce regression: chains in threads, each with its own random stream."""
+"""Draws from the posterior of Plackett–Luce regression: chains in threads, each with its own random
+stream."""
 
 import math
 from dataclasses import dataclass
@@ -37,16 +38,18 @@ from .state import (
 )
 from .sweep import recommended
 
-# Hamiltonian Monte Carlo on ln λ, for a fixed shape a -----------------------------------------------------------------
+# Hamiltonian Monte Carlo on ln λ, for a fixed shape a ---------------------------------------------
 #
 # U(x) = −a Σ x_kj + b Σ e^{x_kj} − log-likelihood, x = ln λ, ∂U/∂x_kj = −a + λ_kj (b − R_kj + s_j)
 #
-# The number of leapfrog steps is drawn afresh each time, the step comes from dual averaging (Hoffman & Gelman 2014)
-# and the diagonal mass from the variances during tuning.
+# The number of leapfrog steps is drawn afresh each time, the step comes from dual averaging
+# (Hoffman & Gelman 2014) and the diagonal mass from the variances during tuning.
 
 
-LONGEST = 15  # leapfrog steps of a trajectory; with 6, 10 or 20 there were fewer effective draws a second
-_WINDOWS = (0.1, 0.2, 0.35, 0.6, 0.9)  # shares of tuning after which the mass is set from the draws since the last
+# leapfrog steps of a trajectory; with 6, 10 or 20 there were fewer effective draws a second
+LONGEST = 15
+# shares of tuning after which the mass is set from the draws since the last
+_WINDOWS = (0.1, 0.2, 0.35, 0.6, 0.9)
 _TARGET = 0.65  # target acceptance probability
 _TIME, _AVERAGE, _CENTRE, _ERROR, _SEEN, ACCEPTANCE = range(6)  # in Motion.real
 
@@ -54,7 +57,8 @@ _TIME, _AVERAGE, _CENTRE, _ERROR, _SEEN, ACCEPTANCE = range(6)  # in Motion.real
 class WeightMotion(NamedTuple):
     """Position, momentum and adaptation; all arrays but the first are (K, p)."""
 
-    real: np.ndarray  # (6,) of dual averaging: time, averaged ln step, centre, mean error; draws in mean and spread;
+    # (6,) of dual averaging: time, averaged ln step, centre, mean error; draws in mean and spread;
+    real: np.ndarray
     # sum of acceptance probabilities since tuning ended
     at: np.ndarray  # ln λ
     force: np.ndarray  # −∂U/∂x
@@ -97,7 +101,9 @@ def _restart(motion: Any, real: Any) -> None:
 
 
 @vectorised
-def _add_sums(W: Any, b: Any, k: Any, size: Any, of_class: Any, of_all: Any, R: Any, s: Any) -> None:
+def _add_sums(
+    W: Any, b: Any, k: Any, size: Any, of_class: Any, of_all: Any, R: Any, s: Any
+) -> None:
     """Add W / T and W / S of the rows of a block, given 1 / T and 1 / S."""
     for j in range(W.shape[1]):
         own = 0.0
@@ -111,7 +117,8 @@ def _add_sums(W: Any, b: Any, k: Any, size: Any, of_class: Any, of_all: Any, R: 
 
 @scalar
 def _potential(rows: Any, prior: Any, a: Any, at: Any, force: Any, state: Any, motion: Any) -> Any:
-    """U and the log-likelihood at a position, and the force there; weights and sums of the state are overwritten."""
+    """U and the log-likelihood at a position, and the force there; weights and sums of the state
+    are overwritten."""
     classes, p = at.shape
     total = 0.0
     for k in range(classes):
@@ -142,7 +149,8 @@ def _potential(rows: Any, prior: Any, a: Any, at: Any, force: Any, state: Any, m
 def _trajectory(
     rng: np.random.Generator, rows: Any, prior: Any, a: Any, state: Any, motion: Any, potential: Any
 ) -> Any:
-    """One proposal and the decision about it; returns the potential, and the probability of accepting."""
+    """One proposal and the decision about it; returns the potential, and the probability of
+    accepting."""
     classes, p = motion.at.shape
     step = state.real[STEP]
     energy = potential
@@ -159,12 +167,16 @@ def _trajectory(
             for j in range(p):
                 motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
                 motion.new[k, j] += step * motion.variance[k, j] * motion.momentum[k, j]
-        found, log_likelihood = _potential(rows, prior, a, motion.new, motion.new_force, state, motion)
+        found, log_likelihood = _potential(
+            rows, prior, a, motion.new, motion.new_force, state, motion
+        )
         new_energy = found
         for k in range(classes):
             for j in range(p):
                 motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
-                new_energy += 0.5 * motion.variance[k, j] * motion.momentum[k, j] * motion.momentum[k, j]
+                new_energy += (
+                    0.5 * motion.variance[k, j] * motion.momentum[k, j] * motion.momentum[k, j]
+                )
         if not new_energy < math.inf:  # the reverse trajectory would not pass here either
             return potential, 0.0
     probability = math.exp(min(energy - new_energy, 0.0))
@@ -180,7 +192,8 @@ def _trajectory(
 
 @scalar
 def _adapt(state: Any, motion: Any, probability: Any, tune: int) -> None:
-    """Dual averaging of the step; the mass is set at the end of a window, after which the step adapts again."""
+    """Dual averaging of the step; the mass is set at the end of a window, after which the step
+    adapts again."""
     real, note = state.real, motion.real
     note[_TIME] += 1.0
     note[_ERROR] += (_TARGET - probability - note[_ERROR]) / (note[_TIME] + 10.0)
@@ -203,7 +216,9 @@ def _adapt(state: Any, motion: Any, probability: Any, tune: int) -> None:
             motion.spread[k, j] += off * (motion.at[k, j] - motion.mean[k, j])
             if ends:
                 weight = note[_SEEN] / (note[_SEEN] + 5.0)  # a short window is unreliable
-                motion.variance[k, j] = weight * motion.spread[k, j] / max(note[_SEEN] - 1.0, 1.0) + (1.0 - weight)
+                motion.variance[k, j] = weight * motion.spread[k, j] / max(
+                    note[_SEEN] - 1.0, 1.0
+                ) + (1.0 - weight)
                 motion.mean[k, j] = motion.spread[k, j] = 0.0
     if ends:
         note[_SEEN] = 0.0
@@ -244,13 +259,15 @@ def hamiltonian(
 
 MIN_A, MAX_A = 1e-6, 1e6
 _UNIMODAL = 0.5  # fixed a from which the weights are sampled by Hamiltonian Monte Carlo
-_THIN, _LARGE = 10, 1_000_000  # sweeps a draw for small data; entries of W from which a draw is one sweep
+# sweeps a draw for small data; entries of W from which a draw is one sweep
+_THIN, _LARGE = 10, 1_000_000
 _STARTS = (0.01, 1.0)  # limits of the starting values of chains, where the prior allows them
 
 
 @dataclass(frozen=True)
 class GibbsSettings:
-    """The settings of a run: the prior, the sampler ("exchange" or "hamiltonian") and its length."""
+    """The settings of a run: the prior, the sampler ("exchange" or "hamiltonian") and its
+    length."""
 
     prior: WeightPrior
     sampler: str
@@ -274,11 +291,17 @@ class WeightChain(RowChain):
     record: Any
     total: int
 
-    def __init__(self, settings: GibbsSettings, rows: ClassRows, n_classes: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, settings: GibbsSettings, rows: ClassRows, n_classes: int, rng: np.random.Generator
+    ) -> None:
         self.settings, self.rows, self.rng = settings, rows, rng
         self.total = (settings.tune + settings.draws) * settings.thin
-        low, high = (min(max(math.log(start), settings.prior.low), settings.prior.high) for start in _STARTS)
-        log_weights = np.log(np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300))
+        low, high = (
+            min(max(math.log(start), settings.prior.low), settings.prior.high) for start in _STARTS
+        )
+        log_weights = np.log(
+            np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300)
+        )
         self.state = state_from(log_weights, low + (high - low) * rng.random(), rows)
         self.motion = motion_from(self.state) if settings.sampler == "hamiltonian" else ()
         self.record = empty_draws(settings.draws, n_classes, rows.mean.size)
@@ -314,11 +337,16 @@ def chains_of(
 ) -> list[WeightChain]:
     r"""Chains that draw from the posterior of the weights and, if it is learned, of their shape.
 
-    .. math:: P(Y_i = k) = W_i^T\lambda_k / \sum_l W_i^T\lambda_l, \quad \lambda_{kj} \sim \mathrm{Gamma}(a, b), \quad
+    .. math::
+
+        P(Y_i = k) = W_i^T\lambda_k / \sum_l W_i^T\lambda_l, \quad
+        \lambda_{kj} \sim \mathrm{Gamma}(a, b), \quad
               p(a) \propto 1/a \text{ on } a\_range
     """
     rows = class_rows(W, codes, n_classes)
-    return [WeightChain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)]
+    return [
+        WeightChain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)
+    ]
 
 
 def settings_of(
@@ -329,7 +357,11 @@ def settings_of(
     sampler = "hamiltonian" if a is not None and a >= _UNIMODAL else "exchange"
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN
-    draws, tune, chains = integer("draws", draws, 1), integer("tune", tune, 0), integer("chains", chains, 1)
+    draws, tune, chains = (
+        integer("draws", draws, 1),
+        integer("tune", tune, 0),
+        integer("chains", chains, 1),
+    )
     thin = integer("thin", thin, 1)
     refuse_endless(draws, tune, chains, thin)
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
@@ -344,9 +376,13 @@ def prior_of(a: float | None, a_range: Any, b: float) -> WeightPrior:
         low, high = a_range
     except (TypeError, ValueError):
         raise ArgumentError(
-            Argument("a_range"), f" must be a pair (low, high), the range of the prior of a; got {a_range!r}."
+            Argument("a_range"),
+            f" must be a pair (low, high), the range of the prior of a; got {a_range!r}.",
         ) from None
-    low, high = _log_shape("The lower end of a_range", low), _log_shape("The upper end of a_range", high)
+    low, high = (
+        _log_shape("The lower end of a_range", low),
+        _log_shape("The upper end of a_range", high),
+    )
     if not low < high:
         raise ArgumentError(Argument("a_range"), f" must have low < high; got {a_range!r}.")
     return WeightPrior(log_b, low, high, True)
@@ -355,5 +391,7 @@ def prior_of(a: float | None, a_range: Any, b: float) -> WeightPrior:
 def _log_shape(name: str, value: Any) -> float:
     value = positive(name, value, "the shape of the prior on weights")
     if not MIN_A <= value <= MAX_A:
-        raise ArgumentError(Argument(name), f" must be between {MIN_A:g} and {MAX_A:g}; got {value:g}.")
+        raise ArgumentError(
+            Argument(name), f" must be between {MIN_A:g} and {MAX_A:g}; got {value:g}."
+        )
     return math.log(value)

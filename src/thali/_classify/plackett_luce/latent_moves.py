@@ -1,4 +1,5 @@
-"""The latent variables of Plackett–Luce regression: the column C and the arrival time Z of every row."""
+"""The latent variables of Plackett–Luce regression: the column C and the arrival time Z of every
+row."""
 
 import math
 from typing import Any
@@ -19,8 +20,11 @@ def _weighted_sums(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 
 
 @vectorised
-def _places(W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, place: Any) -> None:
-    """Write to `place` the number of columns whose running sum of W λ does not exceed the target of a row."""
+def _places(
+    W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, place: Any
+) -> None:
+    """Write to `place` the number of columns whose running sum of W λ does not exceed the target of
+    a row."""
     for r in range(size):
         running[r] = 0.0
         place[r] = 0
@@ -46,7 +50,8 @@ def draw_latent(
     running: Any,
     place: Any,
 ) -> None:
-    """C_i from W_ij λ_{Y_i j} / T_i and Z_i ~ Exp(S_i), for all rows at once; their sums n_kj and s_j.
+    """C_i from W_ij λ_{Y_i j} / T_i and Z_i ~ Exp(S_i), for all rows at once; their sums n_kj and
+    s_j.
 
     Columns are found without a branch: the running sums of many rows advance together.
     """
@@ -88,7 +93,9 @@ def _pulls(W: Any, b: Any, r: Any, pull: Any) -> Any:
 
 
 @scalar
-def redraw_columns(rng: Any, rows: Any, a: Any, log_rate: Any, columns: Any, counts: Any, pull: Any, size: Any) -> None:
+def redraw_columns(
+    rng: Any, rows: Any, a: Any, log_rate: Any, columns: Any, counts: Any, pull: Any, size: Any
+) -> None:
     """One scan of C_i given the other columns and Z, with the weights integrated out.
 
     p(C_i = j) ∝ W_ij (a + n_kj without row i) / (b + s_j)
@@ -131,12 +138,13 @@ def _redrawn(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
     return found
 
 
-# Moves between the two ways in which two classes can share a contrast: e^x against 1 is 1 against e^−x ----------------
+# Moves between the two ways in which two classes can share a contrast: e^x against 1 is 1 against
+# e^−x
 #
-# For two classes and columns W that come in pairs of opposites (e^x and e^−x; a column of ones is its own), the
-# weights λ_0j and λ_1l alone give the odds W_l λ_1l / W_j λ_0j. The opposite columns give the same odds with the
-# classes exchanged: λ_0 on the opposite of l, λ_1 on that of j. Such supports are far apart for moves of a single
-# class.
+# For two classes and columns W that come in pairs of opposites (e^x and e^−x; a column of ones is
+# its own), the weights λ_0j and λ_1l alone give the odds W_l λ_1l / W_j λ_0j. The opposite columns
+# give the same odds with the classes exchanged: λ_0 on the opposite of l, λ_1 on that of j. Such
+# supports are far apart for moves of a single class.
 
 
 @scalar
@@ -154,9 +162,9 @@ def mirror(
 ) -> Any:
     """One such move; returns the log-likelihood.
 
-    j is chosen with probability ∝ λ_0j, l ∝ λ_1l; then two weights are exchanged within each class. Sums, products and
-    the probability of the reverse move are the same, so that ln α = Δ log-likelihood.
-    """
+    j is chosen with probability ∝ λ_0j, l ∝ λ_1l; then two weights are exchanged within each class.
+    Sums, products and the probability of the reverse move are the same, so that ln α = Δ
+    log-likelihood."""
     j, other = _by_weight(rng, weights, 0), _by_weight(rng, weights, 1)
     to, other_to = rows.opposite[other], rows.opposite[j]
     if to < 0 or other_to < 0 or j == to:
@@ -198,22 +206,32 @@ def _by_weight(rng: Any, weights: Any, k: Any) -> Any:
 
 
 @scalar
-def _swap(log_weights: Any, weights: Any, totals: Any, j: Any, to: Any, other: Any, other_to: Any) -> None:
-    """Class 0 exchanges its weights of columns j and to, class 1 those of columns other and other_to."""
+def _swap(
+    log_weights: Any, weights: Any, totals: Any, j: Any, to: Any, other: Any, other_to: Any
+) -> None:
+    """Class 0 exchanges its weights of columns j and to, class 1 those of columns other and
+    other_to."""
     log_weights[0, j], log_weights[0, to] = log_weights[0, to], log_weights[0, j]
     weights[0, j], weights[0, to] = weights[0, to], weights[0, j]
-    log_weights[1, other], log_weights[1, other_to] = log_weights[1, other_to], log_weights[1, other]
+    log_weights[1, other], log_weights[1, other_to] = (
+        log_weights[1, other_to],
+        log_weights[1, other],
+    )
     weights[1, other], weights[1, other_to] = weights[1, other_to], weights[1, other]
     totals[j], totals[to] = weights[0, j] + weights[1, j], weights[0, to] + weights[1, to]
-    totals[other], totals[other_to] = weights[0, other] + weights[1, other], weights[0, other_to] + weights[1, other_to]
+    totals[other], totals[other_to] = (
+        weights[0, other] + weights[1, other],
+        weights[0, other_to] + weights[1, other_to],
+    )
 
 
-# Moves of the shape a of the weights' Gamma prior, under p(a) ∝ 1/a on an interval ------------------------------------
+# Moves of the shape a of the weights' Gamma prior, under p(a) ∝ 1/a on an interval ----------------
 
 
 @scalar
 def _log_density(log_a: Any, counts: Any, cells: Any, of_simplex: Any, slope: Any) -> Any:
-    """ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m, m = of_simplex, + a · slope."""
+    """ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m, m = of_simplex, + a ·
+    slope."""
     a = math.exp(log_a)
     of_a = math.lgamma(a)
     total = a * slope
@@ -226,7 +244,15 @@ def _log_density(log_a: Any, counts: Any, cells: Any, of_simplex: Any, slope: An
 
 @scalar
 def _slice(
-    rng: Any, log_a: Any, low: Any, high: Any, width: Any, counts: Any, cells: Any, of_simplex: Any, slope: Any
+    rng: Any,
+    log_a: Any,
+    low: Any,
+    high: Any,
+    width: Any,
+    counts: Any,
+    cells: Any,
+    of_simplex: Any,
+    slope: Any,
 ) -> Any:
     """One slice-sampling step of ln a on (low, high): step out, then shrink (Neal 2003)."""
     level = _log_density(log_a, counts, cells, of_simplex, slope) - rng.standard_exponential()
@@ -280,10 +306,22 @@ def shape_given_latent(
 
 
 @scalar
-def shape_given_weights(rng: Any, log_a: Any, low: Any, high: Any, log_weights: Any, occupied: Any) -> Any:
+def shape_given_weights(
+    rng: Any, log_a: Any, low: Any, high: Any, log_weights: Any, occupied: Any
+) -> Any:
     """ln a given the weights' shares of their sum, the sum integrated out.
 
     p(a) ∝ a⁻¹ Γ(Kpa)/Γ(a)^{Kp} exp(a Σ ln λ̄_kj)
     """
     slope = total(log_weights)
-    return _slice(rng, log_a, low, high, 3.0 / math.sqrt(log_weights.size), occupied, 0, log_weights.size, slope)
+    return _slice(
+        rng,
+        log_a,
+        low,
+        high,
+        3.0 / math.sqrt(log_weights.size),
+        occupied,
+        0,
+        log_weights.size,
+        slope,
+    )

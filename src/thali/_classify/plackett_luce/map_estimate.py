@@ -10,19 +10,22 @@ from thali.errors import ArgumentError, DataError
 
 from .row_sums import CovariateRows, Statistics, distinct_rows, hessian
 
-# The published rule for a < 1, normalised to total weight one ---------------------------------------------------------
+# The published rule for a < 1, normalised to total weight one -------------------------------------
 
 
-_CONVERGED = 1e-12  # change of a weight in a step, relative to the total, at which the rule has converged
+# change of a weight in a step, relative to the total, at which the rule has converged
+_CONVERGED = 1e-12
 
 
-def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, tolerance: float = _CONVERGED) -> Any:
+def fixed_point(
+    data: Any, weights: np.ndarray, a: float, max_passes: int, tolerance: float = _CONVERGED
+) -> Any:
     """Repeat λ ← max(λ R − (1 − a), 0) / s, divided by its sum.
 
-    The density of λ is unbounded where a weight is zero, so this is no ascent to a maximum: its limit depends on the
-    start, and a weight that is zero stays zero. Without the division the total would shrink in every step, by
-    1 − m (1 − a) / n with m weights left, whatever b is, and underflow in the end.
-    """
+    The density of λ is unbounded where a weight is zero, so this is no ascent to a maximum: its
+    limit depends on the start, and a weight that is zero stays zero. Without the division the total
+    would shrink in every step, by 1 − m (1 − a) / n with m weights left, whatever b is, and
+    underflow in the end."""
     converged, passes = False, 0
     while passes < max_passes and not converged:
         sums = data.statistics(weights, weights.sum(axis=0))
@@ -31,8 +34,9 @@ def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, toler
         updated = np.where(counts > 0.0, counts, 0.0) / np.where(sums.s > 0.0, sums.s, 1.0)
         if not (updated.sum(axis=1) > 0.0).all():
             raise DataError(
-                f"With a = {a:g} the update for sparse weights sets all weights of a class to zero at once, because"
-                f" each weight explains fewer than 1 − a = {1.0 - a:g} rows. Choose a closer to 1, or a = 1."
+                f"With a = {a:g} the update for sparse weights sets all weights of a class to zero"
+                f" at once, because each weight explains fewer than 1 − a = {1.0 - a:g} rows."
+                " Choose a closer to 1, or a = 1."
             )
         updated /= updated.sum()
         converged = bool(np.abs(updated - weights).max() <= tolerance)
@@ -40,7 +44,8 @@ def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, toler
     return weights, data.statistics(weights, weights.sum(axis=0)), passes + 1, converged
 
 
-# The log posterior of Plackett–Luce regression as a function of the logarithms of the weights that are not zero -------
+# The log posterior of Plackett–Luce regression as a function of the logarithms of the weights that
+# are not zero
 
 
 _MIN_GAIN = 1e-4  # gain for which a step is taken, as a share of what it promised
@@ -58,10 +63,11 @@ class WeightPoint:
 
 
 class LogWeights(Target[WeightPoint]):
-    """F(ln λ) = loglik + max(a − 1, 0) Σ ln λ̄, where weights outside `active` are zero, within so many sweeps.
+    """F(ln λ) = loglik + max(a − 1, 0) Σ ln λ̄, where weights outside `active` are zero, within so
+    many sweeps.
 
-    F does not change when all λ are multiplied by a number. Gradient: λ̄ (R − s) + (a − 1)(1 − K p λ̄).
-    """
+    F does not change when all λ are multiplied by a number. Gradient: λ̄ (R − s) + (a − 1)(1 − K p
+    λ̄)."""
 
     active: tuple[np.ndarray, ...]
     data: Any
@@ -70,7 +76,9 @@ class LogWeights(Target[WeightPoint]):
     passes: int
     most_passes: float
 
-    def __init__(self, data: Any, a: float, active: np.ndarray, most_passes: float = np.inf) -> None:
+    def __init__(
+        self, data: Any, a: float, active: np.ndarray, most_passes: float = np.inf
+    ) -> None:
         self.data, self.active, self.most_passes = data, np.nonzero(active), most_passes
         self.shape = active.shape
         self.pull = max(a - 1.0, 0.0)
@@ -103,7 +111,8 @@ class LogWeights(Target[WeightPoint]):
         curve = -self.hessian(here)
         metric = np.maximum(here.weights * here.statistics.s, 0.0)[self.active]
         metric += self.pull * len(metric) * here.weights[self.active] + 1e-12 * metric.max()
-        curve += metric.mean()  # the objective is flat along a common factor of all weights, the gradient zero
+        # the objective is flat along a common factor of all weights, the gradient zero
+        curve += metric.mean()
         return Slope(here.gradient, curve, metric)
 
     def rises(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
@@ -123,7 +132,8 @@ class LogWeights(Target[WeightPoint]):
         return hessian(point.weights, of_data, sums, self.active, columns, total)
 
 
-# The maximum at a = 1, most of whose weights are exactly zero: maximise, drop, test the zeros, restore, repeat --------
+# The maximum at a = 1, most of whose weights are exactly zero: maximise, drop, test the zeros,
+# restore, repeat
 
 
 KKT = 1e-6  # times n: how steeply the likelihood may rise at a weight that is zero
@@ -136,9 +146,9 @@ def sparse_maximum(
 ) -> tuple[WeightPoint, np.ndarray, int, int, bool]:
     """Maximise the likelihood over non-negative weights, from a point where all may be positive.
 
-    A logarithm never reaches −∞, and a maximisation in logarithms can stop where a zero weight would grow. So weights
-    that explain almost nothing and lower the likelihood are set to zero if that costs nothing, and a zero weight whose
-    derivative R - s is positive becomes positive again.
+    A logarithm never reaches −∞, and a maximisation in logarithms can stop where a zero weight
+    would grow. So weights that explain almost nothing and lower the likelihood are set to zero if
+    that costs nothing, and a zero weight whose derivative R - s is positive becomes positive again.
     """
     weights = np.where(dead, 0.0, point.weights)
     active = weights > 0.0
@@ -196,7 +206,8 @@ def _drop(data: Any, point: WeightPoint, active: np.ndarray) -> tuple[WeightPoin
 
 
 def _take_back(data: Any, point: WeightPoint, rising: np.ndarray) -> tuple[np.ndarray | None, int]:
-    """Weights with enough mass on those that would grow that the likelihood increases; and the sweeps used."""
+    """Weights with enough mass on those that would grow that the likelihood increases; and the
+    sweeps used."""
     steepness = np.where(rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
     masses = 10.0 ** -np.arange(1, 11)
@@ -210,15 +221,20 @@ def _take_back(data: Any, point: WeightPoint, rising: np.ndarray) -> tuple[np.nd
 
 MAX_PASSES = 20_000
 _SOLVED = 1e-8  # times n: an entry of the gradient in ln λ at a maximum
-_AIMED_AT = 1e-13  # times n: gain that the last of Newton's steps promises, which doubles the digits
-_NEAR = 3e-3  # times n, for the sum of the gradient: where second derivatives take over from limited-memory BFGS
+# times n: gain that the last of Newton's steps promises, which doubles the digits
+_AIMED_AT = 1e-13
+# times n, for the sum of the gradient: where second derivatives take over from limited-memory BFGS
+_NEAR = 3e-3
 _DONE = 1e-7  # times n, for the sum: where they would cost too much
-_LONGEST = 10.0  # change of a ln λ in one step by the gradient, and half of that by second derivatives
+# change of a ln λ in one step by the gradient, and half of that by second derivatives
+_LONGEST = 10.0
 _PACE = 4.0  # of damping: 10 takes 6 % more sweeps
-_ALWAYS_AFFORDABLE, _MAX_WEIGHTS = 200, 2000  # that second derivatives are affordable for whatever the rows, or at all
+# that second derivatives are affordable for whatever the rows, or at all
+_ALWAYS_AFFORDABLE, _MAX_WEIGHTS = 200, 2000
 _MAX_START_ROWS = 20_000  # rows beyond which a part of them gives the start
 _STAGES = (0.1, 0.01)  # a − 1 on the way to a = 1
-_PRIOR = (0.05, 0.005)  # and at most this many times n / (K p), so that the prior does not outweigh the data
+# and at most this many times n / (K p), so that the prior does not outweigh the data
+_PRIOR = (0.05, 0.005)
 
 
 @dataclass(frozen=True)
@@ -229,11 +245,15 @@ class MapFit:
     a: float
     objective: float  # log-likelihood + (a − 1) Σ ln λ̄, zeros left out for a ≤ 1
     log_likelihood: float  # of the whole data set, natural logarithm
-    total: float  # Λ = Σ λ at the maximum: K p (a − 1) / b for a > 1; else 0, the likelihood does not depend on it
+    # Λ = Σ λ at the maximum: K p (a − 1) / b for a > 1; else 0, the likelihood does not depend on
+    # it
+    total: float
     support: np.ndarray  # (K, p): weights above zero
     n_passes: int  # sweeps over the rows; those over a part of the rows count as that part
     n_iter: int  # steps of the optimisers
-    slope: float  # largest entry of the gradient in ln λ, divided by the number of rows: at most 1e-8 at a maximum
+    # largest entry of the gradient in ln λ, divided by the number of rows: at most 1e-8 at a
+    # maximum
+    slope: float
     converged: bool
 
 
@@ -251,19 +271,31 @@ def fit_map(
 ) -> MapFit:
     r"""The most probable weights for a fixed a.
 
-    .. math:: \sum_i \ln \frac{W_i \lambda_{Y_i}}{W_i \sum_k \lambda_k} + \sum_{kj} (a - 1) \ln \lambda_{kj}
+    .. math::
+
+        \sum_i \ln \frac{W_i \lambda_{Y_i}}{W_i \sum_k \lambda_k}
+        + \sum_{kj} (a - 1) \ln \lambda_{kj}
               - b \lambda_{kj}
 
-    For a > 1 all weights are positive. At a = 1 this is the maximum of the likelihood, and most weights are exactly
-    zero; it is approached by way of a = 1.1 and 1.01. For a < 1 the density has no maximum (it is unbounded where a
-    weight is zero), and the published fixed-point rule is followed from the solution at a = 1: its answer depends on
-    the start.
-    """
-    W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts)
-    return maximise(CovariateRows(W, codes, n_classes, counts, threads), a, b, start=start, max_passes=max_passes)
+    For a > 1 all weights are positive. At a = 1 this is the maximum of the likelihood, and most
+    weights are exactly zero; it is approached by way of a = 1.1 and 1.01. For a < 1 the density has
+    no maximum (it is unbounded where a weight is zero), and the published fixed-point rule is
+    followed from the solution at a = 1: its answer depends on the start."""
+    W, codes, counts = distinct_rows(
+        np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
+    )
+    return maximise(
+        CovariateRows(W, codes, n_classes, counts, threads),
+        a,
+        b,
+        start=start,
+        max_passes=max_passes,
+    )
 
 
-def maximise(data: Any, a: float, b: float = 1.0, *, start: Any = None, max_passes: int = MAX_PASSES) -> MapFit:
+def maximise(
+    data: Any, a: float, b: float = 1.0, *, start: Any = None, max_passes: int = MAX_PASSES
+) -> MapFit:
     """As `fit_map`, of rows in memory (`Rows`) or elsewhere (`Blocks`)."""
     for name, value in (("a", a), ("b", b)):
         if not (value > 0.0 and np.isfinite(value)):
@@ -279,7 +311,9 @@ def maximise(data: Any, a: float, b: float = 1.0, *, start: Any = None, max_pass
     return _follow_rule(data, a, point.weights, passes, iterations, max_passes)
 
 
-def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tuple[WeightPoint, int, int, bool]:
+def _interior(
+    data: Any, a: float, weights: np.ndarray, max_passes: int
+) -> tuple[WeightPoint, int, int, bool]:
     """The maximum for a > 1; with many rows, a fit to a part of them is the start."""
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
@@ -312,18 +346,23 @@ def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[WeightPoin
         passes, iterations = passes + sweeps, iterations + taken
     assert point is not None  # there are stages
     dead = np.broadcast_to(point.statistics.s == 0.0, weights.shape)
-    point, _, sweeps, taken, converged = sparse_maximum(data, point, _near, _ascend, max_passes - passes, dead)
+    point, _, sweeps, taken, converged = sparse_maximum(
+        data, point, _near, _ascend, max_passes - passes, dead
+    )
     return point, passes + sweeps, iterations + taken, converged
 
 
-def _near(target: LogWeights, logs: np.ndarray, near: float = _NEAR) -> tuple[WeightPoint, int, bool]:
+def _near(
+    target: LogWeights, logs: np.ndarray, near: float = _NEAR
+) -> tuple[WeightPoint, int, bool]:
     """Near a maximum, from anywhere."""
     point, steps, _ = first_order(target, target.at(logs), near * target.data.n, _LONGEST)
     return point, steps, False
 
 
 def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[WeightPoint, int, bool]:
-    """To a maximum, from anywhere: limited-memory BFGS, then Newton's method where it is affordable."""
+    """To a maximum, from anywhere: limited-memory BFGS, then Newton's method where it is
+    affordable."""
     data = target.data
     if not _is_affordable(len(logs), data.n_rows, data.p):
         point, steps, _ = _near(target, logs, _DONE)
@@ -336,20 +375,26 @@ def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[WeightPoint, int, boo
 def _by_newton(target: LogWeights, point: WeightPoint) -> tuple[WeightPoint, int, bool]:
     """To a maximum, from near it."""
     gain = _AIMED_AT * target.data.n
-    point, steps, _ = newton(target, point, gain, last=True, damping=1e-3, pace=_PACE, longest=_LONGEST / 2.0)
+    point, steps, _ = newton(
+        target, point, gain, last=True, damping=1e-3, pace=_PACE, longest=_LONGEST / 2.0
+    )
     return point, steps, _slope(point, target.data) <= _SOLVED
 
 
 def _is_affordable(weights: int, n_rows: int, p: int) -> bool:
     """Whether solving for a few steps costs less than the fifty sweeps that they save."""
-    return weights <= _ALWAYS_AFFORDABLE or (weights <= _MAX_WEIGHTS and weights**3 <= 75 * n_rows * p)
+    return weights <= _ALWAYS_AFFORDABLE or (
+        weights <= _MAX_WEIGHTS and weights**3 <= 75 * n_rows * p
+    )
 
 
 def _slope(point: WeightPoint, data: Any) -> float:
     return float(np.abs(point.gradient).max() / data.n)
 
 
-def _finish(point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any, a: Any, b: Any) -> MapFit:
+def _finish(
+    point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any, a: Any, b: Any
+) -> MapFit:
     return MapFit(
         point.weights,
         float(a),
@@ -364,8 +409,11 @@ def _finish(point: WeightPoint, passes: int, iterations: int, converged: bool, d
     )
 
 
-def _follow_rule(data: Any, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int) -> MapFit:
-    left = max(max_passes - passes - 1, 0)  # the last sweep, for the sums, is not counted among its steps
+def _follow_rule(
+    data: Any, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int
+) -> MapFit:
+    # the last sweep, for the sums, is not counted among its steps
+    left = max(max_passes - passes - 1, 0)
     weights, sums, sweeps, converged = fixed_point(data, weights, a, left)
     support = weights > 0.0
     objective = sums.log_likelihood + (a - 1.0) * float(np.log(weights[support]).sum())

@@ -33,49 +33,59 @@ if TYPE_CHECKING:
 
 
 class PlackettLuceRegression(WeightAnswers, Classifier):
-    r"""Classes from covariates, not rankings (those: `BradleyTerryLuce` on `Choices.from_rankings`).
+    r"""Classes from covariates, not rankings (those: `BradleyTerryLuce` on
+    `Choices.from_rankings`).
 
-    Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
+    Classes compete with scores that are non-negative sums of non-negative functions of the
+    covariates.
 
-    .. math:: P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
+    .. math::
+
+        P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
               \lambda_{kj} \sim \mathrm{Gamma}(a, b)
 
-    A model to read rather than to predict with: `SparseMultinomialLogit` predicts better on nearly all data.
+    A model to read rather than to predict with: `SparseMultinomialLogit` predicts better on nearly
+    all data.
 
-    W holds, by default, e^x and e^−x of every standardised covariate, and a column of ones. Only the relative weights
-    matter to the predictions; the smaller a, the fewer of them carry the total.
+    W holds, by default, e^x and e^−x of every standardised covariate, and a column of ones. Only
+    the relative weights matter to the predictions; the smaller a, the fewer of them carry the
+    total.
 
     Parameters
     ----------
     method : {"gibbs", "map", "variational"}
-        "gibbs" draws from the posterior. "variational" approximates it by independent Gamma distributions, the best of
-        several starts; predictions are its exact averages. "map" is the maximum of the posterior for a fixed `a`: a > 1
-        keeps all weights positive; a = 1, the maximum of the likelihood, sets most to exactly zero; for a < 1 the
-        density has no maximum, and the published fixed-point rule is followed from the solution at a = 1, so that its
+        "gibbs" draws from the posterior. "variational" approximates it by independent Gamma
+        distributions, the best of several starts; predictions are its exact averages. "map" is the
+        maximum of the posterior for a fixed `a`: a > 1 keeps all weights positive; a = 1, the
+        maximum of the likelihood, sets most to exactly zero; for a < 1 the density has no maximum,
+        and the published fixed-point rule is followed from the solution at a = 1, so that its
         answer depends on where it starts.
     transform : "exponential", "exponential-pairs", callable or None
-        How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the (standardised) covariates that
-        returns a matrix of non-negative numbers; None takes non-negative covariates as they are. Pairs help where two
-        covariates decide together (test errors of iris from two of them fall from .19 to .06) and cost d² columns. None
-        is for rows that are positive in few columns, such as counts of rare words; else no class can be probable, and
-        a warning says so.
+        How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the
+        (standardised) covariates that returns a matrix of non-negative numbers; None takes
+        non-negative covariates as they are. Pairs help where two covariates decide together (test
+        errors of iris from two of them fall from .19 to .06) and cost d² columns. None is for rows
+        that are positive in few columns, such as counts of rare words; else no class can be
+        probable, and a warning says so.
     a : float, > 0, optional
         Shape of the prior. None learns it, which `method="map"` cannot.
     a_range : pair of float, > 0
-        Ends of the prior p(a) ∝ 1/a of an a that is learned. The published prior has none, and with it the posterior
-        cannot be normalised.
+        Ends of the prior p(a) ∝ 1/a of an a that is learned. The published prior has none, and with
+        it the posterior cannot be normalised.
     b : float, > 0
         Rate of the prior; without influence on predictions for a fixed a.
     standardize : bool
-        Whether covariates are first given mean 0 and standard deviation 1, those of the training data. Left out for
-        `transform=None`. Covariates that are the same in every row of the training data say nothing: they are left
-        out of W (a callable gets 0), with a warning, and predictions do not depend on them.
+        Whether covariates are first given mean 0 and standard deviation 1, those of the training
+        data. Left out for `transform=None`. Covariates that are the same in every row of the
+        training data say nothing: they are left out of W (a callable gets 0), with a warning, and
+        predictions do not depend on them.
     draws : int, optional
-        States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
-        sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
-        Only of `method="gibbs"`.
+        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
+        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
+        4,000, ... draws, and stops at 64,000 or 2 GB. Only of `method="gibbs"`.
     tune : int
-        States of each chain that are discarded first, while step sizes adapt. Only of `method="gibbs"`.
+        States of each chain that are discarded first, while step sizes adapt. Only of
+        `method="gibbs"`.
     chains : int
         Independent chains.
     random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
@@ -84,29 +94,33 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     Attributes
     ----------
     weights_ : pandas.DataFrame or array, shape (K, p)
-        Relative weights, which sum to 1: a frame of classes and columns of W if X was a data frame, else an array.
-        Posterior means, or the maximum of the posterior.
+        Relative weights, which sum to 1: a frame of classes and columns of W if X was a data frame,
+        else an array. Posterior means, or the maximum of the posterior.
     columns_ : list of str
         Names of the columns of W.
     a_ : float
-        The one given, or the posterior mean of ln a exponentiated, or the best one found by `method="variational"`.
+        The one given, or the posterior mean of ln a exponentiated, or the best one found by
+        `method="variational"`.
     log_likelihood_ : float
         Of the whole training data, natural logarithm: the posterior mean, or that of the weights.
     n_passes_ : int
         Sweeps over the training data, those of all chains or starts together.
     posterior_ : xarray.DataTree
-        After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and logit, the log odds of
-        the observed class of up to 40 rows).
+        After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and
+        logit, the log odds of the observed class of up to 40 rows).
     interrupted_ : bool
         After `method="gibbs"`: whether Ctrl-C ended the fit early.
     lower_bound_ : float
         After `method="variational"`: of the logarithm of the evidence, without the prior on a.
     shapes_, rates_ : arrays, shapes (K, p) and (p,)
-        After `method="variational"`: of the Gamma distributions of the weights, which need not sum to 1.
+        After `method="variational"`: of the Gamma distributions of the weights, which need not sum
+        to 1.
     collapsed_ : bool
-        After `method="variational"`: whether the best fit says no more than that all classes are equally probable.
+        After `method="variational"`: whether the best fit says no more than that all classes are
+        equally probable.
     objective_ : float
-        After `method="map"`: log-likelihood + (a − 1) Σ ln of the relative weights, zeros left out for a ≤ 1.
+        After `method="map"`: log-likelihood + (a − 1) Σ ln of the relative weights, zeros left out
+        for a ≤ 1.
     support_ : pandas.DataFrame
         After `method="map"`: class, column and weight of all weights above zero, the largest first.
     n_iter_ : int
@@ -121,7 +135,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
 
     References
     ----------
-    Archambeau & Caron (2012), Plackett-Luce regression: a new Bayesian model for polychotomous data, equations 4 to 19.
+    Archambeau & Caron (2012), Plackett-Luce regression: a new Bayesian model for polychotomous
+    data, equations 4 to 19.
 
     Examples
     --------
@@ -137,8 +152,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     ['a', 'log_likelihood', 'logit[0]']
     """
 
-    # An attribute `transform` would make scikit-learn take the model for a transformer; what is no argument it does not
-    # want to find in `vars`.
+    # An attribute `transform` would make scikit-learn take the model for a transformer; what is no
+    # argument it does not want to find in `vars`.
     __slots__ = ("_transform",)
     _stored_as = {"transform": "_transform"}
     _learned = "weights"
@@ -196,7 +211,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         found = gather(X, y, sample_weight, self._transform, self.standardize, type(self).__name__)
         self.classes_: np.ndarray = found.classes
         self.n_features_in_: int = found.n_features
-        return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows, run)
+        return self._job_of_rows(
+            found.data, found.design, found.look, found.class_counts, found.data.n_rows, run
+        )
 
     def _job(self, data: TrainingData, run: Run) -> Job:
         from .design import look_at, warn_of_constants
@@ -210,13 +227,17 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
         rows = self._engine.rows(data._replace(matrix=W), classes, run)
         of_class = np.bincount(data.codes, data.counts, classes)
-        return self._job_of_rows(rows, design, look_at(W, data.counts), of_class, len(data.row), run)
+        return self._job_of_rows(
+            rows, design, look_at(W, data.counts), of_class, len(data.row), run
+        )
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .draws import sample_weights
 
         self._check_arguments()
-        design = PlackettLuceDesign.fit(matrix, self._column_names(), self._transform, self.standardize)
+        design = PlackettLuceDesign.fit(
+            matrix, self._column_names(), self._transform, self.standardize
+        )
         prior = prior_of(self.a, self.a_range, self.b)
         return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
 
@@ -244,7 +265,11 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
         job = replace(self._engine.job(self, data, run), data=self._size(rows))
-        return job if self._transform is not None or is_quiet() else replace(job, run=lambda: self._judged(job.run()))
+        return (
+            job
+            if self._transform is not None or is_quiet()
+            else replace(job, run=lambda: self._judged(job.run()))
+        )
 
     def _judged(self, found: dict[str, Any]) -> dict[str, Any]:
         """What was found, after a look at whether it says anything."""
@@ -257,7 +282,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         return sampling_of(self, source, run)
 
     def quantities(self) -> dict[str, np.ndarray]:
-        """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after `method="gibbs"`.
+        """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after
+        `method="gibbs"`.
 
         Returns
         -------
@@ -281,10 +307,11 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """What was learned, in rows.
 
-        After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a (if learned),
-        log_likelihood (of the whole training data) and logit[row], the log odds of the observed class of up to 40 rows
-        of the training data; single weights are left out: see `weights_table`. Otherwise weight[class, column], the
-        relative weights that are not zero, the largest first.
+        After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a
+        (if learned), log_likelihood (of the whole training data) and logit[row], the log odds of
+        the observed class of up to 40 rows of the training data; single weights are left out: see
+        `weights_table`. Otherwise weight[class, column], the relative weights that are not zero,
+        the largest first.
 
         Parameters
         ----------
@@ -294,9 +321,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
-            r_hat; after "variational" the first four, with sd and interval of a weight divided by the mean of their
-            sum; after "map" the first.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean,
+            ess_bulk, ess_tail, r_hat; after "variational" the first four, with sd and interval of a
+            weight divided by the mean of their sum; after "map" the first.
 
         Raises
         ------

@@ -1,12 +1,12 @@
-"""The sums over rows that every engine of Plackett–Luce regression needs: one sweep over the rows, shared over threads.
+"""The sums over rows that every engine of Plackett–Luce regression needs: one sweep over the rows,
+shared over threads.
 
 With A (K × p) and m (p): T_i = W_i·A_{Y_i}, S_i = W_i·m, and
 
     log-likelihood Σ ln T_i / S_i,   R_kj = Σ_{Y_i = k} W_ij / T_i,   s_j = Σ W_ij / S_i.
 
-These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows: `CovariateRows.statistics` is the
-map step, `Statistics.__add__` the reduce step.
-"""
+These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows:
+`CovariateRows.statistics` is the map step, `Statistics.__add__` the reduce step."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +18,14 @@ import numpy as np
 from thali._compile.jit import allocating, compiled, vectorised
 from thali._inference.numerics.logarithm import fast_log
 
-# The sums of products of columns from which the Hessian of the log-likelihood in ln λ is put together -----------------
+# The sums of products of columns from which the Hessian of the log-likelihood in ln λ is put
+# together
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """Σ_{Y_i = k} W_ij W_il / T_i² for every class, and Σ_i W_ij W_il / S_i²; those of two blocks of rows add up."""
+    """Σ_{Y_i = k} W_ij W_il / T_i² for every class, and Σ_i W_ij W_il / S_i²; those of two blocks
+    of rows add up."""
 
     of_classes: np.ndarray  # (K, q, q)
     of_all: np.ndarray  # (q, q)
@@ -44,7 +46,8 @@ def _dot(W: Any, i: Any, A: Any, k: Any) -> Any:
 def add_curvature(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, columns: Any, start: Any, stop: Any, sums: Any
 ) -> None:
-    """Add the products of rows start:stop to sums (K + 1, q, q), the last of which is that of all classes."""
+    """Add the products of rows start:stop to sums (K + 1, q, q), the last of which is that of all
+    classes."""
     q, every = len(columns), len(sums) - 1
     mass = m.reshape(1, -1)
     row = np.empty(q)
@@ -62,15 +65,20 @@ def add_curvature(
                 sums[every, j, h] += y * row[h]
 
 
-def hessian(weights: Any, gradient: Any, curvature: Curvature, active: Any, columns: Any, total: float) -> np.ndarray:
-    """Hessian in the ln λ of the active weights of the log-likelihood plus `total` · mean of ln λ̄."""
+def hessian(
+    weights: Any, gradient: Any, curvature: Curvature, active: Any, columns: Any, total: float
+) -> np.ndarray:
+    """Hessian in the ln λ of the active weights of the log-likelihood plus `total` · mean of ln
+    λ̄."""
     of_class, column = active
     place = np.searchsorted(columns, column)
     weight = weights[active]
     products = np.outer(weight, weight)
     result = products * (curvature.of_all[np.ix_(place, place)] + total)
     result -= products * np.where(
-        of_class[:, None] == of_class[None, :], curvature.of_classes[of_class[:, None], place[:, None], place], 0.0
+        of_class[:, None] == of_class[None, :],
+        curvature.of_classes[of_class[:, None], place[:, None], place],
+        0.0,
     )
     result[np.diag_indices_from(result)] += gradient - total * weight
     return result
@@ -90,7 +98,9 @@ class Statistics:
     s: np.ndarray  # (p,): Σ_i W_ij / S_i
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        return Statistics(self.log_likelihood + other.log_likelihood, self.R + other.R, self.s + other.s)
+        return Statistics(
+            self.log_likelihood + other.log_likelihood, self.R + other.R, self.s + other.s
+        )
 
 
 @vectorised
@@ -113,7 +123,9 @@ def _sum_of_logs(ratio: Any, counts: Any, first: Any, size: Any) -> Any:
 
 
 @allocating
-def _sum_rows(W: Any, codes: Any, counts: Any, A: Any, m: Any, start: Any, stop: Any, R: Any, s: Any) -> Any:
+def _sum_rows(
+    W: Any, codes: Any, counts: Any, A: Any, m: Any, start: Any, stop: Any, R: Any, s: Any
+) -> Any:
     """Add the sums of rows start:stop to R and s; returns their log-likelihood."""
     p = W.shape[1]
     ratio = np.empty(256)
@@ -150,7 +162,9 @@ class CovariateRows:
     n_rows: int
     threads: int
 
-    def __init__(self, W: Any, codes: Any, n_classes: int, counts: Any = None, threads: int | None = None) -> None:
+    def __init__(
+        self, W: Any, codes: Any, n_classes: int, counts: Any = None, threads: int | None = None
+    ) -> None:
         self.W = np.ascontiguousarray(W, np.float64)
         self.codes = np.ascontiguousarray(codes, np.int64)
         self.n_classes, self.p = int(n_classes), self.W.shape[1]
@@ -187,7 +201,9 @@ class CovariateRows:
     def sample(self, rows: int) -> "CovariateRows":
         """This many rows chosen by a fixed stream of random numbers, in their order."""
         chosen = np.sort(np.random.default_rng(0).choice(len(self.W), rows, replace=False))
-        return CovariateRows(self.W[chosen], self.codes[chosen], self.n_classes, self.counts[chosen], self.threads)
+        return CovariateRows(
+            self.W[chosen], self.codes[chosen], self.n_classes, self.counts[chosen], self.threads
+        )
 
     def _total(self, block: Any) -> Any:
         """Sum over the blocks in fixed order, whichever thread finishes first."""
@@ -202,15 +218,18 @@ class CovariateRows:
         return total
 
 
-# Merges equal rows of the same class: exact, since the likelihood is a product over rows ------------------------------
+# Merges equal rows of the same class: exact, since the likelihood is a product over rows ----------
 
 
 _WORTH_COPYING = 0.8  # distinct rows over rows, below which fewer rows are worth a copy
 
 
 @compiled
-def _first_of_kind(bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any) -> Any:
-    """Find distinct rows with an open hash table of row numbers; returns how many, in order of first appearance."""
+def _first_of_kind(
+    bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any
+) -> Any:
+    """Find distinct rows with an open hash table of row numbers; returns how many, in order of
+    first appearance."""
     mask = np.uint64(len(table) - 1)
     found = 0
     for i in range(len(codes)):
@@ -241,11 +260,14 @@ def _first_of_kind(bits: Any, codes: Any, counts: Any, table: Any, mix: Any, fir
 
 
 def distinct_rows(W: Any, codes: Any, counts: Any = None) -> Any:
-    """The distinct rows of W and class, and how often each occurs; the rows as they are where few are equal."""
+    """The distinct rows of W and class, and how often each occurs; the rows as they are where few
+    are equal."""
     n = len(codes)
     counts = np.ones(n) if counts is None else np.ascontiguousarray(counts, np.float64)
     table = np.full(1 << int(2 * n).bit_length(), -1, np.int64)
-    mix = np.random.default_rng(0).integers(0, 2**63, W.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
+    mix = np.random.default_rng(0).integers(0, 2**63, W.shape[1], np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)
     firsts, totals = np.empty(n, np.int64), np.empty(n)
     found = _first_of_kind(W.view(np.uint64), codes, counts, table, mix, firsts, totals)
     if found > _WORTH_COPYING * n:

@@ -47,11 +47,15 @@ PLACKETT_LUCE = ModelSpec(
         ),
         Option(
             "transform",
-            "Transformation of the covariates. exponential: exp(x) and exp(-x) of each standardised covariate x, and"
-            " a constant; exponential-pairs: also those of the sum of each pair of covariates; none: non-negative"
-            " covariates as given.",
+            "Transformation of the covariates. exponential: exp(x) and exp(-x) of each"
+            " standardised covariate x, and a constant; exponential-pairs: also those of the sum"
+            " of each pair of covariates; none: non-negative covariates as given.",
             default="exponential",
-            words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
+            words={
+                "exponential": "exponential",
+                "exponential-pairs": "exponential-pairs",
+                "none": None,
+            },
         ),
         *(each.but(to=MODEL, methods=_DRAWN) for each in (NUMBER_OF_DRAWS, TUNE, CHAINS)),
         *(each.but(methods=_DRAWN) for each in (THIN, MAX_TIME)),

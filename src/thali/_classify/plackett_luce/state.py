@@ -11,10 +11,12 @@ from thali._inference.numerics.logarithm import fast_log
 from thali._inference.places import starts
 from thali.errors import DataError, Setting
 
-# Rows of W as the samplers of Plackett–Luce regression read them: sorted by class, so that many share weights ---------
+# Rows of W as the samplers of Plackett–Luce regression read them: sorted by class, so that many
+# share weights
 
 
-WIDTH = 56  # rows of a block: seven cache lines a column, an odd number, so that columns spread over the cache
+# rows of a block: seven cache lines a column, an odd number, so that columns spread over the cache
+WIDTH = 56
 _NARROWER = (40, 24, 8, 4, 2, 1)  # where most classes are small
 _ROOM = 2  # most places for a row, in blocks that are not all full
 _STEP = 1024  # rows at a time, so that no second matrix as large as W is made
@@ -32,16 +34,18 @@ class ClassRows(NamedTuple):
     first: np.ndarray  # (K + 1,) first block of a class
     mean: np.ndarray  # (p,) of the columns of W
     alive: np.ndarray  # columns that are not zero everywhere
-    opposite: np.ndarray  # (p,) for two classes: the column of which each is the opposite; -1 where there is none
+    # (p,) for two classes: the column of which each is the opposite; -1 where there is none
+    opposite: np.ndarray
 
 
 def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Every row of W, and its class, as often as its weight says, since each copy has latent variables of its own."""
+    """Every row of W, and its class, as often as its weight says, since each copy has latent
+    variables of its own."""
     numbers = float(data.counts.sum()) * data.matrix.shape[1]
     if numbers > _MAX_ENTRIES:
         raise DataError(
-            f"The weights sum to {data.counts.sum():g} rows, which would need {8e-9 * numbers:,.0f} GB; rescale the"
-            " weights, or set ",
+            f"The weights sum to {data.counts.sum():g} rows, which would need"
+            f" {8e-9 * numbers:,.0f} GB; rescale the weights, or set ",
             Setting("method", "map"),
             ".",
         )
@@ -50,14 +54,16 @@ def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
-    """Sort the rows of W, each divided by its maximum, into blocks of their class; rows of a class keep their order."""
+    """Sort the rows of W, each divided by its maximum, into blocks of their class; rows of a class
+    keep their order."""
     n, p = W.shape
     members = np.bincount(codes, minlength=n_classes)
     width = _width(members)
     blocks = -(-members // width)
     first = starts(blocks)
     sorted_rows = np.argsort(codes, kind="stable")
-    rank = np.arange(n) - np.repeat(np.cumsum(members) - members, members)  # of a row within its class
+    # of a row within its class
+    rank = np.arange(n) - np.repeat(np.cumsum(members) - members, members)
     block = np.repeat(first[:-1], members) + rank // width
     tiles = np.zeros((first[-1], p, width))
     sizes = np.zeros(first[-1], np.int64)
@@ -81,7 +87,8 @@ def _width(members: np.ndarray) -> int:
 
 
 def opposites(W: np.ndarray) -> np.ndarray:
-    """For every column, the column whose product with it is the same for all columns in every row; -1 if none."""
+    """For every column, the column whose product with it is the same for all columns in every row;
+    -1 if none."""
     p = W.shape[1]
     found = np.full(p, -1)
     if not all((W[start : start + _STEP] > 0.0).all() for start in range(0, len(W), _STEP)):
@@ -98,7 +105,9 @@ def opposites(W: np.ndarray) -> np.ndarray:
         for which, other in enumerate(others):
             off[which] = np.maximum(off[which], np.abs(logs + logs[:, other]).max(axis=0))
     for other, distance in zip(others, off, strict=True):
-        found = np.where((found < 0) & (distance <= _EQUAL * np.maximum(1.0, largest)), other, found)
+        found = np.where(
+            (found < 0) & (distance <= _EQUAL * np.maximum(1.0, largest)), other, found
+        )
     paired = (found >= 0) & (found[found] == np.arange(len(found)))
     return np.where(paired, found, -1)
 
@@ -121,7 +130,9 @@ def log_probability(of_class: Any, of_all: Any, b: Any, size: Any) -> Any:
 
 
 @vectorised
-def block_dots(W: Any, weights: Any, totals: Any, b: Any, k: Any, size: Any, of_class: Any, of_all: Any) -> None:
+def block_dots(
+    W: Any, weights: Any, totals: Any, b: Any, k: Any, size: Any, of_class: Any, of_all: Any
+) -> None:
     """T = W·λ of the rows' own class and S = W·Σ_k λ_k for the rows of a block."""
     for r in range(size):
         of_class[b, r] = 0.0
@@ -149,7 +160,8 @@ SWEEPS, KEPT, TRIED, ACCEPTED = range(4)  # in State.whole
 
 
 class WeightState(NamedTuple):
-    """Weights λ = λ̄ Λ as logarithms, since those of small a leave the range of floats, and the sums that follow."""
+    """Weights λ = λ̄ Λ as logarithms, since those of small a leave the range of floats, and the
+    sums that follow."""
 
     real: np.ndarray  # (4,) ln a, ln Λ, log-likelihood, step of the walk of a
     whole: np.ndarray  # (4,) sweeps done, draws kept, moves tried and accepted since tuning ended
@@ -181,7 +193,8 @@ class Scratch(NamedTuple):
 
 
 class WeightPrior(NamedTuple):
-    """The prior: weights Gamma(a, b), p(a) ∝ 1/a between exp(low) and exp(high); both are ln a where a is fixed."""
+    """The prior: weights Gamma(a, b), p(a) ∝ 1/a between exp(low) and exp(high); both are ln a
+    where a is fixed."""
 
     log_b: float
     low: float
@@ -199,7 +212,8 @@ class WeightDraws(NamedTuple):
 
 
 def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
-    """A state at some weights, which need not sum to 1; a sweep fills everything that follows from them."""
+    """A state at some weights, which need not sum to 1; a sweep fills everything that follows from
+    them."""
     shape, p = rows.W.shape[::2], rows.W.shape[1]
     log_weights = np.ascontiguousarray(log_weights, np.float64).copy()
     state = WeightState(
@@ -232,7 +246,9 @@ def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> Weight
 
 
 def empty_draws(draws: int, classes: int, p: int) -> WeightDraws:
-    return WeightDraws(np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws))
+    return WeightDraws(
+        np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws)
+    )
 
 
 @scalar

@@ -6,16 +6,35 @@ from typing import Any
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.gamma import log_gamma_draw
 
-from .latent_moves import draw_latent, mirror, redraw_columns, shape_given_latent, shape_given_weights
-from .state import ACCEPTED, LOG_A, LOG_LIKELIHOOD, LOG_MASS, SWEEPS, TRIED, dots, keep_if_due, normalise
+from .latent_moves import (
+    draw_latent,
+    mirror,
+    redraw_columns,
+    shape_given_latent,
+    shape_given_weights,
+)
+from .state import (
+    ACCEPTED,
+    LOG_A,
+    LOG_LIKELIHOOD,
+    LOG_MASS,
+    SWEEPS,
+    TRIED,
+    dots,
+    keep_if_due,
+    normalise,
+)
 from .trial_moves import exchange, least, redraw
 
-MAX_MOVES = 128  # exchanges and redraws of single weights a sweep; one a column of W if there are fewer columns
+# exchanges and redraws of single weights a sweep; one a column of W if there are fewer columns
+MAX_MOVES = 128
 MIRRORS = 4  # a sweep
 
 
 @compiled
-def recommended(rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any) -> None:
+def recommended(
+    rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: Any, tune: int, thin: Any
+) -> None:
     """Sweeps of the sampler for small or learned a."""
     if state.whole[SWEEPS] == 0:
         sum_rows(rows, state)
@@ -27,19 +46,28 @@ def recommended(rng: Any, rows: Any, prior: Any, state: Any, kept: Any, until: A
 
 @scalar
 def recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) -> None:
-    """Latent variables, columns and a without the weights, the weights, a without their sum, moves of the weights
-    without latent variables."""
+    """Latent variables, columns and a without the weights, the weights, a without their sum, moves
+    of the weights without latent variables."""
     real, work = state.real, state.scratch
     latent(rng, rows, prior, state)
     a = math.exp(real[LOG_A])
     redraw_columns(rng, rows, a, state.log_rate, state.columns, state.counts, work.pull, work.size)
     if prior.learned:
         real[LOG_A] = shape_given_latent(
-            rng, real[LOG_A], prior.low, prior.high, state.counts, state.log_rate, prior.log_b, work.occupied
+            rng,
+            real[LOG_A],
+            prior.low,
+            prior.high,
+            state.counts,
+            state.log_rate,
+            prior.log_b,
+            work.occupied,
         )
     draw_weights(rng, rows, state)
     if prior.learned:
-        real[LOG_A] = shape_given_weights(rng, real[LOG_A], prior.low, prior.high, state.log_weights, work.occupied)
+        real[LOG_A] = shape_given_weights(
+            rng, real[LOG_A], prior.low, prior.high, state.log_weights, work.occupied
+        )
     moves = min(rows.mean.shape[0], MAX_MOVES)
     for _ in range(moves):
         exchange_once(rng, rows, state, tune)
@@ -53,12 +81,15 @@ def recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) ->
 @scalar
 def sum_rows(rows: Any, state: Any) -> None:
     """T, S and the log-likelihood at the current weights."""
-    state.real[LOG_LIKELIHOOD] = dots(rows, state.weights, state.totals, state.of_class, state.of_all)
+    state.real[LOG_LIKELIHOOD] = dots(
+        rows, state.weights, state.totals, state.of_class, state.of_all
+    )
 
 
 @scalar
 def latent(rng: Any, rows: Any, prior: Any, state: Any) -> None:
-    """C and Z given the weights; n_kj and ln(b + s_j), with s_j from times that are drawn for weights of sum 1."""
+    """C and Z given the weights; n_kj and ln(b + s_j), with s_j from times that are drawn for
+    weights of sum 1."""
     work = state.scratch
     draw_latent(
         rng,
@@ -86,7 +117,9 @@ def draw_weights(rng: Any, rows: Any, state: Any) -> None:
     a = math.exp(state.real[LOG_A])
     for k in range(state.counts.shape[0]):
         for j in range(state.counts.shape[1]):
-            state.log_weights[k, j] = log_gamma_draw(rng, a + state.counts[k, j]) - state.log_rate[j]
+            state.log_weights[k, j] = (
+                log_gamma_draw(rng, a + state.counts[k, j]) - state.log_rate[j]
+            )
     state.real[LOG_MASS] = normalise(state.log_weights, state.weights, state.totals)
     sum_rows(rows, state)
 

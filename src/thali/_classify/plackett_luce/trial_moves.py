@@ -1,4 +1,5 @@
-"""The likelihood after a trial change of weights in one or two columns, from as few rows as suffice to reject it."""
+"""The likelihood after a trial change of weights in one or two columns, from as few rows as suffice
+to reject it."""
 
 import math
 from typing import Any
@@ -11,7 +12,8 @@ from thali._inference.numerics.logarithm import fast_log
 from .state import FLOOR, log_probability
 
 DIGITS = 1e-6  # of a sum; a smaller difference is summed again
-# The change of every class in columns j and l, and its new weights there; a last row is their sum over classes.
+# The change of every class in columns j and l, and its new weights there; a last row is their sum
+# over classes.
 GAIN, GAIN_OTHER, NEW, NEW_OTHER = range(4)
 
 
@@ -30,11 +32,12 @@ def trial(
     change: Any,
     bound: Any,
 ) -> Any:
-    """The new log-likelihood and its sums T and S; a value below the bound as soon as it is known to be below.
+    """The new log-likelihood and its sums T and S; a value below the bound as soon as it is known
+    to be below.
 
-    No row adds more than 0. The rows of the class that is likely to lose most, `first`, come first. Weights
-    and totals are those from before the change; of a change in a single column, `other` is j and its changes are 0.
-    """
+    No row adds more than 0. The rows of the class that is likely to lose most, `first`, come first.
+    Weights and totals are those from before the change; of a change in a single column, `other` is
+    j and its changes are 0."""
     blocks = rows.sizes.shape[0]
     total = 0.0
     for step in range(blocks):
@@ -42,9 +45,25 @@ def trial(
         if b >= blocks:
             b -= blocks
         k, size = rows.of_class[b], rows.sizes[b]
-        part, short = _block(rows.W, j, other, b, size, k, of_class, of_all, new_class, new_all, change)
+        part, short = _block(
+            rows.W, j, other, b, size, k, of_class, of_all, new_class, new_all, change
+        )
         if short > 0:
-            _recompute_sums(rows.W, weights, totals, j, other, b, size, k, of_class, of_all, new_class, new_all, change)
+            _recompute_sums(
+                rows.W,
+                weights,
+                totals,
+                j,
+                other,
+                b,
+                size,
+                k,
+                of_class,
+                of_all,
+                new_class,
+                new_all,
+                change,
+            )
             part = log_probability(new_class, new_all, b, size)
         total += part
         if total < bound:
@@ -121,7 +140,9 @@ def least(rows: Any, of_class: Any) -> Any:
 
 
 @scalar
-def keep_sums(rows: Any, mass: Any, of_class: Any, of_all: Any, new_class: Any, new_all: Any) -> None:
+def keep_sums(
+    rows: Any, mass: Any, of_class: Any, of_all: Any, new_class: Any, new_all: Any
+) -> None:
     """Accept the sums of a trial, divided by the new sum of all weights."""
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
@@ -140,9 +161,11 @@ def rescale(log_weights: Any, weights: Any, totals: Any, mass: Any, log_mass: An
             weights[k, j] /= mass
 
 
-# Single weights redrawn from their prior and accepted by the likelihood of the rows, without latent variables ---------
+# Single weights redrawn from their prior and accepted by the likelihood of the rows, without latent
+# variables
 #
-# A column is switched on or off in one step; with latent variables all rows that use it must leave one by one.
+# A column is switched on or off in one step; with latent variables all rows that use it must leave
+# one by one.
 
 
 _NOTHING = 1e-18  # of a sum: adding it changes no digit
@@ -165,10 +188,11 @@ def redraw(
     change: Any,
     log_l: Any,
 ) -> Any:
-    """λ_kj ~ Gamma(a, b) of a class and column chosen evenly, accepted with the ratio of likelihoods.
+    """λ_kj ~ Gamma(a, b) of a class and column chosen evenly, accepted with the ratio of
+    likelihoods.
 
-    log_scale is ln(b Λ), smallest the least T of all rows. Weights sum to 1 before and after; returns the
-    log-likelihood log_l, the logarithm of what Λ was multiplied by, and the least T.
+    log_scale is ln(b Λ), smallest the least T of all rows. Weights sum to 1 before and after;
+    returns the log-likelihood log_l, the logarithm of what Λ was multiplied by, and the least T.
     """
     classes, p = weights.shape
     k, j = index(rng, classes), index(rng, p)
@@ -183,7 +207,9 @@ def redraw(
     bound = -rng.standard_exponential() + log_l
     _fill_weight(weights, k, j, new, change)
     first = k if new < old else (k + 1) % classes
-    found = trial(rows, weights, totals, j, j, first, of_class, of_all, new_class, new_all, change, bound)
+    found = trial(
+        rows, weights, totals, j, j, first, of_class, of_all, new_class, new_all, change, bound
+    )
     if not found > bound:
         return log_l, 0.0, smallest
     log_weights[k, j], weights[k, j], totals[j] = log_new, new, change[classes, NEW]
@@ -210,14 +236,16 @@ def _fill_weight(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
     change[classes, GAIN_OTHER] = change[classes, NEW_OTHER] = 0.0
 
 
-# The exchange move: two columns swap their weights of one class, or of all classes ------------------------------------
+# The exchange move: two columns swap their weights of one class, or of all classes ----------------
 #
-# At small a the posterior is a mixture over sparse supports, between which Gibbs sampling of the weights cannot move.
+# At small a the posterior is a mixture over sparse supports, between which Gibbs sampling of the
+# weights cannot move.
 #
 #     λ_kl ← λ_kj c_j/c_l,  λ_kj ← λ_kl c_l/c_j,  c the column means of W
 #
-# j is chosen with probability ∝ λ_kj c_j, l evenly. The choice is symmetric, the Jacobian 1 and the product of the
-# weights preserved. With their sum integrated out, ln α = Δ log-likelihood + Kpa ln(Σλ/Σλ').
+# j is chosen with probability ∝ λ_kj c_j, l evenly. The choice is symmetric, the Jacobian 1 and the
+# product of the weights preserved. With their sum integrated out, ln α = Δ log-likelihood + Kpa
+# ln(Σλ/Σλ').
 
 
 @scalar
@@ -235,7 +263,8 @@ def exchange(
     change: Any,
     log_likelihood: Any,
 ) -> Any:
-    """One exchange; returns the log-likelihood and whether weights were exchanged. They sum to 1 before and after."""
+    """One exchange; returns the log-likelihood and whether weights were exchanged. They sum to 1
+    before and after."""
     classes, p = weights.shape
     chosen = index(rng, classes + 1)  # the last: all classes
     j = _giver(rng, weights, totals, rows.mean, chosen)
@@ -246,7 +275,9 @@ def exchange(
     mass = _fill_columns(log_weights, weights, j, taker, chosen, shift, change)
     bound = -rng.standard_exponential() + (log_likelihood + classes * p * a * math.log(mass))
     first = _heaviest(weights, j) if chosen == classes else chosen
-    found = trial(rows, weights, totals, j, taker, first, of_class, of_all, new_class, new_all, change, bound)
+    found = trial(
+        rows, weights, totals, j, taker, first, of_class, of_all, new_class, new_all, change, bound
+    )
     if not found > bound:
         return log_likelihood, False
     _keep(log_weights, weights, totals, j, taker, chosen, shift, change)
@@ -286,7 +317,9 @@ def _heaviest(weights: Any, j: Any) -> Any:
 
 
 @scalar
-def _fill_columns(log_weights: Any, weights: Any, j: Any, taker: Any, chosen: Any, shift: Any, change: Any) -> Any:
+def _fill_columns(
+    log_weights: Any, weights: Any, j: Any, taker: Any, chosen: Any, shift: Any, change: Any
+) -> Any:
     """New weights in the two columns, and their changes; returns the new sum of all weights."""
     classes, p = weights.shape
     for what in range(4):
@@ -312,11 +345,21 @@ def _fill_columns(log_weights: Any, weights: Any, j: Any, taker: Any, chosen: An
 
 @scalar
 def _keep(
-    log_weights: Any, weights: Any, totals: Any, j: Any, taker: Any, chosen: Any, shift: Any, change: Any
+    log_weights: Any,
+    weights: Any,
+    totals: Any,
+    j: Any,
+    taker: Any,
+    chosen: Any,
+    shift: Any,
+    change: Any,
 ) -> None:
     classes = weights.shape[0]
     for k in range(classes):
         if chosen == classes or chosen == k:
-            log_weights[k, j], log_weights[k, taker] = log_weights[k, taker] - shift, log_weights[k, j] + shift
+            log_weights[k, j], log_weights[k, taker] = (
+                log_weights[k, taker] - shift,
+                log_weights[k, j] + shift,
+            )
             weights[k, j], weights[k, taker] = change[k, NEW], change[k, NEW_OTHER]
     totals[j], totals[taker] = change[classes, NEW], change[classes, NEW_OTHER]

@@ -10,12 +10,13 @@ import numpy as np
 from thali._compile.jit import compiled, scalar
 from thali._inference.optimise import squarem
 
-# The variational posterior of Plackett–Luce regression and its lower bound of the evidence ----------------------------
+# The variational posterior of Plackett–Luce regression and its lower bound of the evidence --------
 #
-# q(λ_kj) = Gamma(a_kj, b_j); with q(C) and q(Z) at their best, A = exp⟨ln λ⟩, m = Σ_k ⟨λ_k⟩, T = W·A_Y, S = W·m,
+# q(λ_kj) = Gamma(a_kj, b_j); with q(C) and q(Z) at their best, A = exp⟨ln λ⟩, m = Σ_k ⟨λ_k⟩, T =
+# W·A_Y, S = W·m,
 #
-#     F = Σ ln T_i/S_i − Σ KL(Gamma(a_kj, b_j) ‖ Gamma(a, b)),  a_kj ← a + A_kj Σ_{Y_i=k} W_ij/T_i,  b_j ← b + Σ
-# W_ij/S_i.
+# F = Σ ln T_i/S_i − Σ KL(Gamma(a_kj, b_j) ‖ Gamma(a, b)),  a_kj ← a + A_kj Σ_{Y_i=k} W_ij/T_i,  b_j
+# ← b + Σ W_ij/S_i.
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class VariationalStep:
     bound: float  # F at the given shapes and rates
     shapes: np.ndarray  # (K, p), improved
     rates: np.ndarray  # (p,), improved
-    log_likelihood: float  # Σ ln T_i/S_i: expected, under the best q(C) and q(Z), without their entropies
+    # Σ ln T_i/S_i: expected, under the best q(C) and q(Z), without their entropies
+    log_likelihood: float
 
 
 def mean_logs(shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
@@ -35,10 +37,13 @@ def mean_logs(shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return digamma(shapes) - np.log(rates)
 
 
-def variational_step(data: Any, shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> VariationalStep:
+def variational_step(
+    data: Any, shapes: np.ndarray, rates: np.ndarray, a: float, b: float
+) -> VariationalStep:
     """F at q(λ), and one coordinate ascent step from there, in a single sweep over the rows."""
     logs = mean_logs(shapes, rates)
-    top = logs.max(axis=1, keepdims=True)  # of a class; ⟨ln λ⟩ itself may be far below the range of exp
+    # of a class; ⟨ln λ⟩ itself may be far below the range of exp
+    top = logs.max(axis=1, keepdims=True)
     A = np.exp(logs - top)
     sums = data.statistics(A, (shapes / rates).sum(axis=0))
     counts = A * sums.R
@@ -55,18 +60,19 @@ def divergence(shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> flo
     return float((own + a * np.log(rates / b) + shapes * (b - rates) / rates).sum())
 
 
-# The shape a that maximises the bound of a variational posterior ------------------------------------------------------
+# The shape a that maximises the bound of a variational posterior ----------------------------------
 
 
 _CLOSE = 1e-13
 
 
-def learned_shape(a: float, counts: np.ndarray, slope: float, inverse_prior: bool, low: float, high: float) -> float:
+def learned_shape(
+    a: float, counts: np.ndarray, slope: float, inverse_prior: bool, low: float, high: float
+) -> float:
     """The a that maximises the bound for given q(C) and q(Z) while q(λ) follows it.
 
-    Σ_kj [ln Γ(a + n_kj) − ln Γ(a)] + a · slope (− ln a), by Newton's method on ln a inside a shrinking bracket. Of
-    several maxima it finds the one uphill from the start.
-    """
+    Σ_kj [ln Γ(a + n_kj) − ln Γ(a)] + a · slope (− ln a), by Newton's method on ln a inside a
+    shrinking bracket. Of several maxima it finds the one uphill from the start."""
     from scipy.special import digamma, polygamma
 
     counts = counts[counts > 0.0]
@@ -95,10 +101,12 @@ def learned_shape(a: float, counts: np.ndarray, slope: float, inverse_prior: boo
         first, second = derivatives(x)
 
 
-STARTS = (0.05, 0.01, 0.3)  # of a; weights that converge at a large a end where all classes are equally probable
+# of a; weights that converge at a large a end where all classes are equally probable
+STARTS = (0.05, 0.01, 0.3)
 _MAX_PASSES = 5000
 _TOLERANCE, _CONVERGED = 1e-11, 1e-5
-_NO_BETTER = 0.95  # share of n ln K, the lack of fit of equal probabilities, above which a fit says nothing
+# share of n ln K, the lack of fit of equal probabilities, above which a fit says nothing
+_NO_BETTER = 0.95
 
 
 @dataclass(frozen=True)
@@ -110,26 +118,37 @@ class VariationalFit:
     a: float
     lower_bound: float  # F, without the prior on a
     log_likelihood: float  # at the posterior means
-    bounds: list[float]  # the objective (F, plus ln p(a) if that prior is used) from the best start; never decreasing
+    # the objective (F, plus ln p(a) if that prior is used) from the best start; never decreasing
+    bounds: list[float]
     n_passes: int  # sweeps over the rows of all starts
     converged: bool
     collapsed: bool  # the estimate says little more than that all classes are equally probable
 
 
 class _Ascent:
-    """The fixed-point map of q(λ) and, if it is learned, a; a point is the logarithms of shapes, rates and a.
+    """The fixed-point map of q(λ) and, if it is learned, a; a point is the logarithms of shapes,
+    rates and a.
 
-    After each step all weights are scaled to the prior's optimum: ⟨Λ⟩ = Kpa/b. The likelihood does not depend on that
-    scale, so that plain updates find it slowly.
-    """
+    After each step all weights are scaled to the prior's optimum: ⟨Λ⟩ = Kpa/b. The likelihood does
+    not depend on that scale, so that plain updates find it slowly."""
 
     def __init__(self, data: Any, b: float, low: float, high: float, inverse_prior: bool) -> None:
-        self.data, self.b, self.low, self.high, self.inverse_prior = data, b, low, high, inverse_prior
+        self.data, self.b, self.low, self.high, self.inverse_prior = (
+            data,
+            b,
+            low,
+            high,
+            inverse_prior,
+        )
         self.shape = (data.n_classes, data.p)
 
     def unpacked(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         cells = self.shape[0] * self.shape[1]
-        return np.exp(theta[:cells]).reshape(self.shape), np.exp(theta[cells:-1]), math.exp(theta[-1])
+        return (
+            np.exp(theta[:cells]).reshape(self.shape),
+            np.exp(theta[cells:-1]),
+            math.exp(theta[-1]),
+        )
 
     def packed(self, shapes: np.ndarray, rates: np.ndarray, a: float) -> np.ndarray:
         rates = rates * (self.b * float((shapes / rates).sum()) / (a * shapes.size))
@@ -138,7 +157,9 @@ class _Ascent:
     def start(self, a: float) -> np.ndarray:
         """The start with all cells equal."""
         cells = self.shape[0] * self.shape[1]
-        return self.packed(np.full(self.shape, a + self.data.n / cells), np.full(self.shape[1], self.b), a)
+        return self.packed(
+            np.full(self.shape, a + self.data.n / cells), np.full(self.shape[1], self.b), a
+        )
 
     def step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
         shapes, rates, a = self.unpacked(theta)
@@ -152,7 +173,9 @@ class _Ascent:
         counts = np.maximum(found.shapes - a, 0.0)
         slope = -self.shape[0] * float(np.log(found.rates / self.b).sum())
         new = learned_shape(a, counts, slope, self.inverse_prior, self.low, self.high)
-        return self.packed(new + counts, found.rates, new), found.bound - self.inverse_prior * math.log(a)
+        return self.packed(
+            new + counts, found.rates, new
+        ), found.bound - self.inverse_prior * math.log(a)
 
 
 def fit_variational(
@@ -174,7 +197,9 @@ def fit_variational(
         theta = run.theta
         if a is not None:
             theta[-1] = math.log(a)
-        last = squarem(ascent.step_with_shape if a is None else ascent.step, theta, _MAX_PASSES, _TOLERANCE)
+        last = squarem(
+            ascent.step_with_shape if a is None else ascent.step, theta, _MAX_PASSES, _TOLERANCE
+        )
         passes += run.n_passes + last.n_passes
         if best is None or last.values[-1] > best.values[-1]:
             best = last
@@ -195,15 +220,16 @@ def fit_variational(
     )
 
 
-# Class probabilities under independent Gamma weights, by an integral over one variable --------------------------------
+# Class probabilities under independent Gamma weights, by an integral over one variable ------------
 #
 # .. math:: E\frac{A_k}{\sum_l A_l} = \int_0^\infty \prod_{lj} (1 + tW_j/b_j)^{-a_{lj}}
 #           \sum_j \frac{W_j a_{kj}}{b_j + tW_j}\, dt, \qquad A_k = \sum_j W_j \lambda_{kj}
 #
-# It is summed over equal steps of ln t, whose error falls as exp(−π²/step): the integrand is smooth and never narrow.
-# But it may be very wide, since the product falls no faster than t to the power −Σ a of the active columns: a column
-# whose W is e^-60 becomes active at t = e^60. Between two columns every step shrinks the integrand by the same
-# factor, and the steps up to the next column are a geometric series.
+# It is summed over equal steps of ln t, whose error falls as exp(−π²/step): the integrand is smooth
+# and never narrow. But it may be very wide, since the product falls no faster than t to the power
+# −Σ a of the active columns: a column whose W is e^-60 becomes active at t = e^60. Between two
+# columns every step shrinks the integrand by the same factor, and the steps up to the next column
+# are a geometric series.
 
 
 _STEP = 0.3
@@ -212,7 +238,8 @@ _NOTHING = 40.0  # e to the minus this is negligible beside 1
 
 @scalar
 def _steps_to_spare(at: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Steps from ln t = at until a column becomes active; 0 while one does, infinity if none is left."""
+    """Steps from ln t = at until a column becomes active; 0 while one does, infinity if none is
+    left."""
     free = math.inf
     for j in range(logs.shape[1]):
         x = at + logs[i, j]
@@ -222,8 +249,11 @@ def _steps_to_spare(at: Any, logs: Any, i: Any, margins: Any) -> Any:
 
 
 @compiled
-def _integrate(logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, probabilities: Any) -> None:
-    """Add the integrals of every row to its probabilities; `logs` are those of W / b, 0 the largest of a row."""
+def _integrate(
+    logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, probabilities: Any
+) -> None:
+    """Add the integrals of every row to its probabilities; `logs` are those of W / b, 0 the largest
+    of a row."""
     classes, p = shapes.shape
     for i in range(logs.shape[0]):
         size = 0.0
@@ -256,7 +286,8 @@ def _integrate(logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, p
 
 
 def undivided(logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """The integrals for rows of ln W, shape (n, K), before they are divided by their sum, which is 1 but for rounding.
+    """The integrals for rows of ln W, shape (n, K), before they are divided by their sum, which is
+    1 but for rounding.
 
     Parameters and result as in `expected_from_logs`.
     """

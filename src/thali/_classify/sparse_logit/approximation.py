@@ -1,12 +1,12 @@
 r"""What the normal approximations of the posterior of the sparse multinomial logit share.
 
 .. math:: q(\beta, b) = \mathrm{Normal}(m, P^{-1}), \qquad
-          q(\eta) \propto \eta^{\text{shape} - 1 + N/2} e^{-\text{rate}\,\eta - \sqrt\eta \sum_j E_q|\beta_j|}
+          q(\eta) \propto \eta^{\text{shape} - 1
+          + N/2} e^{-\text{rate}\,\eta - \sqrt\eta \sum_j E_q|\beta_j|}
 
-The Laplace prior has no second derivative at 0, where many coefficients are, so its expectation under q takes its
-place, which is smooth: with s_j the standard deviation of beta_j, E|beta_j| has the slope 2 Phi(m_j / s_j) - 1, and
-its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j.
-"""
+The Laplace prior has no second derivative at 0, where many coefficients are, so its expectation
+under q takes its place, which is smooth: with s_j the standard deviation of beta_j, E|beta_j| has
+the slope 2 Phi(m_j / s_j) - 1, and its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -23,14 +23,17 @@ from thali.errors import DataError, DataWarning, Setting
 from .arguments import MAX_COEFFICIENTS, MIN_ROWS_EACH, SparseColumns
 from .sweep import INTERCEPT_VARIANCE, CoefficientProblem
 
-# The log-likelihood of the multinomial logit to second order: at some coefficients, or its mean over a normal law -----
+# The log-likelihood of the multinomial logit to second order: at some coefficients, or its mean
+# over a normal law
 #
-# The mean over Normal(mu, V) of the q linear predictors of a row, V = L L^T, is that over points mu + L u. The u are
-# the axes of some rotations at several distances: exact for polynomials of degree 3, and with r distances and every
-# rotation of degree 4 r - 1. The curvature of the mean is -2 times its slopes in V, which are exact for this rule, so
-# that a natural gradient of the bound raises it.
+# The mean over Normal(mu, V) of the q linear predictors of a row, V = L L^T, is that over points mu
+# + L u. The u are the axes of some rotations at several distances: exact for polynomials of degree
+# 3, and with r distances and every rotation of degree 4 r - 1. The curvature of the mean is -2
+# times its slopes in V, which are exact for this rule, so that a natural gradient of the bound
+# raises it.
 #
-# References: Arasaratnam & Haykin (2009), Cubature Kalman filters, section 3; Opper & Archambeau (2009), equation 10.
+# References: Arasaratnam & Haykin (2009), Cubature Kalman filters, section 3; Opper & Archambeau
+# (2009), equation 10.
 
 
 ROWS = 2**14  # whose probabilities are computed at a time
@@ -43,7 +46,8 @@ RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = (
 
 @dataclass(frozen=True)
 class Expansion:
-    """The log-likelihood to second order in the coefficients of the q classes other than the reference.
+    """The log-likelihood to second order in the coefficients of the q classes other than the
+    reference.
 
     Those of two blocks of rows add up.
     """
@@ -61,16 +65,24 @@ class Expansion:
 
 
 def expansion_at(
-    problem: CoefficientProblem, coef: np.ndarray, covariance: np.ndarray | None = None, radii: int = RADII_OF_FEW_ROWS
+    problem: CoefficientProblem,
+    coef: np.ndarray,
+    covariance: np.ndarray | None = None,
+    radii: int = RADII_OF_FEW_ROWS,
 ) -> Expansion:
-    """The expansion at coef (q, m), or that of its mean over Normal(coef, covariance), by blocks of rows."""
+    """The expansion at coef (q, m), or that of its mean over Normal(coef, covariance), by blocks of
+    rows."""
     q, m = coef.shape
     others = np.flatnonzero(np.arange(problem.classes) != problem.reference)
     total, gradient = 0.0, np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
     for part, Z in _parts(problem.covariates):
         own = (others[:, None] == problem.codes[part]).astype(float)
-        each = _at(Z.times(coef), own) if covariance is None else _around(Z.times(coef), own, Z, covariance, radii)
+        each = (
+            _at(Z.times(coef), own)
+            if covariance is None
+            else _around(Z.times(coef), own, Z, covariance, radii)
+        )
         weights = problem.counts[part] * each.curvature
         total += float(problem.counts[part] @ each.log_likelihood)
         gradient += Z.pulled(problem.counts[part] * each.gradient)
@@ -147,7 +159,9 @@ def rule_of(q: int, radii: int) -> QuadratureRule:
 
     halves, shares = roots_genlaguerre(radii, 0.5 * q - 1.0)  # of half the squared length
     rng = np.random.default_rng(0)
-    turned = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))]
+    turned = [
+        np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
+    ]
     axes = np.concatenate([sign * each for each in turned for sign in (1.0, -1.0)])
     places = np.concatenate([math.sqrt(2.0 * half) * axes for half in halves])
     return QuadratureRule(places, np.repeat(shares / shares.sum() / len(axes), len(axes)))
@@ -162,7 +176,8 @@ class _QuadraticRows(NamedTuple):
 
 
 def _points(linear: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log-likelihoods (J, n) and probabilities (J, q, n) at J linear predictors (J, q, n) of every row."""
+    """Log-likelihoods (J, n) and probabilities (J, q, n) at J linear predictors (J, q, n) of every
+    row."""
     top = np.maximum(linear.max(axis=1), 0.0)
     share = np.exp(linear - top[:, None])
     sums = share.sum(axis=1) + np.exp(-top)
@@ -182,15 +197,16 @@ def _around(
     linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance: np.ndarray, radii: int
 ) -> _QuadraticRows:
     """The mean over the law of the linear predictors, by the points of the rule."""
-    # With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is the lower triangle of
-    # L^T L̄ with half its diagonal.
+    # With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is
+    # the lower triangle of L^T L̄ with half its diagonal.
     (q, n), m = linear.shape, len(covariance) // len(linear)
     spread = np.empty((n, q, q))
     for k in range(q):
         for other in range(k + 1):
             block = covariance[k * m : (k + 1) * m, other * m : (other + 1) * m]
             spread[:, k, other] = spread[:, other, k] = Z.squares(block)
-    spread[:, np.arange(q), np.arange(q)] += 1e-14 * (1.0 + np.einsum("ikk->ik", spread))  # of rows that are 0
+    # of rows that are 0
+    spread[:, np.arange(q), np.arange(q)] += 1e-14 * (1.0 + np.einsum("ikk->ik", spread))
     root = np.linalg.cholesky(spread)
     places, weights = rule_of(q, radii)
     moved = places @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
@@ -204,7 +220,8 @@ def _around(
     return _QuadraticRows(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))
 
 
-Expand = Callable[..., Expansion]  # of coefficients (q, m) and, if it is that of a mean over a normal law, covariance
+# of coefficients (q, m) and, if it is that of a mean over a normal law, covariance
+Expand = Callable[..., Expansion]
 SETTLED = 1e-4  # change, in standard deviations
 
 
@@ -225,8 +242,11 @@ def is_free(problem: CoefficientProblem) -> np.ndarray:
     return np.tile(np.arange(problem.covariates.shape[0]) >= problem.penalised, problem.classes - 1)
 
 
-def slope_and_bend(mean: np.ndarray, sd: np.ndarray, root: float, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Minus the first and the second derivatives of the prior's part of the bound; root is E[sqrt eta]."""
+def slope_and_bend(
+    mean: np.ndarray, sd: np.ndarray, root: float, free: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Minus the first and the second derivatives of the prior's part of the bound; root is E[sqrt
+    eta]."""
     from scipy.special import ndtr
 
     z = mean / sd
@@ -247,7 +267,8 @@ def mean_size(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
 
 
 def law_of_eta(shape: float, size: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values and probabilities of eta; its root v has a density proportional to v^(shape-1) exp(-size v - rate v²)."""
+    """Values and probabilities of eta; its root v has a density proportional to v^(shape-1)
+    exp(-size v - rate v²)."""
     log_v, logs = log_law_of_root(shape, size, rate)
     v = np.exp(log_v)
     shares = np.exp(logs - logs.max())
@@ -263,7 +284,7 @@ def log_law_of_root(shape: float, size: float, rate: float) -> tuple[np.ndarray,
     return log_v, shape * log_v - size * v - rate * v * v
 
 
-# The normal approximation by Laplace: the log-likelihood to second order at its mean ----------------------------------
+# The normal approximation by Laplace: the log-likelihood to second order at its mean --------------
 #
 # Means, standard deviations and q(eta) are improved in turn until they stay.
 
@@ -271,7 +292,9 @@ def log_law_of_root(shape: float, size: float, rate: float) -> tuple[np.ndarray,
 _MAX_ROUNDS = 200
 
 
-def laplace_posterior(problem: CoefficientProblem, eta: float | None, expand: Expand) -> NormalPosterior:
+def laplace_posterior(
+    problem: CoefficientProblem, eta: float | None, expand: Expand
+) -> NormalPosterior:
     """The approximation; eta is fixed, or None if it is learned."""
     from scipy.linalg import cho_solve
 
@@ -295,26 +318,34 @@ def laplace_posterior(problem: CoefficientProblem, eta: float | None, expand: Ex
         while True:
             trial = mean + length * step
             ahead = expand(trial.reshape(q, m))
-            if _value(ahead, trial, sd, root, free) >= before - 1e-9 * (1.0 + abs(before)) or length < 1e-6:
+            if (
+                _value(ahead, trial, sd, root, free) >= before - 1e-9 * (1.0 + abs(before))
+                or length < 1e-6
+            ):
                 break
             length *= 0.5
         mean, at, length = trial, ahead, min(1.0, 2.0 * length)
         if eta is None:
             size = float(mean_size(mean, sd)[~free].sum())
-            etas, shares = law_of_eta(2.0 * problem.shape + q * problem.penalised, size, problem.rate)
+            etas, shares = law_of_eta(
+                2.0 * problem.shape + q * problem.penalised, size, problem.rate
+            )
             change = max(change, abs(float(shares @ np.sqrt(etas)) / root - 1.0))
         settled = change < SETTLED
     return NormalPosterior(mean, factor, at, etas, shares, settled, math.nan)  # type: ignore[possibly-unbound]
 
 
 def _factor(precision: np.ndarray, curvature: np.ndarray, root: float) -> np.ndarray:
-    """The Cholesky factor of P, with a little of the prior's precision where rounding makes P singular."""
+    """The Cholesky factor of P, with a little of the prior's precision where rounding makes P
+    singular."""
     from scipy.linalg import LinAlgError, cholesky
 
     try:
         return cholesky(precision, lower=True)
     except LinAlgError:
-        return cholesky(precision + np.diag(1e-3 * root * root + 1e-9 * np.diag(curvature)), lower=True)
+        return cholesky(
+            precision + np.diag(1e-3 * root * root + 1e-9 * np.diag(curvature)), lower=True
+        )
 
 
 def _value(at: Expansion, mean: np.ndarray, sd: np.ndarray, root: float, free: np.ndarray) -> float:
@@ -323,24 +354,27 @@ def _value(at: Expansion, mean: np.ndarray, sd: np.ndarray, root: float, free: n
     return at.log_likelihood - float(prior.sum())
 
 
-# The variational normal posterior: the normal law that maximises the lower bound of the evidence, ---------------------
+# The variational normal posterior: the normal law that maximises the lower bound of the evidence,
 #
 # .. math:: F = E_q[\ln P(y \mid X, \beta, b) + \ln p(\beta, b \mid \eta) + \ln p(\eta) - \ln q].
 #
-# A natural-gradient step of length 1 makes P the mean curvature under q, and moves m by Newton's step with that;
-# shorter ones mix P and P m with what they were. The steps before are combined with it (Anderson acceleration)
-# wherever that raises the bound; else a step is shortened until it does.
+# A natural-gradient step of length 1 makes P the mean curvature under q, and moves m by Newton's
+# step with that; shorter ones mix P and P m with what they were. The steps before are combined with
+# it (Anderson acceleration) wherever that raises the bound; else a step is shortened until it does.
 #
-# References: Opper & Archambeau (2009), The variational Gaussian approximation revisited; Khan & Lin (2017),
-# Conjugate-computation variational inference; Walker & Ni (2011), Anderson acceleration for fixed-point iterations.
+# References: Opper & Archambeau (2009), The variational Gaussian approximation revisited; Khan &
+# Lin (2017), Conjugate-computation variational inference; Walker & Ni (2011), Anderson acceleration
+# for fixed-point iterations.
 
 
 _MAX_LOOKS = 500
 _MEMORY, _BYTES = 8, 2**30  # of the steps that are combined
-_NEWTON_ROUNDS = 8  # rounds of Newton's steps, which are faster where a step of length 1 raises the bound
+# rounds of Newton's steps, which are faster where a step of length 1 raises the bound
+_NEWTON_ROUNDS = 8
 _MIXED = 0.5  # of a combined step
 _SHORTEST = 1e-4  # step that is tried
-_FLAT = 1e-4, 10  # a coefficient: a bound that has risen by less in so many rounds is as high as it need be
+# a coefficient: a bound that has risen by less in so many rounds is as high as it need be
+_FLAT = 1e-4, 10
 
 
 class _Point(NamedTuple):
@@ -362,7 +396,13 @@ class _Bound:
     """The bound as a function of P and P m, q(eta) always the best one."""
 
     def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
-        self.problem, self.eta, self.expand, self.free, self.looks = problem, eta, expand, is_free(problem), 0
+        self.problem, self.eta, self.expand, self.free, self.looks = (
+            problem,
+            eta,
+            expand,
+            is_free(problem),
+            0,
+        )
 
     def look(self, precision: np.ndarray, pull: np.ndarray) -> _Point | None:
         """The normal law there; None if P has no Cholesky factor."""
@@ -384,14 +424,18 @@ class _Bound:
             law = np.full(1, self.eta), np.ones(1)
         slope, bend = slope_and_bend(mean, sd, float(law[1] @ np.sqrt(law[0])), free)
         wanted, gradient = at.curvature + np.diag(bend), at.gradient - slope
-        bound = at.log_likelihood + _other_terms(problem, self.eta, size, mean[free], sd[free], factor)
+        bound = at.log_likelihood + _other_terms(
+            problem, self.eta, size, mean[free], sd[free], factor
+        )
         of_sd = 0.5 * np.abs(np.einsum("ij,ji->i", covariance, wanted - precision))
         change = max(float(np.abs(covariance @ gradient / sd).max()), float(of_sd.max()))
         steps = wanted - precision, wanted @ mean + gradient - pull
         return _Point(precision, pull, factor, mean, sd, law, bound, *steps, change)
 
 
-def variational_posterior(problem: CoefficientProblem, eta: float | None, expand: Expand) -> NormalPosterior:
+def variational_posterior(
+    problem: CoefficientProblem, eta: float | None, expand: Expand
+) -> NormalPosterior:
     """The approximation; eta is fixed, or None if it is learned."""
     q, m = problem.classes - 1, problem.covariates.shape[0]
     of = _Bound(problem, eta, expand)
@@ -410,7 +454,8 @@ def variational_posterior(problem: CoefficientProblem, eta: float | None, expand
                 if (ahead is not None and _rises(point, ahead)) or length < _SHORTEST:
                     break
                 length *= 0.5
-            if ahead is None or not _rises(point, ahead):  # the gain is below the precision of floats
+            # the gain is below the precision of floats
+            if ahead is None or not _rises(point, ahead):
                 break
             length = min(1.0, 2.0 * length)
         point, points, bounds = ahead, [*points[-memory:], ahead], [*bounds, ahead.bound]
@@ -429,16 +474,21 @@ def is_flat(bounds: Sequence[float], coefficients: int) -> bool:
 
 
 def _combined(points: Sequence[_Point]) -> tuple[np.ndarray, np.ndarray]:
-    """P and P m by Anderson's combination of steps, whose sizes are measured in the scale of the last precision."""
+    """P and P m by Anderson's combination of steps, whose sizes are measured in the scale of the
+    last precision."""
     *before, last = points
     scale = 1.0 / np.sqrt(np.diag(last.precision))
 
     def measured(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
-        return np.concatenate([(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale])
+        return np.concatenate(
+            [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
+        )
 
     away = [_step(last, _MIXED), *(_step(each, _MIXED) for each in before)]
     last_step = measured(last.precision_step, last.pull_step)
-    differences = np.array([last_step - measured(each.precision_step, each.pull_step) for each in before])
+    differences = np.array(
+        [last_step - measured(each.precision_step, each.pull_step) for each in before]
+    )
     gram = differences @ differences.T
     gram += 1e-10 * np.trace(gram) * np.eye(len(before))
     shares = np.linalg.solve(gram, differences @ last_step)
@@ -460,31 +510,39 @@ def _other_terms(
     free_sd: np.ndarray,
     factor: np.ndarray,
 ) -> float:
-    """What the lower bound has besides the log-likelihood: E ln p(beta, b), the terms of eta, and the entropy."""
+    """What the lower bound has besides the log-likelihood: E ln p(beta, b), the terms of eta, and
+    the entropy."""
     from scipy.special import gammaln
 
     count = len(factor) - len(free)
     if eta is None:  # ln of the integral of p(eta) (sqrt(eta)/2)^count exp(-sqrt(eta) size)
         log_v, logs = log_law_of_root(2.0 * problem.shape + count, size, problem.rate)
         whole = logs.max() + math.log(np.exp(logs - logs.max()).sum() * (log_v[1] - log_v[0]))
-        prior = math.log(2.0) + problem.shape * math.log(problem.rate) - gammaln(problem.shape) + whole
+        prior = (
+            math.log(2.0) + problem.shape * math.log(problem.rate) - gammaln(problem.shape) + whole
+        )
     else:
         prior = 0.5 * count * math.log(eta) - math.sqrt(eta) * size
     prior -= count * math.log(2.0)
     prior -= 0.5 * float((free**2 + free_sd**2).sum()) / INTERCEPT_VARIANCE
     prior -= 0.5 * len(free) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
-    return prior + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi)) - float(np.log(np.diag(factor)).sum())
+    return (
+        prior
+        + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi))
+        - float(np.log(np.diag(factor)).sum())
+    )
 
 
-# The sparse multinomial logit by a normal approximation, for many rows: the approximation, and chains of its draws ----
+# The sparse multinomial logit by a normal approximation, for many rows: the approximation, and
+# chains of its draws
 
 
 def check_size(coefficients: int, rows: float) -> None:
     """Refuse a matrix that is too large, and warn of too few rows."""
     if coefficients > MAX_COEFFICIENTS:
         raise DataError(
-            f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (over all classes), but these"
-            f" data require {coefficients:,}; set ",
+            f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (over all"
+            f" classes), but these data require {coefficients:,}; set ",
             Setting("method", "polya-gamma"),
             " or ",
             Setting("method", "map"),
@@ -493,8 +551,8 @@ def check_size(coefficients: int, rows: float) -> None:
     if rows < MIN_ROWS_EACH * coefficients:
         warn(  # in one text for all fits of a search
             DataWarning(
-                f"There are fewer than {MIN_ROWS_EACH} rows per coefficient, so standard deviations from the normal"
-                " approximation are too small; set ",
+                f"There are fewer than {MIN_ROWS_EACH} rows per coefficient, so standard"
+                " deviations from the normal approximation are too small; set ",
                 Setting("method", "polya-gamma"),
                 ".",
             )
@@ -502,14 +560,19 @@ def check_size(coefficients: int, rows: float) -> None:
 
 
 def normal_posterior(
-    problem: CoefficientProblem, eta: float | None, is_variational: bool = False, expand: Expand | None = None
+    problem: CoefficientProblem,
+    eta: float | None,
+    is_variational: bool = False,
+    expand: Expand | None = None,
 ) -> NormalPosterior:
     """The approximation for these data; eta is fixed, or None if it is learned.
 
     Where the rows are elsewhere, the problem has none, and `expand` is the expansion over them.
     """
     if expand is None:
-        expand = partial(expansion_at, problem, radii=radii_for(problem, float(problem.counts.sum())))
+        expand = partial(
+            expansion_at, problem, radii=radii_for(problem, float(problem.counts.sum()))
+        )
     return (variational_posterior if is_variational else laplace_posterior)(problem, eta, expand)
 
 
@@ -537,7 +600,11 @@ class NormalChain(IndependentDraws):
     record: CoefficientRecord
 
     def __init__(
-        self, problem: CoefficientProblem, normal: NormalPosterior, draws: int, rng: np.random.Generator
+        self,
+        problem: CoefficientProblem,
+        normal: NormalPosterior,
+        draws: int,
+        rng: np.random.Generator,
     ) -> None:
         self.problem, self.normal = problem, normal
         super().__init__(draws, rng)
@@ -551,8 +618,12 @@ class NormalChain(IndependentDraws):
         white = rng.standard_normal((normal.mean.size, BLOCK))
         moved = solve_triangular(normal.factor.T, white).T
         coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))
-        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + moved).reshape(BLOCK, K - 1, -1)
+        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + moved).reshape(
+            BLOCK, K - 1, -1
+        )
         gain = moved @ at.gradient - 0.5 * np.einsum("ij,ij->i", moved @ at.curvature, moved)
         place = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
         eta = normal.etas[np.minimum(place, len(normal.etas) - 1)]
-        return CoefficientRecord(coef, at.log_likelihood + gain, np.column_stack([eta, np.zeros(BLOCK)]))
+        return CoefficientRecord(
+            coef, at.log_likelihood + gain, np.column_stack([eta, np.zeros(BLOCK)])
+        )

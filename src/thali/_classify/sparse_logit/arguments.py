@@ -1,4 +1,5 @@
-"""The arguments of the sparse multinomial logit, checked: prior, reference class, scale of the covariates."""
+"""The arguments of the sparse multinomial logit, checked: prior, reference class, scale of the
+covariates."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning
 from ..blocks import sum_over
 from ..input import Standard, column_name, ends_of, is_sparse, standard_of, warn_of_left_out
 
-# Which method `method="auto"` means, by the size of the data ----------------------------------------------------------
+# Which method `method="auto"` means, by the size of the data --------------------------------------
 
 
 METHODS = ("auto", "polya-gamma", "laplace", "variational", "map")
@@ -24,17 +25,20 @@ MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for
 MAX_DENSE = 2**27  # numbers of a sparse matrix that "auto" makes dense: 1 GB
 MIN_ROWS_EACH = 20  # rows a coefficient that it needs
 MAX_SECONDS = 60.0  # that draws of the posterior itself may take where a normal law is close to it
-# Seconds of a sweep, of a row and class but one, of a number in the matrix of each of these classes, of which there are
-# more rows than columns, or more columns, and of a covariate and class along trajectories: `benchmarks/forecast.py`
+# Seconds of a sweep, of a row and class but one, of a number in the matrix of each of these
+# classes, of which there are more rows than columns, or more columns, and of a covariate and class
+# along trajectories: `benchmarks/forecast.py`
 A_SWEEP, A_ROW, A_PRODUCT, A_WIDE_PRODUCT, A_MOVED_CELL = 1e-5, 3e-7, 2e-10, 1e-10, 4e-9
 
 CLIMB, CLIMB_OF_FEW_ROWS = 20, 200  # steps to a normal law
-A_CUBE, A_MOMENT = 8e-10, 2.5e-10  # seconds of a step for each cube of coefficients, and second moment of a row
+# seconds of a step for each cube of coefficients, and second moment of a row
+A_CUBE, A_MOMENT = 8e-10, 2.5e-10
 A_DRAWN = 2e-6  # seconds of a coefficient in a draw of it, with what is found of all of them
 
 TRAJECTORIES = 2  # in a sweep
 MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
-THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
+# sweeps a recorded draw where there are trajectories, unless the user says otherwise
+THIN_MOVED = 1
 THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
 THIN_HORSESHOE, THIN_HORSESHOE_ALONE = 3, 64  # of the horseshoe, whose tau mixes more slowly
 
@@ -48,7 +52,8 @@ def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
 
 
 def seconds_of_climb(rows: int, columns: int, classes: int) -> float:
-    """Seconds of the processor that a normal law is expected to take, which needs many steps where rows are few."""
+    """Seconds of the processor that a normal law is expected to take, which needs many steps where
+    rows are few."""
     q = classes - 1
     steps = CLIMB if rows >= MIN_ROWS_EACH * columns * q else CLIMB_OF_FEW_ROWS
     return steps * (A_CUBE * (columns * q) ** 3 + A_MOMENT * rows * columns**2 * q * (q + 1) / 2)
@@ -57,16 +62,18 @@ def seconds_of_climb(rows: int, columns: int, classes: int) -> float:
 def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -> str:
     """The method itself, or what "auto" chooses for rows, columns and classes of these numbers.
 
-    Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a normal law where that
-    is close to the posterior; and anywhere if it would take longer than the budget of a fit, unless the normal law
-    does.
-    """
+    Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a
+    normal law where that is close to the posterior; and anywhere if it would take longer than the
+    budget of a fit, unless the normal law does."""
     if method != "auto":
         return method
     coefficients = columns * (classes - 1)
     if prior != "laplace" or coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
-    sweep, seconds = seconds_of_sweep(rows, columns, classes), seconds_of_draws(rows, columns, classes)
+    sweep, seconds = (
+        seconds_of_sweep(rows, columns, classes),
+        seconds_of_draws(rows, columns, classes),
+    )
     most = MAX_SECONDS if MIN_ROWS_EACH * coefficients <= rows else BUDGET
     shortest = max(BUDGET, 4 * 2 * MIN_DRAWS * sweep)  # of a run that keeps within the budget
     is_quick = seconds_of_climb(rows, columns, classes) < shortest
@@ -80,7 +87,8 @@ def seconds_of_draws(rows: int, columns: int, classes: int) -> float:
 
 
 def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
-    """Refuse a sparse matrix that is too large for draws of the posterior itself, which need a dense one."""
+    """Refuse a sparse matrix that is too large for draws of the posterior itself, which need a
+    dense one."""
     coefficients = columns * (classes - 1)
     if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
         raise DataError(
@@ -103,15 +111,17 @@ def usual_thin(rows: int, columns: int, classes: int, prior: str = "laplace") ->
 
 
 def trajectories_of(rows: int, columns: int, classes: int) -> int:
-    """How many trajectories a sweep has: none where they cannot move all coefficients or are slower than sweeps."""
+    """How many trajectories a sweep has: none where they cannot move all coefficients or are slower
+    than sweeps."""
     is_small = columns <= rows and columns * (classes - 1) <= MAX_MOVED
     return TRAJECTORIES if is_small else 0
 
 
-# Standardised covariates and the intercept's ones, as the maximum of the posterior needs them: dense, sparse, blocks
+# Standardised covariates and the intercept's ones, as the maximum of the posterior needs them:
+# dense, sparse, blocks
 #
-# Taking means off would fill a sparse matrix. So a sparse one is S - 1 s^T with a sparse S and a vector s; the
-# intercept's ones are a column of S that is 0, with s = -1.
+# Taking means off would fill a sparse matrix. So a sparse one is S - 1 s^T with a sparse S and a
+# vector s; the intercept's ones are a column of S that is 0, with s = -1.
 
 
 class DenseColumns:
@@ -163,7 +173,9 @@ class SparseColumns:
         """residuals^T Z for residuals (n, q)."""
         return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
 
-    def gram(self, weights: np.ndarray, first: Any = slice(None), second: Any = slice(None)) -> np.ndarray:
+    def gram(
+        self, weights: np.ndarray, first: Any = slice(None), second: Any = slice(None)
+    ) -> np.ndarray:
         """Z_a^T diag(weights) Z_b for two choices of columns."""
         from scipy import sparse
 
@@ -175,7 +187,9 @@ class SparseColumns:
 
     def squares(self, matrix: np.ndarray) -> np.ndarray:
         """z^T M z of every row z for a matrix M (m, m)."""
-        found = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (matrix @ self.shift + self.shift @ matrix)
+        found = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
+            matrix @ self.shift + self.shift @ matrix
+        )
         return np.asarray(found + self.shift @ matrix @ self.shift)
 
     def by_rows(self) -> "SparseColumns":
@@ -215,7 +229,9 @@ class BlockColumns:
         from dask.base import compute
         from dask.delayed import delayed
 
-        return np.concatenate(compute(*(delayed(DenseColumns.times)(block, coef) for block in self._held)))
+        return np.concatenate(
+            compute(*(delayed(DenseColumns.times)(block, coef) for block in self._held))
+        )
 
     def pulled(self, residuals: np.ndarray) -> np.ndarray:
         """residuals^T Z for residuals (n, q)."""
@@ -232,7 +248,9 @@ def _pulled_of(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
     return block[0].pulled(block[1])
 
 
-def _gram_of(block: tuple[DenseColumns, np.ndarray], first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _gram_of(
+    block: tuple[DenseColumns, np.ndarray], first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
     return block[0].gram(block[1], first, second)
 
 
@@ -241,7 +259,8 @@ _LARGEST = 1e100  # of covariates that are not standardised: their squares must 
 
 
 class CoefficientPrior(NamedTuple):
-    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an intercept.
+    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an
+    intercept.
 
     Or the horseshoe, whose tau is half-Cauchy of scale `global_scale`.
     """
@@ -265,7 +284,10 @@ def prior_of(model: Any) -> CoefficientPrior:
     is_horseshoe = one_of("prior", model.prior, PRIORS) == "horseshoe"
     if is_horseshoe and model.method in (*NORMAL, "map"):
         raise ArgumentError(
-            Setting("method", model.method), " requires the Laplace prior; got ", Setting("prior", "horseshoe"), "."
+            Setting("method", model.method),
+            " requires the Laplace prior; got ",
+            Setting("prior", "horseshoe"),
+            ".",
         )
     if is_horseshoe and model.eta is not None:
         raise ArgumentError(
@@ -298,19 +320,25 @@ def position_of(reference: Any, classes: np.ndarray) -> int:
 
 
 def scale_of(
-    matrix: np.ndarray, names: np.ndarray | None, counts: np.ndarray | None, standardize: Any, intercept: bool
+    matrix: np.ndarray,
+    names: np.ndarray | None,
+    counts: np.ndarray | None,
+    standardize: Any,
+    intercept: bool,
 ) -> Standard:
     """The scale of the covariates: their own, or none."""
     low, high = ends_of(matrix)
     if one_of("standardize", standardize, (True, False)):
         standard = standard_of(matrix, names, counts)
-        warn_of_left_out(standard, names, is_sparse(matrix) & (low == 0.0))  # as words that these rows lack
+        # as words that these rows lack
+        warn_of_left_out(standard, names, is_sparse(matrix) & (low == 0.0))
         return standard
     largest = np.maximum(-low, high)
     if (largest > _LARGEST).any():
         column = int(np.argmax(largest))
         raise DataError(
-            f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square overflows; rescale it",
+            f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square"
+            " overflows; rescale it",
             Clause(", or set ", Setting("standardize", True)),
             ".",
         )
@@ -318,8 +346,8 @@ def scale_of(
     if constant.size and intercept:
         warn(
             DataWarning(
-                f"{_capital(column_name(names, int(constant[0])))} is constant and equivalent to the intercept; remove"
-                " it."
+                f"{_capital(column_name(names, int(constant[0])))} is constant and equivalent to"
+                " the intercept; remove it."
             )
         )
     d = matrix.shape[1]

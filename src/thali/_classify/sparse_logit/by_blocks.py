@@ -1,8 +1,8 @@
-"""The sparse logit for rows in blocks of a Dask array: the maximum of its posterior, or a normal approximation.
+"""The sparse logit for rows in blocks of a Dask array: the maximum of its posterior, or a normal
+approximation.
 
-Every worker keeps its standardised rows; a step transfers coefficients, sums over rows and, for the maximum, linear
-predictors.
-"""
+Every worker keeps its standardised rows; a step transfers coefficients, sums over rows and, for the
+maximum, linear predictors."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 
-def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
+def job_of_blocks(
+    model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run
+) -> Job:
     """The fit."""
     prior, by_size = prior_of(model), model.method == "auto"
     if model.method not in (*NORMAL, "map") and not by_size:
@@ -50,7 +52,9 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
     if model.method_ not in NORMAL:
         refuse_blocks("polya-gamma", (*NORMAL, "map"))
     check(model, run, float(sum(seen.rows)))
-    return Job(partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows)))
+    return Job(
+        partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows))
+    )
 
 
 def _maximum(model: "SparseMultinomialLogit", seen: BlockScan, prior: Any) -> Job:
@@ -63,12 +67,17 @@ def _maximum(model: "SparseMultinomialLogit", seen: BlockScan, prior: Any) -> Jo
     codes, penalised = _codes(seen), int(standard.varies.sum())
     columns = BlockColumns(held, seen.rows, penalised + prior.intercept)
     others = np.flatnonzero(np.arange(len(seen.classes)) != model._position_of_reference())
-    observed = ObservedRows(columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised)
+    observed = ObservedRows(
+        columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised
+    )
     return by_map(model, observed, prior.eta, model._size(len(codes)))
 
 
-def _normal(model: "SparseMultinomialLogit", seen: BlockScan, prior: CoefficientPrior, run: Any) -> dict[str, Any]:
-    """The fit by a normal approximation: from then on the rows are not needed any more, only their classes."""
+def _normal(
+    model: "SparseMultinomialLogit", seen: BlockScan, prior: CoefficientPrior, run: Any
+) -> dict[str, Any]:
+    """The fit by a normal approximation: from then on the rows are not needed any more, only their
+    classes."""
     from dask.base import persist
     from dask.delayed import delayed
 
@@ -102,7 +111,9 @@ def _codes(seen: BlockScan) -> np.ndarray:
     from dask.base import compute
     from dask.delayed import delayed
 
-    return np.concatenate(compute(*(delayed(_codes_of)(labels, seen.classes) for _, labels in seen.pairs)))
+    return np.concatenate(
+        compute(*(delayed(_codes_of)(labels, seen.classes) for _, labels in seen.pairs))
+    )
 
 
 def _columns_of(x: Any, standard: Standard, intercept: bool) -> DenseColumns:
@@ -114,7 +125,12 @@ def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
 
 
 def _problem_of(
-    x: Any, labels: Any, standard: Standard, classes: np.ndarray, reference: int, prior: CoefficientPrior
+    x: Any,
+    labels: Any,
+    standard: Standard,
+    classes: np.ndarray,
+    reference: int,
+    prior: CoefficientPrior,
 ) -> CoefficientProblem:
     rows = standard.varying(matrix_of(x)), _codes_of(labels, classes), len(classes), reference
     return problem_of(*rows, prior, False)

@@ -23,7 +23,8 @@ from .sweep import (
 from .trajectory import TrajectorySpace, motion_of
 
 PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
-SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
+# of the horseshoe: Student's t that the largest coefficients come from
+SLAB_DF, SLAB_SCALE = 4.0, 2.5
 
 
 def problem_of(
@@ -36,7 +37,8 @@ def problem_of(
     counts: Any = None,
     trajectories: int = 0,
 ) -> CoefficientProblem:
-    """Data and prior in the form that the sweeps read, or, of a sparse matrix, the normal approximations."""
+    """Data and prior in the form that the sweeps read, or, of a sparse matrix, the normal
+    approximations."""
     covariates: Any
     if isinstance(matrix, SparseColumns):  # which has the intercept's ones
         covariates, wide, (size, n) = matrix, False, matrix.shape
@@ -65,13 +67,18 @@ def problem_of(
     )
 
 
-def start_of(problem: CoefficientProblem, eta: float | None, rng: np.random.Generator) -> CoefficientState:
-    """Starting values: coefficients that give linear predictors of about 2, different in every chain."""
+def start_of(
+    problem: CoefficientProblem, eta: float | None, rng: np.random.Generator
+) -> CoefficientState:
+    """Starting values: coefficients that give linear predictors of about 2, different in every
+    chain."""
     A = problem.covariates
     m, n = A.shape[::-1] if problem.wide else A.shape
     free = np.arange(problem.classes) != problem.reference
     size = np.sqrt((A**2).sum() / n)
-    coef = np.where(free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(size, 1e-100)), 0.0)
+    coef = np.where(
+        free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(size, 1e-100)), 0.0
+    )
     linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)
@@ -105,14 +112,22 @@ class CoefficientChain(FixedChain):
     rng: np.random.Generator
 
     def __init__(
-        self, problem: CoefficientProblem, eta: float | None, rng: np.random.Generator, draws: int, tune: int, thin: int
+        self,
+        problem: CoefficientProblem,
+        eta: float | None,
+        rng: np.random.Generator,
+        draws: int,
+        tune: int,
+        thin: int,
     ) -> None:
         self.problem, self.rng = problem, rng
         self.state = start_of(problem, eta, rng)
         moved = problem.covariates.shape if problem.trajectories else (0, 0)
         self.motion = motion_of(problem.classes, *moved)
         super().__init__(draws, tune, thin)
-        self.record = CoefficientDraws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2)))
+        self.record = CoefficientDraws(
+            np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2))
+        )
 
     @property
     def scale_rate(self) -> float:
@@ -122,5 +137,15 @@ class CoefficientChain(FixedChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        run(self.rng, self.problem, self.state, self.motion, *self.record, self.sweeps, until, self.tune, self.thin)
+        run(
+            self.rng,
+            self.problem,
+            self.state,
+            self.motion,
+            *self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until

@@ -1,4 +1,5 @@
-"""Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged into predictions."""
+"""Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged
+into predictions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -35,10 +36,12 @@ _FARTHEST = 1e150  # standard deviations: products with coefficients stay finite
 
 _DESCRIPTIONS = {
     "coef": "coefficients of the standardised covariates, relative to the reference class",
-    "intercept": "intercept at the training means of all covariates, relative to the reference class",
+    "intercept": "intercept at the training means of all covariates, relative to the reference"
+    " class",
     "eta": "squared rate of the Laplace prior",
     "tau": "overall scale of the horseshoe prior",
-    "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient that is not shrunk",
+    "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient"
+    " that is not shrunk",
     "log_likelihood": "full data set, natural logarithm",
 }
 
@@ -52,7 +55,8 @@ def to_datatree(
     attrs: dict[Any, Any],
     has_rows: bool = True,
 ) -> "xarray.DataTree":
-    """The draws of all chains; interrupted chains of different lengths are cut so that the most draws remain.
+    """The draws of all chains; interrupted chains of different lengths are cut so that the most
+    draws remain.
 
     Where the rows are elsewhere, there is no group of their log-likelihoods.
     """
@@ -68,17 +72,23 @@ def to_datatree(
     labels = class_labels(classes)
     free = np.arange(problem.classes) != problem.reference
     coefs = np.stack([part["coef"][:, free] for part in parts])
-    scales, likelihoods = (np.stack([part[name] for part in parts]) for name in ("scales", "log_likelihood"))
+    scales, likelihoods = (
+        np.stack([part[name] for part in parts]) for name in ("scales", "log_likelihood")
+    )
     named = {"tau": scales[..., 0], "slab": scales[..., 1]}
     if problem.prior != HORSESHOE:
         named = {"eta": scales[..., 0]}
     posterior = draws_group(coefs, named, likelihoods, labels[free], columns, intercept)
-    constants = {"reference": labels[problem.reference], "learned_eta": problem.learned and problem.prior != HORSESHOE}
+    constants = {
+        "reference": labels[problem.reference],
+        "learned_eta": problem.learned and problem.prior != HORSESHOE,
+    }
     groups = {
         "posterior": posterior,
         **observed_rows(data, classes, constants),
         "sample_stats": xr.Dataset(
-            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
+            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])},
+            {"chain": posterior["chain"]},
         ),
     }
     if has_rows:
@@ -96,7 +106,9 @@ def _log_own(coefs: np.ndarray, problem: "CoefficientProblem", part: np.ndarray)
         linear = np.moveaxis(own.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
         linear = coefs @ (A[part].T if problem.wide else A[:, part])
-    own = np.take_along_axis(linear, np.broadcast_to(problem.codes[part], linear[:, :, :1].shape), axis=2)[:, :, 0]
+    own = np.take_along_axis(
+        linear, np.broadcast_to(problem.codes[part], linear[:, :, :1].shape), axis=2
+    )[:, :, 0]
     top = linear.max(axis=2)
     return own - top - np.log(np.exp(linear - top[:, :, None]).sum(axis=2))
 
@@ -104,14 +116,20 @@ def _log_own(coefs: np.ndarray, problem: "CoefficientProblem", part: np.ndarray)
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """Of the scales that are learned, the coefficients given them, and the normal intercepts."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
-    found = _of_horseshoe(variables, problem) if problem.prior == HORSESHOE else _of_laplace(variables, problem)
+    found = (
+        _of_horseshoe(variables, problem)
+        if problem.prior == HORSESHOE
+        else _of_laplace(variables, problem)
+    )
     if "intercept" in posterior:
         square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
         found["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(axis=2)
     return found
 
 
-def _of_laplace(posterior: dict[Any, np.ndarray], problem: "CoefficientProblem") -> dict[str, np.ndarray]:
+def _of_laplace(
+    posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
+) -> dict[str, np.ndarray]:
     """eta ~ Gamma(shape, rate) if it is learned, and coefficients Laplace with the rate √eta."""
     from scipy.special import gammaln, xlogy
 
@@ -120,11 +138,15 @@ def _of_laplace(posterior: dict[Any, np.ndarray], problem: "CoefficientProblem")
     if problem.learned:
         found["eta"] = shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
     count = coef.shape[2] * coef.shape[3]
-    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(axis=(2, 3))
+    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(
+        axis=(2, 3)
+    )
     return found
 
 
-def _of_horseshoe(posterior: dict[Any, np.ndarray], problem: "CoefficientProblem") -> dict[str, np.ndarray]:
+def _of_horseshoe(
+    posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
+) -> dict[str, np.ndarray]:
     """tau half-Cauchy, c² inverse gamma (the density is that of c), and coefficients given both."""
     from scipy.special import gammaln
 
@@ -133,7 +155,11 @@ def _of_horseshoe(posterior: dict[Any, np.ndarray], problem: "CoefficientProblem
     b = half * problem.slab_scale**2
     return {
         "tau": np.log(2.0 / (np.pi * scale)) - np.log1p((tau / scale) ** 2),
-        "slab": np.log(2.0) + half * np.log(b) - gammaln(half) - (2.0 * half + 1.0) * np.log(slab) - b / slab**2,
+        "slab": np.log(2.0)
+        + half * np.log(b)
+        - gammaln(half)
+        - (2.0 * half + 1.0) * np.log(slab)
+        - b / slab**2,
         "coef": log_densities(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
     }
 
@@ -146,7 +172,8 @@ def draws_group(
     columns: Sequence[str],
     intercept: Any,
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) as a group of a tree; coefs (chain, draw, class, column) have the intercept last."""
+    """Draws (chain, draw, ...) as a group of a tree; coefs (chain, draw, class, column) have the
+    intercept last."""
     from thali._posterior.store import described_draws
 
     by_class = ("chain", "draw", "class")
@@ -164,8 +191,8 @@ def draws_group(
 def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str, np.ndarray]:
     """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column].
 
-    Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself has no mean.
-    """
+    Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself
+    has no mean."""
     draws, quantities = posterior.draws, {}
     if "tau" in draws:
         quantities = {"log_tau": np.log(draws["tau"].values), "slab": draws["slab"].values}
@@ -173,7 +200,11 @@ def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str
         quantities = {"eta": draws["eta"].values}
     quantities["log_likelihood"] = posterior.log_likelihood
     coefs = draws["coef"]
-    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
+    named = [
+        f"coef[{label}, {column}]"
+        for label in coefs["class"].values
+        for column in coefs["covariate"].values
+    ]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
     chosen = np.arange(len(named))
     if most is not None and len(named) > most:
@@ -181,7 +212,9 @@ def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str
     return quantities | {named[place]: draws[..., place] for place in chosen}
 
 
-def mean_probabilities(posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int) -> np.ndarray:
+def mean_probabilities(
+    posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int
+) -> np.ndarray:
     """Posterior mean of the class probabilities."""
     means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
     for part, probabilities in probability_blocks(posterior, matrix, standard, reference):
@@ -216,15 +249,22 @@ def means(posterior: PosteriorTree, standard: "Standard") -> dict[str, Any]:
     """Posterior means for covariates as they were given, as fitted attributes."""
     drawn = posterior.draws
     means = drawn["coef"].values.mean(axis=(0, 1))
-    at_mean = drawn["intercept"].values.mean(axis=(0, 1)) if "intercept" in drawn else np.zeros(len(means))
+    at_mean = (
+        drawn["intercept"].values.mean(axis=(0, 1))
+        if "intercept" in drawn
+        else np.zeros(len(means))
+    )
     log_likelihood = float(posterior.log_likelihood.mean())
     return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}
 
 
-# The table of the coefficients of a sparse multinomial logit ----------------------------------------------------------
+# The table of the coefficients of a sparse multinomial logit --------------------------------------
 
 
-STANDARD = "log odds relative to the reference class per standard deviation of the covariate in the training rows"
+STANDARD = (
+    "log odds relative to the reference class per standard deviation of the covariate in the"
+    " training rows"
+)
 UNITS = "log odds relative to the reference class per unit of the covariate in X"
 
 
@@ -234,10 +274,15 @@ def scale_words(model: Any) -> str:
 
 
 def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
-    """Mean, sd, interval, P(|coef| > delta), P(coef > 0) of every coefficient; see `model.coefficients`."""
+    """Mean, sd, interval, P(|coef| > delta), P(coef > 0) of every coefficient; see
+    `model.coefficients`."""
     from thali._tables import Table
 
-    if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0.0 <= delta < math.inf:
+    if (
+        isinstance(delta, bool)
+        or not isinstance(delta, int | float | np.number)
+        or not 0.0 <= delta < math.inf
+    ):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     values = model._view.draws["coef"]
     draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
@@ -262,7 +307,7 @@ def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
     return frame.iloc[order].reset_index(drop=True)
 
 
-# What a sparse multinomial logit answers about its coefficients -------------------------------------------------------
+# What a sparse multinomial logit answers about its coefficients -----------------------------------
 
 
 class CoefficientAnswers:
@@ -271,10 +316,13 @@ class CoefficientAnswers:
     get_params: Any
     _with_draws: Any  # () -> the model, after a fit that left draws
 
-    def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
+    def coefficient_path(
+        self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None
+    ) -> "pandas.DataFrame":
         """The maximum of the posterior for many values of eta, each found from the one before.
 
-        The model is left as it is, whatever its method and prior; the path is that of the Laplace prior.
+        The model is left as it is, whatever its method and prior; the path is that of the Laplace
+        prior.
 
         Parameters
         ----------
@@ -282,14 +330,16 @@ class CoefficientAnswers:
         y : sequence of str, int or bool (n,)
             As for `fit`.
         eta : sequence of float above 0, optional
-            None takes 30 values, from the smallest for which all coefficients are 0 down to 1/10,000 of it.
+            None takes 30 values, from the smallest for which all coefficients are 0 down to
+            1/10,000 of it.
         sample_weight : sequence of float (n,), optional
 
         Returns
         -------
         pandas.DataFrame
-            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0), log_likelihood,
-            objective and coef[class, covariate] of standardised covariates, as `attrs["scale"]` says.
+            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0),
+            log_likelihood, objective and coef[class, covariate] of standardised covariates, as
+            `attrs["scale"]` says.
 
         Raises
         ------
@@ -309,7 +359,9 @@ class CoefficientAnswers:
         data, prior = model._training_data(X, y, sample_weight), prior_of(model)
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]
-        table = path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
+        table = path_of(
+            model._for_maximum(data, prior), varying_names(model), other_classes(model), eta
+        )
         table.attrs["scale"] = scale_words(model)
         return table
 
@@ -323,19 +375,20 @@ class CoefficientAnswers:
         Parameters
         ----------
         delta : float, 0 or more
-            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by a standard
-            deviation.
+            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by
+            a standard deviation.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
-            covariate), sd, low and high (the interval), probability (of \|coef\| > delta), positive (the
-            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, for a unit of the
-            covariate as it is given in X). `attrs["scale"]` says on which of the two scales each column stands; with
-            `standardize=False` both are that of X.
+            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the
+            standardised covariate), sd, low and high (the interval), probability (of \|coef\| >
+            delta), positive (the probability of coef > 0), excludes_0 (whether the interval does),
+            original (`coef_`, for a unit of the covariate as it is given in X). `attrs["scale"]`
+            says on which of the two scales each column stands; with `standardize=False` both are
+            that of X.
 
         Raises
         ------
@@ -357,7 +410,7 @@ class CoefficientAnswers:
         return coefficients(self._with_draws(), delta, ci)
 
 
-# Draws from the prior of the sparse multinomial logit, and labels simulated at each of them ---------------------------
+# Draws from the prior of the sparse multinomial logit, and labels simulated at each of them -------
 
 
 def sample_coefficients(
@@ -376,7 +429,9 @@ def sample_coefficients(
     every, coefs, codes, likelihoods = [], [], [], []
     for rng in rngs:
         coef = np.zeros((len(classes), d + 1))
-        scales, coef[free, :d] = (_horseshoe if prior.is_horseshoe else _laplace)(prior, rng, (free.sum(), d))
+        scales, coef[free, :d] = (_horseshoe if prior.is_horseshoe else _laplace)(
+            prior, rng, (free.sum(), d)
+        )
         if prior.intercept:
             coef[free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(free.sum())
         linear = matrix @ coef[:, :d].T + coef[:, d]
@@ -388,7 +443,9 @@ def sample_coefficients(
         likelihoods.append(log_p[np.arange(n), drawn].sum())
     labels = class_labels(classes)[free]
     scales = {name: np.array([[each[name] for each in every]]) for name in every[0]}
-    group = draws_group(np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept)
+    group = draws_group(
+        np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept
+    )
     return group, np.array(codes)
 
 
@@ -405,4 +462,6 @@ def _horseshoe(
     tau = prior.global_scale * abs(rng.standard_cauchy())
     slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
     spread = tau * np.abs(rng.standard_cauchy(size))
-    return {"tau": tau, "slab": slab}, rng.standard_normal(size) / np.hypot(1.0 / spread, 1.0 / slab)
+    return {"tau": tau, "slab": slab}, rng.standard_normal(size) / np.hypot(
+        1.0 / spread, 1.0 / slab
+    )

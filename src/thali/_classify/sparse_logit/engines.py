@@ -1,4 +1,5 @@
-"""The engines of the sparse logit: draws of chains or of a normal law, the maximum, and the choice by size."""
+"""The engines of the sparse logit: draws of chains or of a normal law, the maximum, and the choice
+by size."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -54,7 +55,9 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
     """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
-        refuse_of_chains("thin", "polya-gamma", ", because draws from the chosen method are already independent")
+        refuse_of_chains(
+            "thin", "polya-gamma", ", because draws from the chosen method are already independent"
+        )
     columns = int(model._standard_.varies.sum()) + prior_of(model).intercept
     check_size((len(model.classes_) - 1) * columns, rows)
 
@@ -67,7 +70,11 @@ class OfDraws(Chains):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs."""
-        prior, reference, standard = prior_of(model), model._position_of_reference(), model._standard_
+        prior, reference, standard = (
+            prior_of(model),
+            model._position_of_reference(),
+            model._standard_,
+        )
         names, classes = varying_names(model), len(model.classes_)
         columns = len(names) + prior.intercept
         moves = trajectories_of(len(source.codes), columns, classes)
@@ -82,7 +89,8 @@ class OfDraws(Chains):
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
             return [
-                CoefficientChain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)
+                CoefficientChain(problem(), prior.eta, rng, draws, run.tune, thin)
+                for rng in streams(seed, run.chains)
             ]
 
         def tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
@@ -121,7 +129,9 @@ class OfDraws(Chains):
 
         from .draws import MAX_COEFFICIENTS, quantities_of
 
-        return check_convergence(summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice())
+        return check_convergence(
+            summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice()
+        )
 
     def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Averaged over the draws."""
@@ -143,7 +153,11 @@ class NormalEngine(OfDraws):
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs; a model of rows in blocks knows its approximation."""
         check(model, run, float(source.counts.sum()))
-        prior, reference, standard = prior_of(model), model._position_of_reference(), model._standard_
+        prior, reference, standard = (
+            prior_of(model),
+            model._position_of_reference(),
+            model._standard_,
+        )
         known = vars(model).get("_normal_")
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
@@ -166,7 +180,9 @@ class NormalEngine(OfDraws):
         def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
             names, has_rows = varying_names(model), known is None
-            return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs, has_rows)
+            return to_datatree(
+                chains, source, model.classes_, names, prior.intercept, attrs, has_rows
+            )
 
         def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             normal = found()[1]
@@ -183,7 +199,9 @@ class NormalEngine(OfDraws):
         yield from super().outcome(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
-                "The normal approximation has not converged; use ", Setting("method", "polya-gamma"), "."
+                "The normal approximation has not converged; use ",
+                Setting("method", "polya-gamma"),
+                ".",
             )
 
     def advice(self, model: Any) -> Advice:
@@ -224,13 +242,16 @@ class PenalizedMaximumEngine(Engine):
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The coefficients have not converged after {model.n_iter_} steps (slope {model.slope_:.1e} per row);"
-                " standardise the covariates or choose a larger eta."
+                f"The coefficients have not converged after {model.n_iter_} steps (slope"
+                f" {model.slope_:.1e} per row); standardise the covariates or choose a larger eta."
             )
 
     def facts(self, model: Any) -> Facts:
         count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
-        return ("coefficients", count), ("log-likelihood", f"{model.log_likelihood_:,.2f} (all rows)")
+        return ("coefficients", count), (
+            "log-likelihood",
+            f"{model.log_likelihood_:,.2f} (all rows)",
+        )
 
     def summary(self, model: Any, ci: float) -> "pandas.DataFrame":
         """The coefficients that are not 0, the largest first."""

@@ -1,13 +1,17 @@
-r"""The maximum of the posterior of the sparse multinomial logit for a fixed eta, with coefficients that are exactly 0.
+r"""The maximum of the posterior of the sparse multinomial logit for a fixed eta, with coefficients
+that are exactly 0.
 
-.. math:: F(\beta, b) = \sum_i c_i \ln P(y_i \mid x_i) - \sqrt\eta \sum_{kj} |\beta_{kj}| - \sum_k b_k^2 / 200
+.. math::
 
-F is concave. Proximal Newton steps: the likelihood's quadratic approximation at the current coefficients, with the
-penalty as it is, is maximised by coordinate descent over the coefficients that are not 0 or whose slope exceeds the
-penalty; a line search makes every step a rise.
+    F(\beta, b) = \sum_i c_i \ln P(y_i \mid x_i) - \sqrt\eta \sum_{kj} |\beta_{kj}| - \sum_k b_k^2 /
+    200
 
-Reference: Lee, Sun & Saunders (2014), Proximal Newton-type methods for minimizing composite functions.
-"""
+F is concave. Proximal Newton steps: the likelihood's quadratic approximation at the current
+coefficients, with the penalty as it is, is maximised by coordinate descent over the coefficients
+that are not 0 or whose slope exceeds the penalty; a line search makes every step a rise.
+
+Reference: Lee, Sun & Saunders (2014), Proximal Newton-type methods for minimizing composite
+functions."""
 
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,7 +60,8 @@ class CoefficientPoint(NamedTuple):
     log_likelihood: float
     value: float  # F
     gradient: np.ndarray  # (q, m) of minus the log-likelihood and minus the intercepts' prior
-    slope: np.ndarray  # (q, m) how far each coefficient is from optimal: the smallest subgradient of -F
+    # (q, m) how far each coefficient is from optimal: the smallest subgradient of -F
+    slope: np.ndarray
 
 
 class CoefficientMaximum(NamedTuple):
@@ -70,13 +75,19 @@ class CoefficientMaximum(NamedTuple):
     converged: bool
 
 
-def maximise(observed: ObservedRows, eta: float, start: np.ndarray | None = None) -> CoefficientMaximum:
+def maximise(
+    observed: ObservedRows, eta: float, start: np.ndarray | None = None
+) -> CoefficientMaximum:
     """Maximise F from some coefficients, or from 0."""
     target, size = _Penalised(observed, eta), float(observed.counts.sum())
-    here = target.look(np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start)
+    here = target.look(
+        np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start
+    )
     top, steps, _ = newton(target, here, target.rounding(here), most=MAX_STEPS)
     slope = float(top.slope.max()) / size
-    return CoefficientMaximum(top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE)
+    return CoefficientMaximum(
+        top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE
+    )
 
 
 class _Penalised(Target[CoefficientPoint]):
@@ -84,7 +95,9 @@ class _Penalised(Target[CoefficientPoint]):
 
     def __init__(self, observed: ObservedRows, eta: float) -> None:
         self._observed = observed
-        self._penalty = np.where(np.arange(observed.columns.m) < observed.penalised, math.sqrt(eta), 0.0)
+        self._penalty = np.where(
+            np.arange(observed.columns.m) < observed.penalised, math.sqrt(eta), 0.0
+        )
 
     def look(self, coef: np.ndarray) -> CoefficientPoint:
         """F at some coefficients."""
@@ -102,12 +115,16 @@ class _Penalised(Target[CoefficientPoint]):
         share /= total[:, None]
         log_likelihood = float(counts @ ((linear * is_class).sum(axis=1) - top - np.log(total)))
         free = coef[:, penalised:]
-        prior = float((np.abs(coef) @ self._penalty).sum() + 0.5 * (free**2).sum() / INTERCEPT_VARIANCE)
+        prior = float(
+            (np.abs(coef) @ self._penalty).sum() + 0.5 * (free**2).sum() / INTERCEPT_VARIANCE
+        )
         gradient = columns.pulled(counts[:, None] * (share - is_class))
         gradient[:, penalised:] += free / INTERCEPT_VARIANCE
         at_zero = np.maximum(np.abs(gradient) - self._penalty, 0.0)
         slope = np.where(coef == 0.0, at_zero, np.abs(gradient + self._penalty * np.sign(coef)))
-        return CoefficientPoint(coef, linear, share, log_likelihood, log_likelihood - prior, gradient, slope)
+        return CoefficientPoint(
+            coef, linear, share, log_likelihood, log_likelihood - prior, gradient, slope
+        )
 
     def slope(self, here: CoefficientPoint) -> CoefficientPoint:
         return here
@@ -117,9 +134,15 @@ class _Penalised(Target[CoefficientPoint]):
         here, largest, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
         if largest <= TOLERANCE * float(self._observed.counts.sum()):
             return Step(direction, 0.0)
-        of_class, column = np.nonzero((here.coef != 0.0) | (here.slope > 0.0) | (self._penalty == 0.0))
+        of_class, column = np.nonzero(
+            (here.coef != 0.0) | (here.slope > 0.0) | (self._penalty == 0.0)
+        )
         curve = self._curvature(here, of_class, column)
-        own, slopes, prices = here.coef[of_class, column], here.gradient[of_class, column], self._penalty[column]
+        own, slopes, prices = (
+            here.coef[of_class, column],
+            here.gradient[of_class, column],
+            self._penalty[column],
+        )
         step, change = np.zeros(len(own)), np.zeros(len(own))
         descend(curve, slopes, own, prices, step, change, _SWEEPS, _INNER * largest)
         direction[of_class, column] = step
@@ -132,14 +155,19 @@ class _Penalised(Target[CoefficientPoint]):
         """The error of a gain."""
         return _ROUNDING * (abs(here.value) + self._observed.columns.n)
 
-    def _curvature(self, here: CoefficientPoint, of_class: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Second derivatives of minus log-likelihood and intercepts' prior: Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b."""
+    def _curvature(
+        self, here: CoefficientPoint, of_class: np.ndarray, column: np.ndarray
+    ) -> np.ndarray:
+        """Second derivatives of minus log-likelihood and intercepts' prior: Z_a^T diag(c p_k
+        (1{k=l} - p_l)) Z_b."""
         places = [np.flatnonzero(of_class == k) for k in range(here.coef.shape[0])]
         curve = np.empty((len(column), len(column)))
         for k, rows in enumerate(places):
             for other in range(k + 1):
                 within = places[other]
-                weights = self._observed.counts * here.share[:, k] * ((k == other) - here.share[:, other])
+                weights = (
+                    self._observed.counts * here.share[:, k] * ((k == other) - here.share[:, other])
+                )
                 block = self._observed.columns.gram(weights, column[rows], column[within])
                 curve[np.ix_(rows, within)] = block
                 curve[np.ix_(within, rows)] = block.T
@@ -150,9 +178,17 @@ class _Penalised(Target[CoefficientPoint]):
 
 @compiled
 def descend(
-    curve: Any, slopes: Any, coef: Any, penalty: Any, step: Any, change: Any, sweeps: int, tolerance: Any
+    curve: Any,
+    slopes: Any,
+    coef: Any,
+    penalty: Any,
+    step: Any,
+    change: Any,
+    sweeps: int,
+    tolerance: Any,
 ) -> None:
-    """Minimise slopes·step + step·curve step / 2 + penalty·|coef + step| by coordinates; change = curve step."""
+    """Minimise slopes·step + step·curve step / 2 + penalty·|coef + step| by coordinates; change =
+    curve step."""
     for _ in range(sweeps):
         worst = 0.0
         for j in range(step.size):
@@ -188,7 +224,8 @@ def largest_eta(observed: ObservedRows) -> float:
     return float(np.abs(gradient[:, : observed.penalised]).max() ** 2) * (1.0 + 1e-6)
 
 
-# The sparse multinomial logit by the maximum of its posterior: the fit, its path over eta, and predictions ------------
+# The sparse multinomial logit by the maximum of its posterior: the fit, its path over eta, and
+# predictions
 
 
 POINTS, SHARE = 30, 1e-4  # of a path: how many eta, and the last one as a share of the first
@@ -205,7 +242,12 @@ def observed_of(
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
     others = np.flatnonzero(np.arange(classes) != reference)
-    return ObservedRows(columns, (data.codes[:, None] == others).astype(float), data.counts, int(standard.varies.sum()))
+    return ObservedRows(
+        columns,
+        (data.codes[:, None] == others).astype(float),
+        data.counts,
+        int(standard.varies.sum()),
+    )
 
 
 def by_map(model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str) -> Job:
@@ -232,8 +274,11 @@ def by_map(model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float
     return Job(work, data=size)
 
 
-def as_given(scaled: np.ndarray, at_mean: np.ndarray, standard: "Standard") -> dict[str, np.ndarray]:
-    """coef_ and intercept_ for covariates as they were given, out of those for standardised ones that vary."""
+def as_given(
+    scaled: np.ndarray, at_mean: np.ndarray, standard: "Standard"
+) -> dict[str, np.ndarray]:
+    """coef_ and intercept_ for covariates as they were given, out of those for standardised ones
+    that vary."""
     unit, mean, sd = standard
     coefs = np.zeros((len(scaled), len(sd)))
     coefs[:, standard.varies] = scaled
@@ -259,14 +304,23 @@ def summary_of_maximum(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
     from thali._tables import Table
 
     coef, names = model.scaled_coef_, varying_names(model)
-    order = [divmod(int(place), coef.shape[1]) for place in np.argsort(-np.abs(coef), axis=None, kind="stable")]
+    order = [
+        divmod(int(place), coef.shape[1])
+        for place in np.argsort(-np.abs(coef), axis=None, kind="stable")
+    ]
     others = other_classes(model)
     kept = [(k, j) for k, j in order if coef[k, j] != 0.0]
-    return Table({"mean": [coef[place] for place in kept]}, index=[f"coef[{others[k]}, {names[j]}]" for k, j in kept])
+    return Table(
+        {"mean": [coef[place] for place in kept]},
+        index=[f"coef[{others[k]}, {names[j]}]" for k, j in kept],
+    )
 
 
-def path_of(observed: "ObservedRows", names: list[str], labels: list[Any], eta: Any) -> "pandas.DataFrame":
-    """The maximum for every eta, from the largest to the smallest, each started from the one before."""
+def path_of(
+    observed: "ObservedRows", names: list[str], labels: list[Any], eta: Any
+) -> "pandas.DataFrame":
+    """The maximum for every eta, from the largest to the smallest, each started from the one
+    before."""
     from thali._tables import Table
 
     if eta is None:
@@ -280,6 +334,10 @@ def path_of(observed: "ObservedRows", names: list[str], labels: list[Any], eta: 
         found = maximise(observed, each, start)
         start, coef = found.coef, found.coef[:, : observed.penalised]
         of_fit = {"log_likelihood": found.log_likelihood, "objective": found.objective}
-        own = {f"coef[{label}, {name}]": coef[k, j] for k, label in enumerate(labels) for j, name in enumerate(names)}
+        own = {
+            f"coef[{label}, {name}]": coef[k, j]
+            for k, label in enumerate(labels)
+            for j, name in enumerate(names)
+        }
         rows.append({"eta": each, "non_zero": int(np.count_nonzero(coef)), **of_fit, **own})
     return Table(rows)

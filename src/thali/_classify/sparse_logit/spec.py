@@ -48,14 +48,16 @@ SPARSE_LOGIT = ModelSpec(
         ),
         Option(
             "prior",
-            "Prior on coefficients; horseshoe if only a few of many covariates are expected to matter.",
+            "Prior on coefficients; horseshoe if only a few of many covariates are expected to"
+            " matter.",
             default="laplace",
             words={"laplace": "laplace", "horseshoe": "horseshoe"},
             methods=_DRAWN,
         ),
         Option(
             "global_scale",
-            "With --prior horseshoe: scale of the prior on tau; smaller values expect fewer nonzero coefficients.",
+            "With --prior horseshoe: scale of the prior on tau; smaller values expect fewer"
+            " nonzero coefficients.",
             float,
             default="1.0",
             check=partial(positive, meaning="the scale of the prior on tau"),

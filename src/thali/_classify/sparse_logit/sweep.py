@@ -1,12 +1,12 @@
 r"""One sweep of the sampler of the sparse multinomial logit.
 
-The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta is Laplace of rate
-:math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2; eta ~ Gamma(shape, rate) or fixed;
-b ~ Normal(0, 100). Or the betas have the prior of `horseshoe`.
+The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta
+is Laplace of rate :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2;
+eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100). Or the betas have the prior of `horseshoe`.
 
-A class given the others is a logistic regression with an offset, the logarithm of the sum of the others' exponentials.
-Trajectories of all classes at once follow, where there are few enough coefficients.
-"""
+A class given the others is a logistic regression with an offset, the logarithm of the sum of the
+others' exponentials. Trajectories of all classes at once follow, where there are few enough
+coefficients."""
 
 import math
 from typing import Any, NamedTuple
@@ -17,14 +17,30 @@ from thali._compile.jit import compiled, part, scalar
 from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 from thali._inference.numerics.truncated import from_gamma
 
-from .horseshoe import FURTHEST, SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
-from .trajectory import ALONE, adapt_motion, adapt_step, applied, draw_along_trajectory, draw_tall, draw_wide
+from .horseshoe import (
+    FURTHEST,
+    SLAB_SQUARE,
+    TAU_SQUARE,
+    draw_spreads,
+    log_prior_of_slab,
+    log_prior_of_tau,
+)
+from .trajectory import (
+    ALONE,
+    adapt_motion,
+    adapt_step,
+    applied,
+    draw_along_trajectory,
+    draw_tall,
+    draw_wide,
+)
 
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
 LAPLACE, HORSESHOE = 0, 1  # priors
 _SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
-_MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
+# of a variance: its square root and its inverse are floats
+_MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100
 _MAX_WIDE = 1e13  # above it `draw_wide` loses precision
 _NARROW, _WIDE = math.log(0.1), math.log(4.0)  # widths of steps of ln tau², as logarithms
 _WANTED = 0.4  # share of the scale moves that should be accepted
@@ -33,7 +49,8 @@ _WANTED = 0.4  # share of the scale moves that should be accepted
 class CoefficientProblem(NamedTuple):
     """Data and prior, which never change while a chain runs."""
 
-    covariates: np.ndarray  # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
+    # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
+    covariates: np.ndarray
     codes: np.ndarray  # (n,) classes
     counts: np.ndarray  # (n,) weights of the rows
     classes: int
@@ -105,7 +122,8 @@ def run(
 
 @scalar
 def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the scales given the coefficients, then the coefficients class by class, then move all by a common scale."""
+    """Draw the scales given the coefficients, then the coefficients class by class, then move all
+    by a common scale."""
     draw_prior(rng, problem, state)
     for k in range(problem.classes):
         if k != problem.reference:
@@ -117,8 +135,11 @@ def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 
 @scalar
-def one_trajectory(rng: np.random.Generator, problem: Any, state: Any, motion: Any, tunes: Any) -> None:
-    """Draw the scales given the coefficients, then move all coefficients along a trajectory and by a common scale."""
+def one_trajectory(
+    rng: np.random.Generator, problem: Any, state: Any, motion: Any, tunes: Any
+) -> None:
+    """Draw the scales given the coefficients, then move all coefficients along a trajectory and by
+    a common scale."""
     draw_prior(rng, problem, state)
     probability = draw_along_trajectory(rng, problem, state, motion)
     if tunes:
@@ -140,9 +161,9 @@ def draw_prior(rng: np.random.Generator, problem: Any, state: Any) -> None:
 def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Draw eta and then every tau given eta, both given the coefficients alone.
 
-    1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. Drawing eta with the taus left out is the same
-    posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2) with less dependence between sweeps.
-    """
+    1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. Drawing eta with the taus left
+    out is the same posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2) with less
+    dependence between sweeps."""
     if problem.learned:
         size = 0.0
         for k in range(problem.classes):
@@ -150,7 +171,9 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
                 size += abs(state.coef[k, j])
         count = (problem.classes - 1) * problem.penalised
         # √eta has a density proportional to v^(shape-1) exp(-size v - rate v^2)
-        root = max(from_gamma(rng, 2.0 * problem.shape + count, 2.0 * problem.rate, -size), _SMALLEST)
+        root = max(
+            from_gamma(rng, 2.0 * problem.shape + count, 2.0 * problem.rate, -size), _SMALLEST
+        )
         state.real[ETA] = root * root
     eta = state.real[ETA]
     most = _MAX_WIDE if problem.wide else _MAX_VARIANCE
@@ -163,7 +186,8 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 @part
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """Draw the variables given which the likelihood of class k against the others is Gaussian in its coefficients.
+    """Draw the variables given which the likelihood of class k against the others is Gaussian in
+    its coefficients.
 
     A row of weight c has a Polya-Gamma variable of shape c.
     """
@@ -183,9 +207,29 @@ def draw_class(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> No
     """The coefficients of class k, and its row of the linear predictors."""
     s = state
     if problem.wide:
-        draw_wide(rng, problem.covariates, s.weights, s.pull, s.variance[k], s.scaled, s.gram, s.right, s.coef[k])
+        draw_wide(
+            rng,
+            problem.covariates,
+            s.weights,
+            s.pull,
+            s.variance[k],
+            s.scaled,
+            s.gram,
+            s.right,
+            s.coef[k],
+        )
     else:
-        draw_tall(rng, problem.covariates, s.weights, s.pull, s.variance[k], s.scaled, s.gram, s.right, s.coef[k])
+        draw_tall(
+            rng,
+            problem.covariates,
+            s.weights,
+            s.pull,
+            s.variance[k],
+            s.scaled,
+            s.gram,
+            s.right,
+            s.coef[k],
+        )
     _predict(problem, state, k)
 
 
@@ -206,12 +250,12 @@ def _predict(problem: Any, state: Any, k: Any) -> None:
 
 @part
 def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Shift the coefficients of all classes but the reference by a common vector, drawn from its conditional.
+    """Shift the coefficients of all classes but the reference by a common vector, drawn from its
+    conditional.
 
-    Classes that differ from the reference in the same way mix slowly when drawn one by one. A shift by -c is
-    the logistic regression of the reference, with coefficients c, against the others; the prior of c is the product of
-    Normal(beta_k - c; 0, tau_k) over the other classes.
-    """
+    Classes that differ from the reference in the same way mix slowly when drawn one by one. A shift
+    by -c is the logistic regression of the reference, with coefficients c, against the others; the
+    prior of c is the product of Normal(beta_k - c; 0, tau_k) over the other classes."""
     r, s = problem.reference, state
     draw_auxiliary(rng, problem, state, r)
     for j in range(s.coef.shape[1]):
@@ -246,12 +290,13 @@ def _shift(problem: Any, state: Any) -> None:
 
 @scalar
 def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Metropolis: all coefficients times u, all variances times u^2, and the hyperparameters that are learned alike.
+    """Metropolis: all coefficients times u, all variances times u^2, and the hyperparameters that
+    are learned alike.
 
-    Along this line the posterior may be wide although each conditional is narrow, so that other moves are slow
-    there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian of intercepts and hyperparameters:
-    eta is divided by u^2; tau and c of the horseshoe are multiplied by u.
-    """
+    Along this line the posterior may be wide although each conditional is narrow, so that other
+    moves are slow there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian
+    of intercepts and hyperparameters: eta is divided by u^2; tau and c of the horseshoe are
+    multiplied by u."""
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
     ratio = log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
@@ -262,15 +307,28 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
             for j in range(problem.penalised):
                 taus += state.variance[k, j]
             for j in range(problem.penalised, state.coef.shape[1]):
-                ratio += log_u - 0.5 * (square - 1.0) * state.coef[k, j] * state.coef[k, j] / INTERCEPT_VARIANCE
+                ratio += (
+                    log_u
+                    - 0.5
+                    * (square - 1.0)
+                    * state.coef[k, j]
+                    * state.coef[k, j]
+                    / INTERCEPT_VARIANCE
+                )
     eta, tau, slab = state.real[ETA], state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
     if problem.prior == HORSESHOE:
-        ratio += log_prior_of_tau(problem, math.log(tau * square)) - log_prior_of_tau(problem, math.log(tau))
-        ratio += log_prior_of_slab(problem, math.log(slab * square)) - log_prior_of_slab(problem, math.log(slab))
+        ratio += log_prior_of_tau(problem, math.log(tau * square)) - log_prior_of_tau(
+            problem, math.log(tau)
+        )
+        ratio += log_prior_of_slab(problem, math.log(slab * square)) - log_prior_of_slab(
+            problem, math.log(slab)
+        )
     elif problem.learned:
         ratio -= 2.0 * problem.shape * log_u + problem.rate * eta * (1.0 / square - 1.0)
     else:
-        ratio += 2.0 * (problem.classes - 1) * problem.penalised * log_u - 0.5 * eta * taus * (square - 1.0)
+        ratio += 2.0 * (problem.classes - 1) * problem.penalised * log_u - 0.5 * eta * taus * (
+            square - 1.0
+        )
     state.real[TRIED] += 1.0
     if not ratio > -rng.standard_exponential():
         return
@@ -293,12 +351,13 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 @scalar
 def move_tau(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Metropolis: tau times a factor, and every coefficient in proportion to its standard deviation, which follows.
+    """Metropolis: tau times a factor, and every coefficient in proportion to its standard
+    deviation, which follows.
 
-    Given many small coefficients tau hardly moves, and given tau they hardly do. Of beta divided by its standard
-    deviation given tau, lambda and c, the prior knows no tau, so that the ratio has the likelihood and the prior of
-    ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The width of the symmetric step is drawn first.
-    """
+    Given many small coefficients tau hardly moves, and given tau they hardly do. Of beta divided by
+    its standard deviation given tau, lambda and c, the prior knows no tau, so that the ratio has
+    the likelihood and the prior of ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The
+    width of the symmetric step is drawn first."""
     step = math.exp(_NARROW + (_WIDE - _NARROW) * rng.random()) * rng.standard_normal()
     before = math.log(state.real[TAU_SQUARE])
     if abs(before + step) > FURTHEST:
@@ -313,7 +372,8 @@ def move_tau(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 @scalar
 def _carry_with_tau(problem: Any, state: Any, factor: Any) -> None:
-    """Multiply tau² and every tau² lambda², and coefficients as the standard deviations that follow."""
+    """Multiply tau² and every tau² lambda², and coefficients as the standard deviations that
+    follow."""
     state.real[TAU_SQUARE] *= factor
     for k in range(problem.classes):
         if k != problem.reference:
@@ -327,14 +387,16 @@ def _carry_with_tau(problem: Any, state: Any, factor: Any) -> None:
 
 @scalar
 def _adapt(real: Any, sweep: Any) -> None:
-    """Step size of the scale move while tuning: larger after acceptance, smaller after rejection."""
+    """Step size of the scale move while tuning: larger after acceptance, smaller after
+    rejection."""
     real[LOG_STEP] += (real[ACCEPTED] - _WANTED * real[TRIED]) / math.sqrt(sweep)
     real[ACCEPTED] = real[TRIED] = 0.0
 
 
 @scalar
 def _log_of_others(linear: Any, k: Any, i: Any, classes: Any) -> Any:
-    """Logarithm of the sum over the classes other than k of the exponentials of their linear predictors."""
+    """Logarithm of the sum over the classes other than k of the exponentials of their linear
+    predictors."""
     if classes == 2:
         return linear[1 - k, i]
     top = -math.inf

@@ -3,10 +3,11 @@ r"""Hamiltonian trajectories of all coefficients, given the scales of their prio
 .. math:: U(\beta) = -\ln P(y \mid X, \beta) + \tfrac12 \sum_{kj} \beta_{kj}^2 / v_{kj}, \qquad
           \beta = S L^{-T} u, \quad L L^T = I + S H S, \quad S = \mathrm{diag}(\sqrt{v})
 
-In u the posterior has about unit variances: H is the mean curvature of the log-likelihood while tuning, and v the
-variances of the coefficients at the moment, which a trajectory leaves alone. The sum of weighted squares that a
-Polya-Gamma draw replaces the likelihood by is narrower than the likelihood, so that draws of one class at a time move
-slowly where the classes are far apart; a trajectory follows the likelihood itself, all classes at once.
+In u the posterior has about unit variances: H is the mean curvature of the log-likelihood while
+tuning, and v the variances of the coefficients at the moment, which a trajectory leaves alone. The
+sum of weighted squares that a Polya-Gamma draw replaces the likelihood by is narrower than the
+likelihood, so that draws of one class at a time move slowly where the classes are far apart; a
+trajectory follows the likelihood itself, all classes at once.
 
 References: Neal (2011), MCMC using Hamiltonian dynamics, equations 5.15 and 5.33.
 """
@@ -18,10 +19,11 @@ import numpy as np
 
 from thali._compile.jit import part, scalar, vectorised
 
-# Draws of regression coefficients from their Normal conditional, given Gaussian pseudo-observations -------------------
+# Draws of regression coefficients from their Normal conditional, given Gaussian pseudo-observations
 #
-# The precision is :math:`X^T\Omega X + D^{-1}` and its product with the mean :math:`X^T p`, with a diagonal Omega and
-# D. Both methods factor a matrix I + S G S, whose eigenvalues are 1 or more: tiny and huge variances do no harm.
+# The precision is :math:`X^T\Omega X + D^{-1}` and its product with the mean :math:`X^T p`, with a
+# diagonal Omega and D. Both methods factor a matrix I + S G S, whose eigenvalues are 1 or more:
+# tiny and huge variances do no harm.
 
 
 @vectorised
@@ -44,13 +46,20 @@ def applied(A: Any, i: Any, v: Any, n: Any) -> Any:
 
 @scalar
 def draw_tall(
-    rng: Any, A: Any, weights: Any, pull: Any, variances: Any, scaled: Any, G: Any, right: Any, out: Any
+    rng: Any,
+    A: Any,
+    weights: Any,
+    pull: Any,
+    variances: Any,
+    scaled: Any,
+    G: Any,
+    right: Any,
+    out: Any,
 ) -> None:
     """A draw of the coefficients into `out` by a factorisation with a row for each of them.
 
-    A : (m, n) covariates, one row a covariate. weights : (n,) the diagonal of Omega. pull : (n,) p. variances : (m,)
-    the diagonal of D. scaled, G, right : room of shapes (m, n), (m, m), (m,).
-    """
+    A : (m, n) covariates, one row a covariate. weights : (n,) the diagonal of Omega. pull : (n,) p.
+    variances : (m,) the diagonal of D. scaled, G, right : room of shapes (m, n), (m, m), (m,)."""
     m, n = A.shape
     _weighted_gram(A, weights, scaled, G)
     for j in range(m):
@@ -68,15 +77,24 @@ def draw_tall(
 
 @scalar
 def draw_wide(
-    rng: Any, A: Any, weights: Any, pull: Any, variances: Any, scaled: Any, G: Any, right: Any, out: Any
+    rng: Any,
+    A: Any,
+    weights: Any,
+    pull: Any,
+    variances: Any,
+    scaled: Any,
+    G: Any,
+    right: Any,
+    out: Any,
 ) -> None:
-    """The same for more coefficients than observations, with a row of the factorisation for each observation.
+    """The same for more coefficients than observations, with a row of the factorisation for each
+    observation.
 
-    A : (n, m) covariates, one row an observation. scaled, G, right : room of shapes (n, m), (n, n), (n,).
+    A : (n, m) covariates, one row an observation. scaled, G, right : room of shapes (n, m), (n, n),
+    (n,).
 
-    References: Bhattacharya, Chakraborty & Mallick (2016), Fast sampling with Gaussian scale mixture priors in
-    high-dimensional regression, algorithm 1.
-    """
+    References: Bhattacharya, Chakraborty & Mallick (2016), Fast sampling with Gaussian scale
+    mixture priors in high-dimensional regression, algorithm 1."""
     n, m = A.shape
     _weighted_gram(A, variances, scaled, G)
     for i in range(n):
@@ -108,7 +126,8 @@ def _weighted_gram(A: Any, diagonal: Any, scaled: Any, G: Any) -> None:
 
 @scalar
 def factor(G: Any, scale: Any) -> None:
-    """The Cholesky factor of I + S G S in place of the lower triangle of G, S the diagonal matrix of `scale`."""
+    """The Cholesky factor of I + S G S in place of the lower triangle of G, S the diagonal matrix
+    of `scale`."""
     for i in range(G.shape[0]):
         for j in range(i):
             G[i, j] = (scale[i] * scale[j] * G[i, j] - inner(G, i, G, j, j)) / G[j, j]
@@ -187,7 +206,9 @@ def draw_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
         motion.momentum[d] = rng.standard_normal()
         energy += 0.5 * motion.momentum[d] * motion.momentum[d]
     step = math.exp(motion.real[LOG_STEP])
-    ahead = leapfrog(problem, state, motion, step, 1 + int(min(_LENGTH / step, _MAX_STEPS - 1.0) * rng.random()))
+    ahead = leapfrog(
+        problem, state, motion, step, 1 + int(min(_LENGTH / step, _MAX_STEPS - 1.0) * rng.random())
+    )
     for d in range(D):
         ahead += 0.5 * motion.momentum[d] * motion.momentum[d]
     probability = math.exp(min(energy - ahead, 0.0)) if ahead < math.inf else 0.0
@@ -217,7 +238,8 @@ def _gather(problem: Any, state: Any, motion: Any) -> None:
 
 @scalar
 def leapfrog(problem: Any, state: Any, motion: Any, step: Any, count: Any) -> Any:
-    """So many steps from where `motion.slope` is known; returns U at the end, NaN or infinite where it broke off."""
+    """So many steps from where `motion.slope` is known; returns U at the end, NaN or infinite where
+    it broke off."""
     found = 0.0
     for t in range(count + 1):
         for d in range(motion.root.size):
@@ -273,7 +295,8 @@ def _misfit(problem: Any, motion: Any) -> Any:
         if problem.classes == 2:
             ahead = motion.linear[own, i] - motion.linear[1 - own, i]
             small = math.exp(-abs(ahead))
-            wrong = (small if ahead > 0.0 else 1.0) / (1.0 + small)  # the probability of the other class
+            # the probability of the other class
+            wrong = (small if ahead > 0.0 else 1.0) / (1.0 + small)
             total += count * (math.log1p(small) + max(-ahead, 0.0))
             motion.residual[own, i] = -count * wrong
             motion.residual[1 - own, i] = count * wrong
@@ -294,7 +317,8 @@ def _misfit(problem: Any, motion: Any) -> Any:
 
 @part
 def see_curvature(problem: Any, state: Any, motion: Any) -> None:
-    """Move the mean curvature towards that at the coefficients of the moment; later ones count for more.
+    """Move the mean curvature towards that at the coefficients of the moment; later ones count for
+    more.
 
     The weights rise linearly. A block of classes k and l is X^T diag(c p_k (1{k = l} - p_l)) X.
     """
@@ -318,13 +342,17 @@ def see_curvature(problem: Any, state: Any, motion: Any) -> None:
                 continue
             for i in range(n):
                 kept = problem.counts[i] if k == other else 0.0
-                state.weights[i] = motion.residual[k, i] * (kept - motion.residual[other, i]) / problem.counts[i]
+                state.weights[i] = (
+                    motion.residual[k, i] * (kept - motion.residual[other, i]) / problem.counts[i]
+                )
             for j in range(m):
                 for i in range(n):
                     state.scaled[j, i] = A[j, i] * state.weights[i]
                 for b in range(m):
                     old = motion.curvature[row + j, column + b]
-                    motion.curvature[row + j, column + b] += share * (inner(state.scaled, j, A, b, n) - old)
+                    motion.curvature[row + j, column + b] += share * (
+                        inner(state.scaled, j, A, b, n) - old
+                    )
             column += m
         row += m
 

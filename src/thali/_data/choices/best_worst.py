@@ -11,7 +11,18 @@ from thali.errors import Argument, DataError
 
 from ..answers import whoever_answered
 from ..columns import answered_rows, coded, column, columns_in_words, count_column, in_order
-from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, column_names, plain
+from ..roles import (
+    ALTERNATIVE,
+    BEST,
+    COUNT,
+    RANK,
+    RESPONDENT,
+    TASK,
+    WORST,
+    by_plain_name,
+    column_names,
+    plain,
+)
 from .long import RawOccasions
 
 if TYPE_CHECKING:
@@ -36,7 +47,11 @@ class BestWorstColumns(NamedTuple):
         return {self.best, self.worst, *self.options, self.respondent, self.count}
 
     def __str__(self) -> str:
-        picked = f"choice in {self.best!r}" if self.worst is None else f"choices in {self.best!r} and {self.worst!r}"
+        picked = (
+            f"choice in {self.best!r}"
+            if self.worst is None
+            else f"choices in {self.best!r} and {self.worst!r}"
+        )
         how = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {picked}"
         return how + columns_in_words(None, self.respondent)
 
@@ -51,26 +66,39 @@ def best_worst_columns(
             column(frame, name)
     own = by_plain_name(names)
     found = {role: given.get(role) for role in ("best", "worst", "respondent", "count")}
-    for role, usual in (("best", BEST), ("worst", WORST), ("respondent", RESPONDENT), ("count", COUNT)):
+    for role, usual in (
+        ("best", BEST),
+        ("worst", WORST),
+        ("respondent", RESPONDENT),
+        ("count", COUNT),
+    ):
         found[role] = found[role] or usual.among(own)
     best, worst = found["best"], found["worst"]
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
-            raise DataError(f"No column of {role} options was recognised; name one with ", Argument(role), ".")
+            raise DataError(
+                f"No column of {role} options was recognised; name one with ", Argument(role), "."
+            )
     assert best is not None and worst is not None
     taken = {name for name in found.values() if name is not None}
-    groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
+    groups = (
+        [tuple(options)]
+        if options is not None
+        else series([name for name in names if name not in taken])
+    )
     if not groups:
         raise DataError(
-            f"No columns such as 'option1', 'option2', 'option3' contain the options offered in addition to {best!r}"
-            f" and {worst!r}; rename those columns, or name them with `options`."
+            "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
+            f" addition to {best!r} and {worst!r}; rename those columns, or name them with"
+            " `options`."
         )
     likely = [group for group in groups if _fits(frame, group, best)]
     return BestWorstColumns(best, worst, (likely or groups)[0], found["respondent"], found["count"])
 
 
 def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> BestWorstColumns | None:
-    """The columns of sets of three or more options and of the best, where no other column may hold the worst."""
+    """The columns of sets of three or more options and of the best, where no other column may hold
+    the worst."""
     names = column_names(frame)
     own = by_plain_name(names)
     best, respondent = BEST.among(own), given.get("respondent") or RESPONDENT.among(own)
@@ -84,14 +112,21 @@ def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Best
         answered = answered_rows(frame, [best], options, is_noted=False)
         if plain(options[0])[:-1] in RANK.sure:
             continue  # rankings, a column a rank
-        rows = [[as_label(value) for value in row] for row in answered[list(options)].itertuples(index=False)]
+        rows = [
+            [as_label(value) for value in row]
+            for row in answered[list(options)].itertuples(index=False)
+        ]
         texts = [as_label(value) for value in answered[best]]
-        if _are_numbers(rows) and not all(text in row for text, row in zip(texts, rows, strict=True)):
+        if _are_numbers(rows) and not all(
+            text in row for text, row in zip(texts, rows, strict=True)
+        ):
             continue  # ratings or ranks, of which the best names a column
         if are_ranks(rows):
             continue
         tops = [row[_place(text, row, options, "")] for text, row in zip(texts, rows, strict=True)]
-        further = [[as_label(value) for value in answered[name]] for name in rest if name not in options]
+        further = [
+            [as_label(value) for value in answered[name]] for name in rest if name not in options
+        ]
         if not any(_may_be_worst(cells, rows, tops) for cells in further):
             return BestWorstColumns(best, None, options, respondent, count)
     return None
@@ -110,11 +145,14 @@ def _are_numbers(rows: list[list[str]]) -> bool:
 
 def _may_be_worst(cells: list[str], rows: list[list[str]], tops: list[str]) -> bool:
     """Whether a column holds in every row another of the options there than the best."""
-    return all(cell in row and cell != top for cell, row, top in zip(cells, rows, tops, strict=True))
+    return all(
+        cell in row and cell != top for cell, row, top in zip(cells, rows, tops, strict=True)
+    )
 
 
 def series(names: list[str]) -> list[tuple[str, ...]]:
-    """Columns that differ in a last letter or number alone, which go a, b, ..., or 1, 2, ..., or 0, 1, ..."""
+    """Columns that differ in a last letter or number alone, which go a, b, ..., or 1, 2, ..., or 0,
+    1, ..."""
     own = by_plain_name(names)
     found = []
     for name in own:
@@ -143,7 +181,8 @@ def _fits(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
 
 
 def _position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
-    """Which of those offered a cell means by its column, or the letter or number of that; None if it means none."""
+    """Which of those offered a cell means by its column, or the letter or number of that; None if
+    it means none."""
     for k, name in enumerate(columns):
         ends = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if ends is None else str(int(ends[0]))
@@ -152,23 +191,31 @@ def _position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | 
     return None
 
 
-def _are_positions(columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]) -> bool:
-    """Whether every cell names a column, where some are no label of what was offered: numbers may be either."""
+def _are_positions(
+    columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
+) -> bool:
+    """Whether every cell names a column, where some are no label of what was offered: numbers may
+    be either."""
     pairs = [(text, there) for cells in columns for text, there in zip(cells, rows, strict=True)]
     if all(text in there for text, there in pairs):
         return False
     return all(_position(text, there, names) is not None for text, there in pairs)
 
 
-def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str, by_position: bool = False) -> int:
-    """Which of those offered a cell means: by its label, its column, or the letter or number of that."""
+def _place(
+    text: str, offered: list[str], columns: tuple[str, ...], where: str, by_position: bool = False
+) -> int:
+    """Which of those offered a cell means: by its label, its column, or the letter or number of
+    that."""
     if text in offered and not by_position:
         return offered.index(text)
     position = _position(text, offered, columns)
     if position is not None:
         return position
     what = repr(text) if text else "an empty cell"
-    raise DataError(f"Found {what} {where}; expected one of {shorten([each for each in offered if each])}.")
+    raise DataError(
+        f"Found {what} {where}; expected one of {shorten([each for each in offered if each])}."
+    )
 
 
 def occasions_of_best_worst(
@@ -182,23 +229,38 @@ def occasions_of_best_worst(
     best = [as_label(value) for value in frame[columns.best]]
     worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
     seen = [cells[row] for row in range(len(frame)) for cells in offered]
-    names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
+    names = (
+        checked_labels(labels)
+        if labels is not None
+        else in_order(list(dict.fromkeys(filter(None, seen))))
+    )
     place = positions(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
     rows = [[cells[row] for cells in offered] for row in range(len(frame))]
     by_position = _are_positions([best] if worst is None else [best, worst], rows, columns.options)
     for row, there in enumerate(rows):
         number = frame.index[row]
-        top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}", by_position)
+        top = _place(
+            best[row],
+            there,
+            columns.options,
+            f"in row {number}, column {columns.best!r}",
+            by_position,
+        )
         bottom = -1
         if worst is not None:
             where = f"in row {number}, column {columns.worst!r}"
             bottom = _place(worst[row], there, columns.options, where, by_position)
         if top == bottom:
-            raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; correct one of them.")
+            raise DataError(
+                f"{there[top]!r} is both the best and the worst in row {number}; correct one of"
+                " them."
+            )
         for k in filter(there.__getitem__, range(len(there))):
             if there[k] not in place:
-                raise DataError(f"{there[k]!r} in row {number} is not in `labels`.{suggest(there[k], names)}")
+                raise DataError(
+                    f"{there[k]!r} in row {number} is not in `labels`.{suggest(there[k], names)}"
+                )
             occasion.append(row)
             alternative.append(place[there[k]])
             is_best.append(k == top)
@@ -221,7 +283,8 @@ def occasions_of_best_worst(
     )
 
 
-# Long tables of best-worst choices: a row for each option of each set, with a mark for the best and for the worst -----
+# Long tables of best-worst choices: a row for each option of each set, with a mark for the best and
+# for the worst
 
 
 ROLES = ("respondent", "count")  # columns that say the same in all rows of a set
@@ -241,13 +304,15 @@ class LongBestWorst(NamedTuple):
 
     def __str__(self) -> str:
         how = (
-            f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in {self.best!r} and {self.worst!r}"
+            f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in"
+            f" {self.best!r} and {self.worst!r}"
         )
         return how + columns_in_words(None, self.respondent)
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
-    """The columns by their names, but for those given (best, worst, respondent, count); None: another shape."""
+    """The columns by their names, but for those given (best, worst, respondent, count); None:
+    another shape."""
     own = by_plain_name(column_names(frame))
     best, worst = given.get("best") or BEST.among(own), given.get("worst") or WORST.among(own)
     task = TASK.among(own)
@@ -262,7 +327,9 @@ def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Long
     return LongBestWorst(best, worst, option, task, respondent, count)
 
 
-def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFrame", BestWorstColumns]:
+def widened(
+    frame: "pd.DataFrame", columns: LongBestWorst
+) -> tuple["pd.DataFrame", BestWorstColumns]:
     """The same with a set a row, under the number of its first row, and its columns."""
     import pandas as pd
 
@@ -282,30 +349,40 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
     most = int(np.bincount(which).max())
     options = tuple(f"option {k + 1}" for k in range(most))
     used = {*columns, "best", "worst", *further, *options}
-    others = [name for name in frame.columns if name not in used and _is_constant(frame[name], first, which)]
+    others = [
+        name
+        for name in frame.columns
+        if name not in used and _is_constant(frame[name], first, which)
+    ]
     for number in np.argsort(first):
         places = np.flatnonzero(which == number)
         row = dict(zip(options, labels[places], strict=False))
         begins = frame.index[places[0]]
         if len(set(labels[places])) < len(places):
-            raise DataError(f"An option is listed twice in the set that starts in row {begins}; list each once.")
+            raise DataError(
+                f"An option is listed twice in the set that starts in row {begins}; list each once."
+            )
         for role, name in (("best", columns.best), ("worst", columns.worst)):
             marked = places[marks[name][places]]
             if len(marked) != 1:
                 raise DataError(
-                    f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked in column {name!r} of"
-                    f" the set that starts in row {begins}; mark one as the {role}."
+                    f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked"
+                    f" in column {name!r} of the set that starts in row {begins}; mark one as the"
+                    f" {role}."
                 )
             row[role] = labels[marked[0]]
         row |= {role: frame[name].iloc[places[0]] for role, name in further.items()}
         rows.append(row | {name: frame[name].iloc[places[0]] for name in others})
         numbers.append(begins)
     wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *further, *others])
-    return wide, BestWorstColumns("best", "worst", options, *(role if role in further else None for role in ROLES))
+    return wide, BestWorstColumns(
+        "best", "worst", options, *(role if role in further else None for role in ROLES)
+    )
 
 
 def _is_constant(column: Any, first: np.ndarray, which: np.ndarray) -> bool:
-    """Return whether a column holds the same in all rows of each set, whose first rows are `first`."""
+    """Return whether a column holds the same in all rows of each set, whose first rows are
+    `first`."""
     import pandas as pd
 
     codes, _ = pd.factorize(column)

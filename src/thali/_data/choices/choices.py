@@ -30,20 +30,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Rows of choices, among them those that say what was best and what was worst ------------------------------------------
+# Rows of choices, among them those that say what was best and what was worst ----------------------
 
 
 def rankings_of_answers(data: "Choices") -> RawOccasions:
-    """The choices of which best and worst of two or three options consist: that of the best, and that of the rest."""
+    """The choices of which best and worst of two or three options consist: that of the best, and
+    that of the rest."""
     if data.worst is None:
         raise DataError(
-            "These are choices of a single option, not best-worst choices; use them unchanged, because only"
-            " best-worst choices can be converted to rankings."
+            "These are choices of a single option, not best-worst choices; use them unchanged,"
+            " because only best-worst choices can be converted to rankings."
         )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or"
-            " three options."
+            f"Best and worst of {largest} options do not determine a ranking; convert only sets of"
+            " two or three options."
         )
     which = data.set_of[data.choice]
     row, place = places_of_rows(data)
@@ -80,7 +81,9 @@ def long_table(data: "Choices") -> "pd.DataFrame":
         "count": whole_as_integers(data.times)[row],
     }
     if data.respondents:
-        table["respondent"] = pd.Categorical.from_codes(data.respondent[row], pd.Index(data.respondents))
+        table["respondent"] = pd.Categorical.from_codes(
+            data.respondent[row], pd.Index(data.respondents)
+        )
     return pd.DataFrame(table)
 
 
@@ -100,7 +103,8 @@ def ties_in_rankings(data: Any) -> DataError:
     """Return the error where options tie in rankings, and a model has no answer for these."""
     are = "is a tie" if data.n_ties == 1 else "are ties"
     return DataError(
-        f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported here; use ",
+        f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported"
+        " here; use ",
         InPython("th.BradleyTerryLuce or th.leaderboard", "--model BTL, or thali leaderboard"),
         ".",
     )
@@ -109,27 +113,28 @@ def ties_in_rankings(data: Any) -> DataError:
 class Choices(Judged):
     """Which option was chosen out of which set, of any size from two.
 
-    Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
-    construction.
+    Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can
+    be changed after construction.
 
     Parameters
     ----------
     frame : DataFrame
         A long table: one row for each alternative of each occasion. Further columns are ignored.
     choice_id, alternative, chosen : str, optional
-        Columns that say to which occasion a row belongs, which alternative it describes, and whether that was chosen
-        (1 or 0; or the label of the chosen alternative in every row of the occasion). None: the column of that name,
-        or one of its usual names elsewhere (obsID, chid, ids; alt, alts; choice). Without any choice_id every
-        respondent made one choice.
+        Columns that say to which occasion a row belongs, which alternative it describes, and
+        whether that was chosen (1 or 0; or the label of the chosen alternative in every row of the
+        occasion). None: the column of that name, or one of its usual names elsewhere (obsID, chid,
+        ids; alt, alts; choice). Without any choice_id every respondent made one choice.
     available : str, optional
         Column with 0 for alternatives that were not offered (avail).
     respondent : str, optional
-        Column that says who chose (panels, panelID, id); occasions are numbered within respondents or across them.
+        Column that says who chose (panels, panelID, id); occasions are numbered within respondents
+        or across them.
     count : str, optional
         Column with the number of such occasions (count, weight).
     labels : sequence of str, optional
-        All options in the order wanted, those never offered included. None: the categories of a categorical column;
-        else numbers in their order, names as they first appear.
+        All options in the order wanted, those never offered included. None: the categories of a
+        categorical column; else numbers in their order, names as they first appear.
     weights : bool
         Fractional counts are meant; otherwise they are an error.
 
@@ -149,16 +154,19 @@ class Choices(Judged):
     people : DataFrame or None
         A row a respondent: the columns of the table that are constant within everybody.
     worst : int64 array, shape (rows,), or None
-        Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is then what was best.
+        Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is
+        then what was best.
     n_tied : int64 array, shape (sets,)
-        1; of a set from which options that tie in a ranking come before the others, the number of these options.
-        Every choice from it is of all of them, and `choice` is the place of the first.
+        1; of a set from which options that tie in a ranking come before the others, the number of
+        these options. Every choice from it is of all of them, and `choice` is the place of the
+        first.
 
     Raises
     ------
     DataError
-        If a column is unknown or a label is missing; if no alternative of an occasion was chosen, or two, or one that
-        was not available; if an occasion lists one alternative alone, or one twice.
+        If a column is unknown or a label is missing; if no alternative of an occasion was chosen,
+        or two, or one that was not available; if an occasion lists one alternative alone, or one
+        twice.
 
     References
     ----------
@@ -167,8 +175,13 @@ class Choices(Judged):
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"obsID": [1, 1, 1, 2, 2], "alt": ["tea", "coffee", "milk", "tea", "milk"],
-    ...                       "choice": [1, 0, 0, 0, 1]})
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "obsID": [1, 1, 1, 2, 2],
+    ...         "alt": ["tea", "coffee", "milk", "tea", "milk"],
+    ...         "choice": [1, 0, 0, 0, 1],
+    ...     }
+    ... )
     >>> data = Choices(frame)
     >>> data
     Choices(3 options, 2 sets of 2 to 3 options, 2 choices)
@@ -179,7 +192,17 @@ class Choices(Judged):
     kind = CHOICES
     _ANSWER = ("choice", "choices")
     are_choices = add_up = True
-    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
+    _FIELDS = (
+        "labels",
+        "respondents",
+        "start",
+        "members",
+        "respondent",
+        "choice",
+        "times",
+        "worst",
+        "people",
+    )
     _FIELDS += ("n_tied",)
 
     labels: tuple[str, ...]
@@ -207,7 +230,12 @@ class Choices(Judged):
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> None:
-        names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
+        names = {
+            "choice_id": choice_id,
+            "alternative": alternative,
+            "chosen": chosen,
+            "available": available,
+        }
         names |= {"respondent": respondent, "count": count}
         self._freeze(*tables.fields_of_occasions(long_occasions(frame, names, labels, weights)))
 
@@ -219,7 +247,9 @@ class Choices(Judged):
     by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_respondent
     by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
     with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
-    together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = parts.together
+    together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
+        parts.together
+    )
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -240,7 +270,9 @@ class Choices(Judged):
         array([3., 1.])
         """
         if not isinstance(data, PairedComparisons):
-            raise DataError(f"from_comparisons requires PairedComparisons; got {type(data).__name__}.")
+            raise DataError(
+                f"from_comparisons requires PairedComparisons; got {type(data).__name__}."
+            )
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
@@ -249,7 +281,10 @@ class Choices(Judged):
         row, side = np.nonzero(counts)
         who, pair = np.full(row.size, -1), row
         if data.answers is not None:
-            who, pair = (array[row].astype(np.int64) for array in (data.answers.respondent, data.answers.pair))
+            who, pair = (
+                array[row].astype(np.int64)
+                for array in (data.answers.respondent, data.answers.pair)
+            )
         rows = who, 2 * pair + side, counts[row, side]
         return cls._made_of(data.labels, data.respondents, start, members, *rows, None, each.people)
 
@@ -274,8 +309,8 @@ class Choices(Judged):
         if not self.is_paired:
             wide = self.sets[int(self.sizes.argmax())]
             raise DataError(
-                f"This requires choices between two options, but one choice was among {shorten(wide)}; remove such"
-                " choices."
+                "This requires choices between two options, but one choice was among"
+                f" {shorten(wide)}; remove such choices."
             )
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
@@ -285,23 +320,28 @@ class Choices(Judged):
             who = Who(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
             answers = Answers.of_rows(who, pair, is_first, self.times, 0.0 * self.times)
-        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, answers, None)
+        return PairedComparisons._made_of(
+            self.labels, *arrays, np.zeros(len(first)), None, answers, None
+        )
 
     def to_frame(self) -> "pd.DataFrame":
-        """A long table with columns choice_id, alternative, chosen, count, and respondent if they are known.
+        """A long table with columns choice_id, alternative, chosen, count, and respondent if they
+        are known.
 
-        `Choices(frame)` reads it back. Of best-worst choices the columns are best and worst in place of chosen, and
-        `Choices.from_best_worst(frame, labels=data.labels)` reads it back.
+        `Choices(frame)` reads it back. Of best-worst choices the columns are best and worst in
+        place of chosen, and `Choices.from_best_worst(frame, labels=data.labels)` reads it back.
 
         Returns
         -------
         DataFrame
-            One occasion for each respondent, set and choice. The labels are categorical, and so keep their order and
-            the options that were never offered.
+            One occasion for each respondent, set and choice. The labels are categorical, and so
+            keep their order and the options that were never offered.
 
         Examples
         --------
-        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [0, 0]], labels=["tea", "milk"])).to_frame()
+        >>> Choices.from_comparisons(
+        ...     PairedComparisons([[0, 3], [0, 0]], labels=["tea", "milk"])
+        ... ).to_frame()
            choice_id alternative  chosen  count
         0          1         tea       1      3
         1          1        milk       0      3
@@ -309,21 +349,26 @@ class Choices(Judged):
         return long_table(self)
 
     def with_answers(self, counts: np.ndarray) -> "Choices":
-        """Return the same questions with other counts of their answers, given by nobody in particular."""
+        """Return the same questions with other counts of their answers, given by nobody in
+        particular."""
         given = np.flatnonzero(counts)
         choice, worst = self.places_of(given)
         nobody = np.full(given.size, -1)
-        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[given], worst, None)
+        return self._made_of(
+            self.labels, (), self.start, self.members, nobody, choice, counts[given], worst, None
+        )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the places of `members` that some possible answers name, and of best-worst choices the worst."""
+        """Return the places of `members` that some possible answers name, and of best-worst choices
+        the worst."""
         if self.worst is None:
             return answers, None
         possible = possible_answers(self.start)
         return possible.best[answers], possible.worst[answers]
 
     def as_rankings(self) -> "Choices":
-        """Best-worst choices out of two or three options as rankings: the best of all, then the other one of the rest.
+        """Best-worst choices out of two or three options as rankings: the best of all, then the
+        other one of the rest.
 
         Returns
         -------
@@ -337,12 +382,20 @@ class Choices(Judged):
         Examples
         --------
         >>> import pandas as pd
-        >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
+        >>> rows = {
+        ...     "item1": ["tea"],
+        ...     "item2": ["milk"],
+        ...     "item3": ["water"],
+        ...     "best": ["milk"],
+        ...     "worst": ["tea"],
+        ... }
         >>> Choices.from_best_worst(pd.DataFrame(rows)).as_rankings().sets
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
         rows = rankings_of_answers(self)
-        return self._made_of(rows.labels, rows.respondents, *tables.aggregated(rows)[:-1], rows.people)
+        return self._made_of(
+            rows.labels, rows.respondents, *tables.aggregated(rows)[:-1], rows.people
+        )
 
     def _freeze(self, *fields: Any) -> "Choices":
         if len(fields) < len(self._FIELDS):
@@ -356,7 +409,10 @@ class Choices(Judged):
     def __str__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{least}" if least == most else f"{least} to {most}"
-        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes} options"]
+        parts = [
+            plural(self.n_options, "option"),
+            f"{plural(self.n_sets, 'set')} of {sizes} options",
+        ]
         total = plural(self.n_choices, "choice" if self.worst is None else "best-worst choice")
         if self.n_ties:
             total += f" ({plural(self.n_ties, 'tie')})"
@@ -366,12 +422,19 @@ class Choices(Judged):
         return ", ".join(parts)
 
     def _details(self) -> Facts:
-        return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
+        return (
+            ("options", self.labels),
+            ("components", str(len(self.components()))),
+            *column_facts(self.people),
+        )
 
     def _facts(self) -> Facts:
         return (
             ("Options", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
-            ("Sets offered", f"{self.n_sets:,}, each with {value_range(np.diff(self.start))} options"),
+            (
+                "Sets offered",
+                f"{self.n_sets:,}, each with {value_range(np.diff(self.start))} options",
+            ),
             ("Choices", f"{self.n_choices:,}"),
             *component_facts(self.components()),
             *respondent_facts(self.respondents, self.people),
@@ -396,15 +459,18 @@ class Choices(Judged):
         return short_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
     def are_chosen(self, row: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return whether places of `members` were chosen in rows of their sets, alone or together with others."""
+        """Return whether places of `members` were chosen in rows of their sets, alone or together
+        with others."""
         after = place - self.choice[row]
         return (after >= 0) & (after < self.n_tied[self.set_of[place]])
 
     def without_ties(self, how: str, /) -> "Choices":
-        """Return the choices; a DataError if options tie in rankings, where every order of these is possible."""
+        """Return the choices; a DataError if options tie in rankings, where every order of these is
+        possible."""
         if self.n_ties:
             raise DataError(
-                f"Ties in rankings leave the order of options open, and cannot count as {how!r}; remove ",
+                f"Ties in rankings leave the order of options open, and cannot count as {how!r};"
+                " remove ",
                 Argument("ties"),
                 ".",
             )
@@ -417,7 +483,8 @@ class Choices(Judged):
 
     @property
     def answers(self) -> np.ndarray:
-        """Number of possible answers for each set: its members, or of best-worst choices its ordered pairs."""
+        """Number of possible answers for each set: its members, or of best-worst choices its
+        ordered pairs."""
         return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
 
     @property
@@ -442,11 +509,11 @@ class Choices(Judged):
         return self._besides(self.members)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each set, answered by each of its members, or by each ordered pair of them.
+        """Return a question for each set, answered by each of its members, or by each ordered pair
+        of them.
 
-        Sets with ties are left out, as the answers to them are too many; with `ties` each is a question with the one
-        answer that was given.
-        """
+        Sets with ties are left out, as the answers to them are too many; with `ties` each is a
+        question with the one answer that was given."""
         if self.n_ties and not ties:
             return parts.without_tied_sets(self).questions()
         start, answer = self.start, self.choice
@@ -461,24 +528,31 @@ class Choices(Judged):
                 return None
             rows = np.argsort(self.respondent.astype(np.int64) * start[-1] + answer, kind="stable")
             rows = rows[self.times[rows] > 0.0]
-            return GivenAnswers(self.respondents, self.respondent[rows], answer[rows], self.times[rows])
+            return GivenAnswers(
+                self.respondents, self.respondent[rows], answer[rows], self.times[rows]
+            )
 
         rows = partial(parts.rows_of_members if self.worst is None else parts.rows_of_options, self)
         return Questions(start, np.bincount(answer, self.times, start[-1]), given, rows)
 
     def example(self) -> str:
-        """The choices out of one set in words: of that out of which there were most, or the first best and worst.
+        """The choices out of one set in words: of that out of which there were most, or the first
+        best and worst.
 
         Examples
         --------
-        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
+        >>> Choices.from_comparisons(
+        ...     PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
+        ... ).example()
         "'tea' chosen from 'tea' and 'milk' 3 of 4 times"
         """
         if self.worst is not None:
             return example_of(self)
         total = np.add.reduceat(self.counts, self.start[:-1])
         v = int(total.argmax())
-        counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))
+        counts, members = (
+            array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members)
+        )
         k = int(counts.argmax())
         name = " = ".join(repr(self.labels[i]) for i in members[k : k + self.n_tied[v]])
         names = shorten([self.labels[i] for i in members])
@@ -490,20 +564,24 @@ class Choices(Judged):
 
         Examples
         --------
-        >>> Choices.from_comparisons(PairedComparisons.from_pairs([("a", "b"), ("c", "d")])).components()
+        >>> Choices.from_comparisons(
+        ...     PairedComparisons.from_pairs([("a", "b"), ("c", "d")])
+        ... ).components()
         [['a', 'b'], ['c', 'd']]
         """
         first = np.repeat(self.members[self.start[:-1]], self.sizes)
         return connected(self.labels, first, self.members)
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""
+        """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models
+        call this at fit."""
         if message := disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
         if self.n_sets == 1 and self.sizes[0] > 2:
             warn(
                 DataWarning(
-                    f"All choices are from the same set, {shorten(self.sets[0])}, so the results about shared aspects"
-                    " depend only on the prior; collect choices from different sets."
+                    f"All choices are from the same set, {shorten(self.sets[0])}, so the results"
+                    " about shared aspects depend only on the prior; collect choices from"
+                    " different sets."
                 )
             )

@@ -1,4 +1,5 @@
-"""Choices from long and wide tables: columns by their many names, and the checks of each occasion."""
+"""Choices from long and wide tables: columns by their many names, and the checks of each
+occasion."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +12,22 @@ from thali.errors import Argument, DataError
 
 from ..answers import whoever_answered
 from ..columns import answered_rows, as_frame, coded, column, count_column, flags, in_order, yes_no
-from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name, column_names
+from ..roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    COUNT,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    by_plain_name,
+    column_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
+# the roles in a long table
+LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "count")
 
 
 @dataclass
@@ -40,7 +51,8 @@ class RawOccasions:
 def long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> RawOccasions:
-    """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
+    """The rows of a long table; `names` gives the columns, None where they are to be found by their
+    usual names."""
     frame = as_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
@@ -49,7 +61,8 @@ def long_occasions(
     alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
     whole, task_names = coded(frame, _sure(found["choice_id"], "choice_id"))
     who = whoever_answered(frame, found["respondent"], found.values())
-    key = (who.number + 1) * len(task_names) + whole  # the same number may name occasions of several respondents
+    # the same number may name occasions of several respondents
+    key = (who.number + 1) * len(task_names) + whole
     keys, occasion = np.unique(key, return_inverse=True)
     several = found["respondent"] not in (None, found["choice_id"])
 
@@ -63,7 +76,9 @@ def long_occasions(
         occasion,
         alternative,
         _chosen(frame, found["chosen"], alternative, known),
-        np.ones(len(frame), bool) if found["available"] is None else flags(frame, found["available"]),
+        np.ones(len(frame), bool)
+        if found["available"] is None
+        else flags(frame, found["available"]),
         who.names,
         who.number,
         count_occasions(frame, found["count"], weights, occasion, name),
@@ -75,7 +90,9 @@ def long_occasions(
 def _answered(frame: "pd.DataFrame", found: Mapping[str, Any], is_noted: bool) -> "pd.DataFrame":
     """Return the rows of occasions with an answer."""
     keys = found["choice_id"], found["respondent"]
-    return answered_rows(frame, [found["chosen"]], [found["alternative"]], by=keys, is_noted=is_noted)
+    return answered_rows(
+        frame, [found["chosen"]], [found["alternative"]], by=keys, is_noted=is_noted
+    )
 
 
 def wide_occasions(
@@ -93,12 +110,18 @@ def wide_occasions(
         raise DataError("The table has no rows, so it contains no choices.")
     if alternatives is not None and available is not None:
         raise DataError(
-            "`alternatives` (columns with the options offered) and `available` cannot be combined; remove one."
+            "`alternatives` (columns with the options offered) and `available` cannot be combined;"
+            " remove one."
         )
     if isinstance(alternatives, str):
-        raise DataError(f"`alternatives` must be a list of columns; got the string {alternatives!r}.")
+        raise DataError(
+            f"`alternatives` must be a list of columns; got the string {alternatives!r}."
+        )
     if not isinstance(available, Mapping | None):
-        raise DataError(f"`available` must map each alternative to a column, {{label: column}}; got {available!r}.")
+        raise DataError(
+            "`available` must map each alternative to a column, {label: column}; got"
+            f" {available!r}."
+        )
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
     found = roles(frame, wanted)
     winner = _sure(found["chosen"], "chosen")
@@ -107,23 +130,31 @@ def wide_occasions(
     winners = [as_label(value) for value in frame[winner]]
     for row, winner in enumerate(winners):
         if not winner:
-            raise DataError(f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row.")
+            raise DataError(
+                f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row."
+            )
     offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
     if available is not None:
         texts = {as_label(label): flags(frame, name) for label, name in available.items()}
         offered = [[label if there else "" for there in row] for label, row in texts.items()]
     seen = [text for cells in (winners, *offered) for text in cells if text]
-    known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
+    known = (
+        checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
+    )
     if not offered:
         offered = [[label] * len(frame) for label in known]
     place = positions(known)
     filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
     if not filled:
-        raise DataError("No alternative was offered in any row; check the columns that mark offers.")
+        raise DataError(
+            "No alternative was offered in any row; check the columns that mark offers."
+        )
     row, text = zip(*filled, strict=True)
     for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
         if cell not in place:
-            raise DataError(f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, known)}")
+            raise DataError(
+                f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, known)}"
+            )
     occasion = np.array(row, np.int64)
     used = (*found.values(), *(alternatives or ()), *(available or {}).values())
     who = whoever_answered(frame, found["respondent"], used)
@@ -132,7 +163,8 @@ def wide_occasions(
     for r, winner in enumerate(winners):
         if (r, winner) not in cells:
             raise DataError(
-                f"{winner!r} was chosen in row {frame.index[r]}, but was not available; correct or remove the row."
+                f"{winner!r} was chosen in row {frame.index[r]}, but was not available; correct or"
+                " remove the row."
             )
     return RawOccasions(
         known,
@@ -149,7 +181,8 @@ def wide_occasions(
 
 
 def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
-    """The categories of the column of chosen alternatives, if it has any, and whatever else there is."""
+    """The categories of the column of chosen alternatives, if it has any, and whatever else there
+    is."""
     import pandas as pd
 
     kind = column(frame, _sure(chosen, "chosen")).dtype
@@ -159,15 +192,20 @@ def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> 
 
 
 def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The columns by role: those that were named, and those that bear a usual name; None for what may be missing."""
-    usual = {role.name: role for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)}
+    """The columns by role: those that were named, and those that bear a usual name; None for what
+    may be missing."""
+    usual = {
+        role.name: role
+        for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
+    }
     own = by_plain_name(column_names(frame))
     found: dict[str, str | None] = {}
     taken = set(filter(None, names.values()))
     for role, name in names.items():
         if name is None:
             likely = list(usual[role].each(own, taken))
-            if role == "respondent" and "choice_id" in names:  # a long table has several rows of each: not row numbers
+            # a long table has several rows of each: not row numbers
+            if role == "respondent" and "choice_id" in names:
                 likely = [each for each in likely if not column(frame, each).is_unique]
             name = likely[0] if likely else None
         if name is not None:
@@ -186,7 +224,8 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
 
 
 def is_long_table(frame: "pd.DataFrame") -> bool:
-    """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
+    """Whether columns with usual names say who or what chose which alternative, in rows of yes and
+    no."""
     try:
         found = roles(frame, dict.fromkeys(LONG_ROLES))
         frame = _answered(frame, found, False)
@@ -200,14 +239,21 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
 
 def _sure(name: str | None, role: str) -> str:
     if name is None:
-        raise DataError("The chosen alternative is ambiguous; name the column ", Argument(role), ".")
+        raise DataError(
+            "The chosen alternative is ambiguous; name the column ", Argument(role), "."
+        )
     return name
 
 
 def count_occasions(
-    frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
+    frame: "pd.DataFrame",
+    count: str | None,
+    weights: bool,
+    occasion: np.ndarray,
+    name: Callable[[int], str],
 ) -> np.ndarray:
-    """Return how many such occasions there were, by row; an error unless all rows of one say the same."""
+    """Return how many such occasions there were, by row; an error unless all rows of one say the
+    same."""
     import pandas as pd
 
     if count is None:
@@ -219,14 +265,17 @@ def count_occasions(
         k = int(uneven.argmax())
         pair = " and ".join(as_label(values.iloc[row]) or "none" for row in (first[k], k))
         raise DataError(
-            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one count, or"
-            " rename the column if it describes the alternatives."
+            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r};"
+            " give one count, or rename the column if it describes the alternatives."
         )
     return count_column(frame, count, weights)
 
 
-def _chosen(frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, known: tuple[str, ...]) -> np.ndarray:
-    """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row of an occasion."""
+def _chosen(
+    frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, known: tuple[str, ...]
+) -> np.ndarray:
+    """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row
+    of an occasion."""
     values = column(frame, _sure(name, "chosen"))
     yes, wrong = yes_no(values)
     if not wrong.any():

@@ -59,22 +59,32 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
+    >>> rows = {
+    ...     "task": [1, 1, 1, 2, 2],
+    ...     "item": ["tea", "milk", "beer", "tea", "milk"],
+    ...     "chosen": [1, 0, 0, 0, 1],
+    ... }
     >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
     >>> th.Choices(frame).by_group("sex")["f"]
     Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
     _refuse_unknown(data)
     found = people_by(data.people, column, data.respondent)
-    return {group: of_rows(data, np.isin(data.respondent, members), members) for group, members in found.items()}
+    return {
+        group: of_rows(data, np.isin(data.respondent, members), members)
+        for group, members in found.items()
+    }
 
 
 def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
-    """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
-    nobody in particular."""
+    """Some of the choices, with all options, and the sets out of which they were made; of these
+    people, or of nobody in particular."""
     who, names, known = np.full(len(data.choice[kept]), -1), (), None
     if people is not None:
-        who, names = np.searchsorted(people, data.respondent[kept]), tuple(data.respondents[k] for k in people)
+        who, names = (
+            np.searchsorted(people, data.respondent[kept]),
+            tuple(data.respondents[k] for k in people),
+        )
         known = None if data.people is None else data.people.iloc[people]
     worst = None if data.worst is None else data.worst[kept]
     found = of_choices(data, who, data.choice[kept], worst, times=data.times[kept])
@@ -87,20 +97,30 @@ def places_of_rows(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
     which = data.set_of[data.choice]
     size = data.sizes[which]
     row = np.repeat(np.arange(which.size), size)
-    return row, np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + data.start[which][row]
+    return row, np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + data.start[which][
+        row
+    ]
 
 
 def of_choices(
-    data: "Choices", who: np.ndarray, choice: np.ndarray, worst: np.ndarray | None = None, *, times: np.ndarray
+    data: "Choices",
+    who: np.ndarray,
+    choice: np.ndarray,
+    worst: np.ndarray | None = None,
+    *,
+    times: np.ndarray,
 ) -> "Choices":
-    """The same options and respondents with these choices, of places of `members`, and the sets that they are from."""
+    """The same options and respondents with these choices, of places of `members`, and the sets
+    that they are from."""
     sets, which = np.unique(data.set_of[choice], return_inverse=True)
     start = starts(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
     shift = start[which] - data.start[sets][which]
     shifted = None if worst is None else worst + shift
     rows = who, choice + shift, times, shifted
-    return data._made_of(data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets])
+    return data._made_of(
+        data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets]
+    )
 
 
 def without_tied_sets(data: "Choices") -> "Choices":
@@ -109,7 +129,9 @@ def without_tied_sets(data: "Choices") -> "Choices":
         return data
     kept = data.n_tied[data.set_of[data.choice]] == 1
     if not kept.any():
-        raise DataError("Every choice is a tie in a ranking; add rankings in which a single option is first.")
+        raise DataError(
+            "Every choice is a tie in a ranking; add rankings in which a single option is first."
+        )
     return of_choices(data, data.respondent[kept], data.choice[kept], times=data.times[kept])
 
 
@@ -122,7 +144,8 @@ def rows_of_members(data: "Choices") -> ReportRows:
 
 
 def rows_of_options(data: "Choices") -> ReportRows:
-    """Return a row for how often each option that was offered was named the best, and one for the worst."""
+    """Return a row for how often each option that was offered was named the best, and one for the
+    worst."""
     from scipy.sparse import csr_array
 
     answers, n = possible_answers(data.start), data.n_options
@@ -130,23 +153,30 @@ def rows_of_options(data: "Choices") -> ReportRows:
     row = np.concatenate([data.members[answers.best], n + data.members[answers.worst]])
     counted = csr_array((np.ones(len(row)), (row, column)), shape=(2 * n, len(answers.best)))
     offered = np.flatnonzero(np.diff(counted.indptr))
-    names = {"option": np.tile(np.array(data.labels), 2)[offered], "named": np.repeat(NAMED, n)[offered]}
+    names = {
+        "option": np.tile(np.array(data.labels), 2)[offered],
+        "named": np.repeat(NAMED, n)[offered],
+    }
     group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered)])
-    return ReportRows(ANSWER, counted[offered], names, np.ones(len(offered), bool), group, group_row)
+    return ReportRows(
+        ANSWER, counted[offered], names, np.ones(len(offered), bool), group, group_row
+    )
 
 
 def _refuse_unknown(data: "Choices") -> None:
     """Raise the `DataError` of choices that do not say who made them."""
     if not data.respondents:
         raise DataError(
-            "These choices do not identify respondents; read them again and name the column of respondents."
+            "These choices do not identify respondents; read them again and name the column of"
+            " respondents."
         )
 
 
 def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
     """The choices of all, of these options; who made them is kept if all know it.
 
-    The same name is the same person; rankings of which nobody says who made them are different people's.
+    The same name is the same person; rankings of which nobody says who made them are different
+    people's.
 
     Raises
     ------
@@ -155,7 +185,10 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     """
     parts = [data, *others]
     if len({part.worst is None for part in parts}) > 1:
-        raise DataError("Some groups have best-worst choices and others have single choices; fit them separately.")
+        raise DataError(
+            "Some groups have best-worst choices and others have single choices; fit them"
+            " separately."
+        )
     who = _all_who(parts)
     *arrays, n_tied = _put_together(parts, labels, who.number)
     return data._made_of(labels, who.names, *arrays, who.people, n_tied)
@@ -168,7 +201,10 @@ def _all_who(parts: "Sequence[Choices]") -> Who:
     known = [Who(part.respondents, part.respondent, part.people) for part in parts]
     numbers = count(1)
     for k, each in enumerate(known):
-        names = [f"{NAMELESS}{next(numbers)}" if name.startswith(NAMELESS) else name for name in each.names]
+        names = [
+            f"{NAMELESS}{next(numbers)}" if name.startswith(NAMELESS) else name
+            for name in each.names
+        ]
         people = None if each.people is None else each.people.set_axis(names, axis=0)
         known[k] = Who(tuple(names), each.number, people)
     return all_who(known)
@@ -177,8 +213,9 @@ def _all_who(parts: "Sequence[Choices]") -> Who:
 def with_more(data: "Choices", more: "Choices") -> "Choices":
     """These choices and further ones, of the options of both.
 
-    Who chose is kept if both know it, with the columns that both know of these people. The same name is the same
-    option, and the same person; rankings of which nobody says who made them are different people's.
+    Who chose is kept if both know it, with the columns that both know of these people. The same
+    name is the same option, and the same person; rankings of which nobody says who made them are
+    different people's.
 
     Parameters
     ----------
@@ -201,12 +238,16 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     Choices(4 options, 4 sets of 2 to 3 options, 4 choices, 2 respondents)
     """
     if (data.worst is None) != (more.worst is None):
-        raise DataError("Some of these are best-worst choices and others single choices; read them separately.")
+        raise DataError(
+            "Some of these are best-worst choices and others single choices; read them separately."
+        )
     labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
     return together(data, [more], labels)
 
 
-def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.ndarray) -> tuple[Any, ...]:
+def _put_together(
+    parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.ndarray
+) -> tuple[Any, ...]:
     """The sets and the choices of all, of these options, and who made each."""
     place_of = positions(labels)
     occasion, alternative, marked, times, number = [], [], [], [], 0
@@ -215,7 +256,10 @@ def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.n
         row, place = places_of_rows(part)
         occasion.append(number + row)
         alternative.append(option[part.members[place]])
-        marked.append([part.are_chosen(row, place)] + ([] if part.worst is None else [place == part.worst[row]]))
+        marked.append(
+            [part.are_chosen(row, place)]
+            + ([] if part.worst is None else [place == part.worst[row]])
+        )
         times.append(part.times)
         number += len(part.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)

@@ -1,4 +1,5 @@
-"""Rankings in tables, and as chains of choices: the best of all, the best of the rest, and so on."""
+"""Rankings in tables, and as chains of choices: the best of all, the best of the rest, and so
+on."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,8 @@ from .long import RawOccasions, count_occasions
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMELESS = "ranking "  # and its number: of whom nobody says who he is; the same name is another person elsewhere
+# and its number: of whom nobody says who he is; the same name is another person elsewhere
+NAMELESS = "ranking "
 
 
 def _nameless(count: int) -> tuple[str, ...]:
@@ -28,15 +30,29 @@ def _nameless(count: int) -> tuple[str, ...]:
     return tuple(f"{NAMELESS}{k + 1}" for k in range(count))
 
 
-# Which columns of a table hold rankings: a column a rank, a column an option, or a row for each option of a ranking ---
+# Which columns of a table hold rankings: a column a rank, a column an option, or a row for each
+# option of a ranking
 
 
 RANKS, OPTIONS, LONG, TEXT = "ranks", "options", "long", "text"
 SHAPES = (RANKS, OPTIONS, LONG, TEXT)
-BEFORE, TIED = ">", " = "  # between options of a ranking as text; between those that tie, there and in columns of ranks
+# between options of a ranking as text; between those that tie, there and in columns of ranks
+BEFORE, TIED = ">", " = "
 _RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
-_GROUP = TASK.but(vague=f"{TASK.vague} race event ranker list vote voteid ballot ballotid rankingid")
-_STEMS = {*RANK.sure, "choice", "pref", "preference", "top", "wahl", "choix", "favourite", "favorite"}
+_GROUP = TASK.but(
+    vague=f"{TASK.vague} race event ranker list vote voteid ballot ballotid rankingid"
+)
+_STEMS = {
+    *RANK.sure,
+    "choice",
+    "pref",
+    "preference",
+    "top",
+    "wahl",
+    "choix",
+    "favourite",
+    "favorite",
+}
 _ORDINALS = tuple(
     tuple(map(plain, text.split()))
     for text in (
@@ -55,9 +71,12 @@ _MAX_COLUMNS = 60  # columns among which those that hold ranks are looked for
 class RankingColumns(NamedTuple):
     """The columns of rankings."""
 
-    shape: str  # RANKS: a column a rank, which holds an option; OPTIONS: a column an option; LONG: a row an option;
+    # RANKS: a column a rank, which holds an option; OPTIONS: a column an option; LONG: a row an
+    # option;
+    shape: str
     # TEXT: a column of rankings as "a > b = c"
-    columns: tuple[str, ...]  # of ranks or options; of a long table those of the option and of the rank
+    # of ranks or options; of a long table those of the option and of the rank
+    columns: tuple[str, ...]
     respondent: str | None
     group: str | None  # which ranking a row of a long table belongs to
     count: str | None  # type: ignore[override]
@@ -68,12 +87,13 @@ class RankingColumns(NamedTuple):
         return {*self.columns, self.respondent, self.group, self.count}
 
 
-def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], unranked: str) -> RankingColumns | None:
+def ranking_columns(
+    frame: "pd.DataFrame", given: Mapping[str, str | None], unranked: str
+) -> RankingColumns | None:
     """The columns of rankings by their names, or by what they hold; None if there are none.
 
-    `given`: the names known of option, rank, respondent and count. Where options that a ranking does not name are
-    worse, an empty column is one that nobody ranked.
-    """
+    `given`: the names known of option, rank, respondent and count. Where options that a ranking
+    does not name are worse, an empty column is one that nobody ranked."""
     names = column_names(frame)
     own = by_plain_name(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)
@@ -125,8 +145,9 @@ def the_ranking_columns(
     if found is None or layout not in (None, found.shape):
         raise DataError(
             f"The columns {shorten(column_names(frame), 12)} contain no rankings: expected one"
-            " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option, a column of texts"
-            " such as 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
+            " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option,"
+            " a column of texts such as 'a > b = c', or an option and its rank per row. Name the"
+            " columns of the last layout with ",
             Argument("option"),
             " and ",
             Argument("rank"),
@@ -136,11 +157,16 @@ def the_ranking_columns(
 
 
 def _by_rank(names: list[str]) -> list[str]:
-    """Columns called rank1, rank2, ...; 1st, 2nd, ...; first choice, second choice, ...; "1", "2", ... are no names."""
+    """Columns called rank1, rank2, ...; 1st, 2nd, ...; first choice, second choice, ...; "1", "2",
+    ... are no names."""
     stems: dict[str, list[str]] = {}
     for name in names:
         found = _NUMBERED.fullmatch(plain(name))
-        if found and found[1] in _STEMS and int(found[2]) == len(stems.setdefault(found[1], [])) + 1:
+        if (
+            found
+            and found[1] in _STEMS
+            and int(found[2]) == len(stems.setdefault(found[1], [])) + 1
+        ):
             stems[found[1]].append(name)
     own = by_plain_name(names)
     for ordinals in _ORDINALS:
@@ -152,11 +178,16 @@ def _by_rank(names: list[str]) -> list[str]:
                 listed.append(own[word + ending])
             stems[f"{ordinals[0]} {ending}"] = listed
     longest = max(stems.values(), key=len, default=[])
-    return longest if len(longest) > 1 and not (len(longest) == 2 and plain(longest[0]) in ("first", "best")) else []
+    return (
+        longest
+        if len(longest) > 1 and not (len(longest) == 2 and plain(longest[0]) in ("first", "best"))
+        else []
+    )
 
 
 def _of_options(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
-    """The longest run of columns in whose rows stand the ranks 1, 2, ..., if that is so in most rows."""
+    """The longest run of columns in whose rows stand the ranks 1, 2, ..., if that is so in most
+    rows."""
     import pandas as pd
 
     empty = {name for name in names if frame[name].isna().to_numpy().all()}
@@ -177,7 +208,8 @@ def _of_options(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> li
 
 
 def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
-    """Whether each row holds the ranks 1, 2, ..., m of some options and 0 for the others, with m at least 2.
+    """Whether each row holds the ranks 1, 2, ..., m of some options and 0 for the others, with m at
+    least 2.
 
     With ties the ranks are 1, 2, 2, 4, and not all the same.
     """
@@ -215,7 +247,8 @@ class Ranked(NamedTuple):
     """Rankings in numbers."""
 
     labels: tuple[str, ...]
-    orders: list[tuple[np.ndarray, np.ndarray]]  # of each ranking options, the best first, and their ascending ranks
+    # of each ranking options, the best first, and their ascending ranks
+    orders: list[tuple[np.ndarray, np.ndarray]]
     name: Any  # of a ranking, by its number, for errors
     count: np.ndarray  # type: ignore[override]
     respondents: tuple[str, ...]
@@ -230,7 +263,9 @@ def rankings_of_list(rankings: Iterable[Any], labels: Any) -> Ranked:
         raise DataError("The list is empty; give at least one ranking.")
     number = np.arange(len(groups))
     people = _nameless(len(number))
-    return Ranked(*_numbered(groups, labels, _by_number), _by_number, np.ones(len(groups)), people, number)
+    return Ranked(
+        *_numbered(groups, labels, _by_number), _by_number, np.ones(len(groups)), people, number
+    )
 
 
 def _by_number(number: int) -> str:
@@ -243,16 +278,20 @@ def _sequence(number: int, ranking: Any) -> list[list[str]]:
         return _groups_of_text(ranking)
     if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
         raise DataError(
-            f"Each ranking must be a list of options, best first, or a text such as 'a > b = c'; number {number + 1}"
-            f" is {ranking!r}."
+            "Each ranking must be a list of options, best first, or a text such as 'a > b = c';"
+            f" number {number + 1} is {ranking!r}."
         )
-    return [list(map(as_label, each if isinstance(each, list | tuple | set) else [each])) for each in ranking]
+    return [
+        list(map(as_label, each if isinstance(each, list | tuple | set) else [each]))
+        for each in ranking
+    ]
 
 
 def rankings_of_frame(
     frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool, unranked: str
 ) -> Ranked:
-    """Rankings from the columns of a table; one of count 0 names options that no ranking may name."""
+    """Rankings from the columns of a table; one of count 0 names options that no ranking may
+    name."""
     if columns.shape == LONG:
         return _long(frame, columns, labels, weights)
 
@@ -264,11 +303,18 @@ def rankings_of_frame(
         frame, count = frame.loc[count > 0], count[count > 0]
     if columns.shape == RANKS:
         texts = ranked_labels(frame, columns.columns)
-        rows = [_upto_gap(row, cells, columns.columns, name) for row, cells in enumerate(zip(*texts, strict=True))]
-        names, orders = _numbered([[cell.split(TIED) for cell in row] for row in rows], labels, name)
+        rows = [
+            _upto_gap(row, cells, columns.columns, name)
+            for row, cells in enumerate(zip(*texts, strict=True))
+        ]
+        names, orders = _numbered(
+            [[cell.split(TIED) for cell in row] for row in rows], labels, name
+        )
     elif columns.shape == TEXT:
         (texts,) = ranked_labels(frame, columns.columns)
-        names, orders = _numbered([_groups_of_text(text) if text else [] for text in texts], labels, name)
+        names, orders = _numbered(
+            [_groups_of_text(text) if text else [] for text in texts], labels, name
+        )
     else:
         names = tuple(map(as_label, columns.columns))
         cells = _ranks(frame, columns.columns)
@@ -294,8 +340,8 @@ def _upto_gap(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: 
     if len(named) <= named[-1]:
         gap = next(k for k in range(named[-1]) if not cells[k])
         raise DataError(
-            f"There is no option at {columns[gap]!r} in {name(row)}, although later ranks have one; fill it in or"
-            " move the later options up."
+            f"There is no option at {columns[gap]!r} in {name(row)}, although later ranks have"
+            " one; fill it in or move the later options up."
         )
     return list(cells[: len(named)])
 
@@ -304,17 +350,18 @@ def _ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """The ranks, NaN or 0 where there are none."""
     k = len(columns)
     cells = frame.loc[:, list(columns)].to_numpy(dtype=object)
-    return checked_numbers(cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank").reshape(
-        -1, k
-    )
+    return checked_numbers(
+        cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank"
+    ).reshape(-1, k)
 
 
 def _refuse_zeros(zeros: np.ndarray) -> None:
-    """Raise if every ranking has one rank 0, which may be its best option or one that it does not name."""
+    """Raise if every ranking has one rank 0, which may be its best option or one that it does not
+    name."""
     if len(zeros) and (zeros == 1).all():
         raise DataError(
-            "Every ranking has a rank 0, but ranks start at 1 for the best option. If 0 means best, add 1 to all"
-            " ranks; if 0 means not ranked, leave these cells empty."
+            "Every ranking has a rank 0, but ranks start at 1 for the best option. If 0 means"
+            " best, add 1 to all ranks; if 0 means not ranked, leave these cells empty."
         )
 
 
@@ -325,10 +372,14 @@ def _by_ranks(
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
     values, times = np.unique(ranks[ranked], return_counts=True)
     alone = values[times == 1]  # those that tie may have the mean of their ranks
-    if (wrong := ranked[(ranks[ranked] < 0) | np.isin(ranks[ranked], alone[alone != np.floor(alone)])]).size:
+    if (
+        wrong := ranked[
+            (ranks[ranked] < 0) | np.isin(ranks[ranked], alone[alone != np.floor(alone)])
+        ]
+    ).size:
         raise DataError(
-            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks must be integers"
-            " starting at 1 for the best."
+            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks"
+            " must be integers starting at 1 for the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     return options[order], ranks[order]
@@ -344,26 +395,40 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         key = key * len(values) + codes
     keys, first, which = np.unique(key, return_index=True, return_inverse=True)
     values = checked_numbers(
-        frame[rank].to_numpy(dtype=object), lambda n: f"in row {frame.index[n]}, column {rank!r}", "rank"
+        frame[rank].to_numpy(dtype=object),
+        lambda n: f"in row {frame.index[n]}, column {rank!r}",
+        "rank",
     )
     used = [each for each in (columns.respondent, columns.group) if each is not None]
 
     def name(number: int) -> str:
-        where = " and ".join(f"{each} {as_label(frame[each].iloc[first[number]])!r}" for each in used)
+        where = " and ".join(
+            f"{each} {as_label(frame[each].iloc[first[number]])!r}" for each in used
+        )
         return f"the ranking of {where}" if where else "the ranking"
 
     rows = np.lexsort((alternative, which))
-    same = (np.diff(which[rows]) == 0) & (np.diff(alternative[rows]) == 0) & ~np.isnan(values[rows[:-1]])
+    same = (
+        (np.diff(which[rows]) == 0)
+        & (np.diff(alternative[rows]) == 0)
+        & ~np.isnan(values[rows[:-1]])
+    )
     if same.any():
         row = rows[1:][same].min()
         option, number = names[alternative[row]], which[row]
-        several = "; if the respondent has several rankings, number them in a column 'task'" * (columns.group is None)
+        several = "; if the respondent has several rankings, number them in a column 'task'" * (
+            columns.group is None
+        )
         raise DataError(
-            f"{option!r} is listed twice in {name(int(number))}, the second time in row {frame.index[row]}{several}."
+            f"{option!r} is listed twice in {name(int(number))}, the second time in row"
+            f" {frame.index[row]}{several}."
         )
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
-    orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
+    orders = [
+        _by_ranks(k, values[own], alternative[own], names, name)
+        for k, own in enumerate(of_rankings)
+    ]
     who = whoever_answered(frame, columns.respondent, columns.used)
     count = count_occasions(frame, columns.count, weights, which, name)[first]
     return Ranked(names, orders, name, count, who.names, who.number[first], who.people)
@@ -381,7 +446,9 @@ def _numbered(
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
         for k, label in enumerate(order):
             if label not in place:
-                raise DataError(f"{label!r} in {name(number)} is not in `labels`, {shorten(names)}.")
+                raise DataError(
+                    f"{label!r} in {name(number)} is not in `labels`, {shorten(names)}."
+                )
             if label in order[:k]:
                 raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
         ranks = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
@@ -392,7 +459,10 @@ def _numbered(
 def count_empty(found: Ranked, unranked: str) -> int:
     """Return the number of rankings in which no option comes before another."""
     least = len(found.labels) if unranked == WORSE else 0  # fewer options are before the others
-    return sum(not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= least) for _, ranks in found.orders)
+    return sum(
+        not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= least)
+        for _, ranks in found.orders
+    )
 
 
 def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
@@ -433,22 +503,28 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
 
 
 def _refuse_many(found: Ranked, unranked: str) -> None:
-    """Raise if the choices would fill the memory: a ranking of 10,000 options is 10,000 choices out of 5,000 or so."""
+    """Raise if the choices would fill the memory: a ranking of 10,000 options is 10,000 choices out
+    of 5,000 or so."""
     named = np.array([len(order) for order, _ in found.orders])
     rest = len(found.labels) - named if unranked == WORSE else 0
     if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
         raise DataError(
-            f"The longest ranking has {named.max():,} options; written as successive choices, these rankings take"
-            f" {shown:,} rows, which do not fit into memory. Truncate the rankings."
+            f"The longest ranking has {named.max():,} options; written as successive choices,"
+            f" these rankings take {shown:,} rows, which do not fit into memory. Truncate the"
+            " rankings."
         )
 
 
 def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     """How rankings were read, in words."""
     how = shown(columns) + columns_in_words(columns.count, columns.respondent)
-    how += f"; {plural(short_number(found.count.sum()), 'ranking')} of {len(found.labels):,} options"
+    how += (
+        f"; {plural(short_number(found.count.sum()), 'ranking')} of {len(found.labels):,} options"
+    )
     if partial := sum(len(order) < len(found.labels) for order, _ in found.orders):
-        meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
+        meaning = (
+            "were offered and rank below all others" if unranked == WORSE else "were not offered"
+        )
         how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"
     if tied := found.count[[len(np.unique(ranks)) < len(ranks) for _, ranks in found.orders]].sum():
         how += f"; {plural(short_number(tied), 'ranking')} with ties"

@@ -12,7 +12,13 @@ from thali.errors import DataError
 
 from ..columns import as_frame, note_omission
 from ..suspicious import alike_labels, totals_for_options, warn_of
-from .best_worst import best_columns, best_worst_columns, long_columns, occasions_of_best_worst, widened
+from .best_worst import (
+    best_columns,
+    best_worst_columns,
+    long_columns,
+    occasions_of_best_worst,
+    widened,
+)
 from .long import RawOccasions, wide_occasions
 from .rankings import (
     ABSENT,
@@ -34,7 +40,9 @@ if TYPE_CHECKING:
 Arrays = tuple[Any, ...]  # start, members, respondent, choice, times, worst, n_tied
 
 
-def from_frame(cls: "type[Choices]", frame: "pd.DataFrame", *columns: str | None, **more: Any) -> "Choices":
+def from_frame(
+    cls: "type[Choices]", frame: "pd.DataFrame", *columns: str | None, **more: Any
+) -> "Choices":
     """The same as `Choices(frame, ...)`.
 
     Examples
@@ -69,8 +77,8 @@ def from_wide(
     alternatives : sequence of str, optional
         Columns with the labels of the alternatives that were offered; an empty cell is none.
     available : mapping from label to str, optional
-        For each alternative the column that holds 1 where it was offered. If neither this nor `alternatives` is
-        given, all options were offered every time.
+        For each alternative the column that holds 1 where it was offered. If neither this nor
+        `alternatives` is given, all options were offered every time.
     respondent, count, labels, weights
         As in `Choices`.
 
@@ -86,8 +94,12 @@ def from_wide(
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> frame = pd.DataFrame({"choice": ["car", "bus", "bus"], "car_av": [1, 0, 1]}).assign(bus_av=1, walk_av=1)
-    >>> th.Choices.from_wide(frame, available={"car": "car_av", "bus": "bus_av", "walk": "walk_av"}).sets
+    >>> frame = pd.DataFrame({"choice": ["car", "bus", "bus"], "car_av": [1, 0, 1]}).assign(
+    ...     bus_av=1, walk_av=1
+    ... )
+    >>> th.Choices.from_wide(
+    ...     frame, available={"car": "car_av", "bus": "bus_av", "walk": "walk_av"}
+    ... ).sets
     [('bus', 'walk'), ('car', 'bus', 'walk')]
     """
     others = {"respondent": respondent, "count": count}
@@ -115,18 +127,20 @@ def from_rankings(
     Parameters
     ----------
     rankings : DataFrame, or list of lists of labels
-        A list of rankings, the best option first, each a list or a text such as "a > b = c"; or a table. Options that
-        tie are a list within the list, or share a rank.
+        A list of rankings, the best option first, each a list or a text such as "a > b = c"; or a
+        table. Options that tie are a list within the list, or share a rank.
     layout : {"ranks", "options", "long", "text"}, optional
-        Of a table: a column a rank, which holds the option there (rank1, rank2; 1st, 2nd; first choice), or several
-        that tie ("b = c"); a column an option, which holds its rank, 1 for the best, and nothing or 0 if it has none; a
-        row for each option of a ranking; or a column of texts such as "a > b = c". None: recognised.
+        Of a table: a column a rank, which holds the option there (rank1, rank2; 1st, 2nd; first
+        choice), or several that tie ("b = c"); a column an option, which holds its rank, 1 for the
+        best, and nothing or 0 if it has none; a row for each option of a ranking; or a column of
+        texts such as "a > b = c". None: recognised.
     option, rank, respondent, count : str, optional
-        Columns of the option and of its rank in a long table; of who ranked; of how many such rankings there were.
-        None: recognised. Every row of a table that is not long is somebody of their own, unless rows are counted.
+        Columns of the option and of its rank in a long table; of who ranked; of how many such
+        rankings there were. None: recognised. Every row of a table that is not long is somebody of
+        their own, unless rows are counted.
     unranked : {"absent", "worse"}
-        What the options are that a ranking does not name: not offered, as in a race in which others ran; or offered
-        and worse than all that it names, as in a list of the three best.
+        What the options are that a ranking does not name: not offered, as in a race in which others
+        ran; or offered and worse than all that it names, as in a list of the three best.
     labels, weights
         As in `Choices`.
 
@@ -172,7 +186,9 @@ def of_rankings(
         rankings = as_frame(rankings)
     else:
         if not is_list(rankings):
-            raise DataError(f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}.")
+            raise DataError(
+                f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}."
+            )
         occasions = occasions_of_rankings(rankings_of_list(rankings, labels), unranked)
         return cls._made_of(*fields_of_occasions(occasions)), ""
     columns = the_ranking_columns(rankings, layout, given, unranked)
@@ -199,13 +215,15 @@ def from_best_worst(
     Parameters
     ----------
     frame : DataFrame
-        A row a set; or a row an option of a set, which columns such as task and item name, with 1 in the column of
-        the best and of the worst.
+        A row a set; or a row an option of a set, which columns such as task and item name, with 1
+        in the column of the best and of the worst.
     best, worst : str, optional
-        Columns that hold the label of the option, or the name, letter or number of its column. None: recognised by
-        their names (best, most; worst, least); of sets of three or more in a row each, `worst` may be absent.
+        Columns that hold the label of the option, or the name, letter or number of its column.
+        None: recognised by their names (best, most; worst, least); of sets of three or more in a
+        row each, `worst` may be absent.
     options : sequence of str, optional
-        Columns of what was offered. None: recognised as a series such as option_a, option_b, option_c.
+        Columns of what was offered. None: recognised as a series such as option_a, option_b,
+        option_c.
     respondent, count, labels, weights
         As in `Choices`.
 
@@ -221,27 +239,40 @@ def from_best_worst(
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
+    >>> rows = {
+    ...     "item1": ["tea"],
+    ...     "item2": ["milk"],
+    ...     "item3": ["water"],
+    ...     "best": ["milk"],
+    ...     "worst": ["tea"],
+    ... }
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
     "'milk' best and 'tea' worst of 'tea', 'milk' and 'water': 1 of 1 time"
     """
     frame = as_frame(frame)
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     marked = long_columns(frame, given) if options is None else None
-    alone = best_columns(frame, given) if options is None and best is None and worst is None else None
+    alone = (
+        best_columns(frame, given) if options is None and best is None and worst is None else None
+    )
     if alone is not None:
         columns = alone
     elif marked is not None:
         frame, columns = widened(frame, marked)
     else:
         columns = best_worst_columns(frame, given, options)
-    return cls._made_of(*fields_of_occasions(occasions_of_best_worst(frame, columns, labels, weights)))
+    return cls._made_of(
+        *fields_of_occasions(occasions_of_best_worst(frame, columns, labels, weights))
+    )
 
 
 def fields_of_occasions(rows: RawOccasions) -> tuple[Any, ...]:
-    """The fields of the choices in the rows of occasions, which are counted; a DataError for fewer than two options."""
+    """The fields of the choices in the rows of occasions, which are counted; a DataError for fewer
+    than two options."""
     if len(rows.labels) < 2:
-        raise DataError(f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}.")
+        raise DataError(
+            f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}."
+        )
     *arrays, n_tied = aggregated(rows)
     fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
     warn_of(alike_labels(rows.labels), totals_for_options(rows.labels))
@@ -249,31 +280,37 @@ def fields_of_occasions(rows: RawOccasions) -> tuple[Any, ...]:
 
 
 def aggregated(rows: RawOccasions) -> Arrays:
-    """Check every occasion, and count: the distinct sets, and who chose what out of which set how often."""
+    """Check every occasion, and count: the distinct sets, and who chose what out of which set how
+    often."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
     chosen, available, count = rows.chosen[order], rows.available[order], rows.count[order]
     twice = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
     if twice.any():
         k = int(twice.argmax())
-        raise DataError(f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it once.")
+        raise DataError(
+            f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it"
+            " once."
+        )
     if (absent := chosen & ~available).any():
         k = int(absent.argmax())
         raise DataError(
-            f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not available; correct"
-            " one of the two columns."
+            f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not"
+            " available; correct one of the two columns."
         )
     number = int(occasion[-1]) + 1
     wins = np.bincount(occasion[chosen], minlength=number)
     if (wrong := (wins != 1) & (not rows.has_ties)).any():
         k = int(wrong.argmax())
         what = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
-        raise DataError(f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the set.")
+        raise DataError(
+            f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the set."
+        )
     lone = np.bincount(occasion[available], minlength=number) < 2
     if lone.any():
         raise DataError(
-            f"There is only one alternative in {rows.name(int(lone.argmax()))}, so nothing was chosen; remove this"
-            " choice."
+            f"There is only one alternative in {rows.name(int(lone.argmax()))}, so nothing was"
+            " chosen; remove this choice."
         )
     counts = np.zeros(number)
     counts[occasion[chosen]] = count[chosen]
@@ -285,26 +322,39 @@ def aggregated(rows: RawOccasions) -> Arrays:
     return counted_answers(occasion[available], alternative[available], marked, respondent, counts)
 
 
-def counted_answers(occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any) -> Arrays:
-    """The distinct sets, and who chose what how often, as `aggregated`, of occasions whose alternatives ascend.
+def counted_answers(
+    occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any
+) -> Arrays:
+    """The distinct sets, and who chose what how often, as `aggregated`, of occasions whose
+    alternatives ascend.
 
-    All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the worst.
-    """
+    All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the
+    worst."""
     kept = counts[occasion] > 0
     tied = np.bincount(occasion, marked[0], counts.size).astype(np.int64)
     if (tied > 1).any():  # those that tie come first
         first = marked[0] & (tied[occasion] > 1)
         order = np.lexsort((alternative, ~first, occasion))
         kept = order[kept[order]]
-    occasion, alternative, marked = occasion[kept], alternative[kept], [each[kept] for each in marked]
+    occasion, alternative, marked = (
+        occasion[kept],
+        alternative[kept],
+        [each[kept] for each in marked],
+    )
     size = np.bincount(occasion, minlength=counts.size)
     sizes, n_tied, members, rows = [], [], [], []
     places = 0
-    for together, m in np.unique(np.stack([tied, size])[:, size > 0], axis=1).T.tolist():  # those with ties last
+    # those with ties last
+    for together, m in np.unique(np.stack([tied, size])[:, size > 0], axis=1).T.tolist():
         of_size = (size == m)[occasion] & (tied == together)[occasion]
         sets, which = np.unique(alternative[of_size].reshape(-1, m), axis=0, return_inverse=True)
         first = places + m * which.ravel()
-        rows.append((occasion[of_size][::m], *(first + each[of_size].reshape(-1, m).argmax(1) for each in marked)))
+        rows.append(
+            (
+                occasion[of_size][::m],
+                *(first + each[of_size].reshape(-1, m).argmax(1) for each in marked),
+            )
+        )
         sizes += [m] * len(sets)
         n_tied += [together] * len(sets)
         members.append(sets.ravel())

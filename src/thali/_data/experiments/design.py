@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class ExperimentDesign(NamedTuple):
-    """Respondents, their tasks, the products they saw, and the scheme by which tables of new tasks are read."""
+    """Respondents, their tasks, the products they saw, and the scheme by which tables of new tasks
+    are read."""
 
     scheme: "Scheme"
     respondents: tuple[str, ...]
@@ -34,7 +35,8 @@ class ExperimentDesign(NamedTuple):
 
     @property
     def inside(self) -> int:
-        """Position of the attribute that distinguishes products from the no-choice option; -1 if there is none."""
+        """Position of the attribute that distinguishes products from the no-choice option; -1 if
+        there is none."""
         return 0 if self.scheme.has_inside else -1
 
     @property
@@ -63,15 +65,22 @@ class ExperimentDesign(NamedTuple):
             "row_product": ("row", self.row_product),
             "chosen": ("task", self.chosen),
         }
-        coordinates = {"respondent": np.asarray(self.respondents, str), "attribute": np.asarray(self.attributes, str)}
-        return xr.Dataset(variables, coordinates, attrs={"scheme": json.dumps(self.scheme.to_dict())})
+        coordinates = {
+            "respondent": np.asarray(self.respondents, str),
+            "attribute": np.asarray(self.attributes, str),
+        }
+        return xr.Dataset(
+            variables, coordinates, attrs={"scheme": json.dumps(self.scheme.to_dict())}
+        )
 
 
 def design_of(data: "ChoiceExperiment") -> ExperimentDesign:
     """The stored part of the data."""
     names = ("products", "first_task", "first_row", "row_product", "chosen")
     return ExperimentDesign(
-        data.scheme, tuple(data.respondents), *(np.array(getattr(data, name), np.int64) for name in names)
+        data.scheme,
+        tuple(data.respondents),
+        *(np.array(getattr(data, name), np.int64) for name in names),
     )
 
 
@@ -92,10 +101,15 @@ def experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
     is_none, none = _is_none(data), ()
     if data.scheme.none:
         chosen = data.row_product[data.first_row[:-1] + data.chosen]
-        none = (("No-choice option", f"chosen in {percent(is_none[chosen].mean(), 1)} of the tasks"),)
+        none = (
+            ("No-choice option", f"chosen in {percent(is_none[chosen].mean(), 1)} of the tasks"),
+        )
     return (
         ("Respondents", f"{len(data.respondents):,}"),
-        ("Tasks per respondent", f"{value_range(np.diff(data.first_task))}, {len(data.chosen):,} in total"),
+        (
+            "Tasks per respondent",
+            f"{value_range(np.diff(data.first_task))}, {len(data.chosen):,} in total",
+        ),
         ("Alternatives per task", value_range(np.diff(data.first_row))),
         ("Different products", f"{len(data.products) - int(is_none.sum()):,}"),
         *none,

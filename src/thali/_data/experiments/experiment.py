@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
-    """Whether each task is held out: the last ones of every respondent, random ones, or those marked."""
+    """Whether each task is held out: the last ones of every respondent, random ones, or those
+    marked."""
     marked = np.asarray(tasks)
     if marked.dtype == bool and marked.shape == (data.n_tasks,):
         if marked.all() or not marked.any():
@@ -40,8 +41,8 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
     if (counts <= number).any():
         person = data.respondents[int((counts <= number).argmax())]
         raise DataError(
-            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would be left to fit"
-            f" when {number} are held out; hold out fewer tasks."
+            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would"
+            f" be left to fit when {number} are held out; hold out fewer tasks."
         )
     held = np.zeros(data.n_tasks, dtype=bool)
     rng = None if random_seed is None else np.random.default_rng(root(random_seed))
@@ -57,7 +58,9 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
         number = whole("respondents", respondents, 1)
         people = np.random.default_rng(root(random_seed)).permutation(data.n_respondents)[:number]
     elif not is_list(respondents):
-        raise ArgumentError(f"`respondents` must be an integer or a list of labels; got {respondents!r}.")
+        raise ArgumentError(
+            f"`respondents` must be an integer or a list of labels; got {respondents!r}."
+        )
     else:
         labels = list(map(as_label, respondents))
         place = positions(data.respondents)
@@ -68,15 +71,16 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
     held = np.isin(data.respondent_of_task, people)
     if held.all() or not held.any():
         raise DataError(
-            f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}; hold out fewer."
+            f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}; hold"
+            " out fewer."
         )
     return held
 
 
-# Choice experiments: what people chose among products that are described by attributes --------------------------------
+# Choice experiments: what people chose among products that are described by attributes ------------
 
 
-# The constructor of choice experiments that takes one row a task ------------------------------------------------------
+# The constructor of choice experiments that takes one row a task ----------------------------------
 
 
 class ExperimentRows(Frozen):
@@ -103,15 +107,16 @@ class ExperimentRows(Frozen):
         Parameters
         ----------
         frame : DataFrame
-            The columns are called by attribute and alternative, as in price_1, price_2 or time.car, or the other way
-            round, as in car_time. Those of availability (av_car, car_available) hold 1 where it was offered.
+            The columns are called by attribute and alternative, as in price_1, price_2 or time.car,
+            or the other way round, as in car_time. Those of availability (av_car, car_available)
+            hold 1 where it was offered.
         respondent, task, chosen : str, optional
-            Columns. None: recognised. Without one of respondents every row is somebody of their own, without one of
-            tasks they are numbered. `chosen` holds the name of the alternative, or its number in the order of the
-            columns.
+            Columns. None: recognised. Without one of respondents every row is somebody of their
+            own, without one of tasks they are numbered. `chosen` holds the name of the alternative,
+            or its number in the order of the columns.
         alternatives : sequence, optional
-            The names of the alternatives as they stand in those of the columns. None: recognised. An alternative may
-            lack columns that others have: it lacks the attribute then.
+            The names of the alternatives as they stand in those of the columns. None: recognised.
+            An alternative may lack columns that others have: it lacks the attribute then.
         none : optional
             What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
         **more
@@ -124,7 +129,8 @@ class ExperimentRows(Frozen):
         Raises
         ------
         DataError
-            If no columns describe alternatives, or one was chosen that was not offered, or as `from_frame`.
+            If no columns describe alternatives, or one was chosen that was not offered, or as
+            `from_frame`.
 
         Examples
         --------
@@ -144,14 +150,17 @@ class ExperimentRows(Frozen):
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, (*given.values(), bought)):
             column(frame, name)
-        found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
+        found = wide_tasks(
+            frame if bought is None else frame.drop(columns=bought), given, alternatives
+        )
         if found is None:
             raise DataError(
-                f"The columns {shorten(column_names(frame), 12)} do not show which alternative they"
-                " describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would; name the alternatives with"
-                " `alternatives`."
+                f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
+                " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
+                " name the alternatives with `alternatives`."
             )
-        frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
+        # as it chooses none
+        frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
         long, nothing = long_frame(frame, found, none, bought)
         if bought is not None and nothing is not None:
             raise DataError(
@@ -165,10 +174,12 @@ class ExperimentRows(Frozen):
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
         people = people_of(with_text_names(frame), further, who, "respondent")
-        return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))
+        return cls._made_of(
+            *(people if name == "people" else getattr(data, name) for name in cls._FIELDS)
+        )
 
 
-# A choice experiment written out as a long table ----------------------------------------------------------------------
+# A choice experiment written out as a long table --------------------------------------------------
 
 
 def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
@@ -190,11 +201,15 @@ def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     is_none = _is_none(data, codes)
     labels = dict(scheme.none)
     for attribute in scheme.attributes:
-        table[attribute.name] = _cells(attribute, codes[attribute.name], is_none, labels.get(attribute.name))
+        table[attribute.name] = _cells(
+            attribute, codes[attribute.name], is_none, labels.get(attribute.name)
+        )
     for name, label in scheme.none:
         if name not in table:
             table[name] = (
-                np.where(is_none, label, "0").astype(np.int64) if label == "1" else np.where(is_none, label, "")
+                np.where(is_none, label, "0").astype(np.int64)
+                if label == "1"
+                else np.where(is_none, label, "")
             )
     return pd.DataFrame(table)
 
@@ -211,7 +226,8 @@ def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarr
 def _cells(
     attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
 ) -> "pd.Categorical | np.ndarray":
-    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing, or its label."""
+    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing,
+    or its label."""
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
@@ -230,9 +246,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
 
-    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural order, so that
-    "increasing" means that later is better. With a no-choice option there is an attribute "inside" before the others,
-    with the levels "none" and "inside": the no-choice option lacks every other attribute.
+    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural
+    order, so that "increasing" means that later is better. With a no-choice option there is an
+    attribute "inside" before the others, with the levels "none" and "inside": the no-choice option
+    lacks every other attribute.
 
     Attributes
     ----------
@@ -256,7 +273,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     task_labels : array of str (n_tasks,)
     alternative_labels : array of str (n_alternatives,)
     people : DataFrame or None
-        A row a respondent: the columns of the table besides the attributes that are constant within everybody.
+        A row a respondent: the columns of the table besides the attributes that are constant within
+        everybody.
     has_none : bool
     scheme : Scheme
         How rows of a table become products.
@@ -268,8 +286,13 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     Examples
     --------
     >>> import pandas as pd
-    >>> rows = {"id": [1, 1, 1, 1], "task": [1, 1, 2, 2], "choice": [1, 0, 0, 1],
-    ...         "price": [90, 150, 90, 150], "zoom": ["no", "yes", "no", "yes"]}
+    >>> rows = {
+    ...     "id": [1, 1, 1, 1],
+    ...     "task": [1, 1, 2, 2],
+    ...     "choice": [1, 0, 0, 1],
+    ...     "price": [90, 150, 90, 150],
+    ...     "zoom": ["no", "yes", "no", "yes"],
+    ... }
     >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> data
     ChoiceExperiment(1 respondent, 2 tasks, 4 alternatives)
@@ -280,7 +303,15 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     """
 
     kind = EXPERIMENTS
-    _FIELDS = ("scheme", "respondents", "first_task", "first_row", "chosen", "row_product", "products")
+    _FIELDS = (
+        "scheme",
+        "respondents",
+        "first_task",
+        "first_row",
+        "chosen",
+        "row_product",
+        "products",
+    )
     _FIELDS += ("task_labels", "alternative_labels", "people")
 
     chosen: np.ndarray
@@ -289,7 +320,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     people: "pd.DataFrame | None"
 
     def __init__(self, *parts: Any, **named: Any) -> None:
-        raise TypeError("ChoiceExperiment cannot be constructed directly; use ChoiceExperiment.from_frame(frame).")
+        raise TypeError(
+            "ChoiceExperiment cannot be constructed directly; use"
+            " ChoiceExperiment.from_frame(frame)."
+        )
 
     @classmethod
     def from_frame(
@@ -313,35 +347,39 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Parameters
         ----------
         frame : DataFrame
-            A task is all rows of the same respondent and task, wherever they stand. Choice sets may differ in size.
+            A task is all rows of the same respondent and task, wherever they stand. Choice sets may
+            differ in size.
         respondent, task, alternative, chosen : str, optional
-            Columns. None: recognised by their names (id, respondent, person, panel; task, obsID, question, chid,
-            scenario; alt, alternative; choice, chosen, selected, y; and the like). Without a column of alternatives
-            they are numbered. `chosen` holds 1 (or True) for the chosen alternative and 0 for the others.
+            Columns. None: recognised by their names (id, respondent, person, panel; task, obsID,
+            question, chid, scenario; alt, alternative; choice, chosen, selected, y; and the like).
+            Without a column of alternatives they are numbered. `chosen` holds 1 (or True) for the
+            chosen alternative and 0 for the others.
         attributes : list of str, optional
-            Columns that describe the products; None: all others. One that is constant within every task is left out,
-            with a warning unless it describes people (`people`), and unless `levels` or `bins` names it; where None,
-            no-choice options are not counted for this.
+            Columns that describe the products; None: all others. One that is constant within every
+            task is left out, with a warning unless it describes people (`people`), and unless
+            `levels` or `bins` names it; where None, no-choice options are not counted for this.
         levels : dict of lists, optional
-            Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
-            the order of a categorical column, else numbers by size, texts by the alphabet. A column of more than 30
-            different numbers of which some are not whole is a number (`orders` calls it measured): the logits take it
-            as `linear`, unless its levels are listed here.
+            Attribute -> its levels from worst to best, those included that do not occur but may be
+            asked about. None: the order of a categorical column, else numbers by size, texts by the
+            alphabet. A column of more than 30 different numbers of which some are not whole is a
+            number (`orders` calls it measured): the logits take it as `linear`, unless its levels
+            are listed here.
         none : optional
-            The no-choice option: its label in the column of alternatives, or the name of a column with 1 in its rows,
-            or {column: value}. Whatever its rows hold besides is not read.
+            The no-choice option: its label in the column of alternatives, or the name of a column
+            with 1 in its rows, or {column: value}. Whatever its rows hold besides is not read.
         bins : dict, optional
-            Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A value at a cut
-            point lies below it.
+            Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A
+            value at a cut point lies below it.
         inside : bool
             Whether a no-choice option brings the attribute "inside" with it.
         missing : optional
-            Word, or list of words, by which a cell says that the product lacks the attribute; or {attribute: word}. NaN
-            declares empty cells.
+            Word, or list of words, by which a cell says that the product lacks the attribute; or
+            {attribute: word}. NaN declares empty cells.
         bought : str, optional
-            The column of a second answer to each task, 1 or 0 in all its rows: whether the product chosen would be
-            bought at all (dual-response none). Buying nothing, "none", is then an alternative of every task, and a task
-            whose product would not be bought is there twice, with and without it.
+            The column of a second answer to each task, 1 or 0 in all its rows: whether the product
+            chosen would be bought at all (dual-response none). Buying nothing, "none", is then an
+            alternative of every task, and a task whose product would not be bought is there twice,
+            with and without it.
 
         Returns
         -------
@@ -350,9 +388,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Raises
         ------
         DataError
-            If a column is absent or could be one of several; a label or a cell is missing; a level is not declared; an
-            attribute has one level; a task has no choice or several, a single alternative, or an alternative twice; a
-            respondent has no task; or no row is the no-choice option that was declared.
+            If a column is absent or could be one of several; a label or a cell is missing; a level
+            is not declared; an attribute has one level; a task has no choice or several, a single
+            alternative, or an alternative twice; a respondent has no task; or no row is the
+            no-choice option that was declared.
         ArgumentError
             If an argument is not of the kind above.
 
@@ -364,7 +403,12 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Examples
         --------
         >>> import pandas as pd
-        >>> rows = {"id": [1, 1, 1], "task": [1, 1, 1], "choice": [0, 0, 1], "brand": ["A", "B", "none"]}
+        >>> rows = {
+        ...     "id": [1, 1, 1],
+        ...     "task": [1, 1, 1],
+        ...     "choice": [0, 0, 1],
+        ...     "brand": ["A", "B", "none"],
+        ... }
         >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows), none={"brand": "none"})
         >>> data.attributes, data.products[data.row_product].tolist()
         (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
@@ -374,7 +418,9 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
-        return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought))
+        return cls._of(
+            choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought)
+        )
 
     @classmethod
     def _of(cls, found: "ExperimentArrays") -> "ChoiceExperiment":
@@ -385,7 +431,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return cls._made_of(found.scheme, found.respondents, *arrays, *labels, found.people)
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
-        own = (each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each for each in fields)
+        own = (
+            each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each
+            for each in fields
+        )
         return super()._freeze(*own)
 
     def __str__(self) -> str:
@@ -404,13 +453,14 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return *experiment_facts(self), *columns
 
     def describe(self) -> str:
-        """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
+        """The data in words: their size, and every attribute with its levels in natural order
+        ("<"), if there is one.
 
         Returns
         -------
         str
-            A line, and one for each attribute; levels in alphabetical order stand between commas. One more names the
-            columns of people, if there are any that differ.
+            A line, and one for each attribute; levels in alphabetical order stand between commas.
+            One more names the columns of people, if there are any that differ.
         """
         differing = differing_columns(self.people)
         of_people = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
@@ -428,14 +478,17 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     @property
     def orders(self) -> dict[str, str]:
-        """Attribute -> how its levels came by their order: given, categories, numbers, measured, bins or alphabet."""
+        """Attribute -> how its levels came by their order: given, categories, numbers, measured,
+        bins or alphabet."""
         inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
         return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
 
     @property
     def cut_points(self) -> dict[str, tuple[float, ...]]:
         """Binned attribute -> where its bins end."""
-        return {attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts}
+        return {
+            attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts
+        }
 
     @property
     def n_respondents(self) -> int:
@@ -468,8 +521,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            A table with the same columns; that of the choice is not read. Without a column of respondents everybody is
-            new; without one of tasks each respondent has one.
+            A table with the same columns; that of the choice is not read. Without a column of
+            respondents everybody is new; without one of tasks each respondent has one.
 
         Returns
         -------
@@ -483,7 +536,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Raises
         ------
         DataError
-            If a column is absent, a cell is missing, a level is not declared, or an alternative is listed twice.
+            If a column is absent, a cell is missing, a level is not declared, or an alternative is
+            listed twice.
 
         Examples
         --------
@@ -533,8 +587,11 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         )
 
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":
-        """Return the same data but for these fields; `chosen` is a row of each task, counted from its first."""
-        return self._made_of(*(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS))
+        """Return the same data but for these fields; `chosen` is a row of each task, counted from
+        its first."""
+        return self._made_of(
+            *(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS)
+        )
 
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
@@ -544,8 +601,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Parameters
         ----------
         tasks : int or bool array (n_tasks,), optional
-            The last so many tasks of every respondent are to be predicted, or so many random ones where there is a
-            seed; or the tasks that the array marks.
+            The last so many tasks of every respondent are to be predicted, or so many random ones
+            where there is a seed; or the tasks that the array marks.
         respondents : int or list of labels, optional
             So many random respondents, or those listed, are to be predicted.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -564,7 +621,12 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Examples
         --------
         >>> import pandas as pd
-        >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
+        >>> rows = {
+        ...     "id": [1] * 4 + [2] * 4,
+        ...     "task": [1, 1, 2, 2] * 2,
+        ...     "choice": [1, 0] * 4,
+        ...     "price": [90, 150] * 4,
+        ... }
         >>> train, test = ChoiceExperiment.from_frame(pd.DataFrame(rows)).split(tasks=1)
         >>> train.task_labels.tolist(), test.task_labels.tolist()
         (['1', '1'], ['2', '2'])
@@ -578,13 +640,14 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return self.take(~held), self.take(held)
 
     def to_frame(self) -> "pd.DataFrame":
-        """The data as a long table, which `from_frame` reads with the same arguments (`bins` excepted).
+        """The data as a long table, which `from_frame` reads with the same arguments (`bins`
+        excepted).
 
         Returns
         -------
         DataFrame
-            One row an alternative, under the names that the columns had; attributes are categorical, in their natural
-            order. Binned attributes hold the names of their bins.
+            One row an alternative, under the names that the columns had; attributes are
+            categorical, in their natural order. Binned attributes hold the names of their bins.
         """
 
         return long_table(self)

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 # How the order of levels came about; levels in alphabetical order have none that means anything.
 GIVEN, CATEGORIES, NUMBERS, BINS, ALPHABET = "given", "categories", "numbers", "bins", "alphabet"
 MEASURED = "measured"  # numbers by size that are hardly levels: many, of which some are not whole
-ANY_NUMBER = "any number"  # of an attribute that a model reads as a number, so that new tasks may hold others
-MANY_LEVELS = 30  # up to which each level of an attribute has a coefficient, unless all of them are listed
-_LANDMARKS, _GROUPS = 5, 4  # levels of a measured attribute that stand for all, and groups that it is divided into
+# of an attribute that a model reads as a number, so that new tasks may hold others
+ANY_NUMBER = "any number"
+# up to which each level of an attribute has a coefficient, unless all of them are listed
+MANY_LEVELS = 30
+# levels of a measured attribute that stand for all, and groups that it is divided into
+_LANDMARKS, _GROUPS = 5, 4
 _SHOWN = 4  # digits of its levels in names
 
 
@@ -41,7 +44,9 @@ def row_texts(series: "pd.Series") -> np.ndarray:
     return np.array(texts, dtype=object)[codes]
 
 
-_CURRENCY = r"(?:[$€£¥₹]|kr\.?|Fr\.?|zł|[A-Z]{2}\$|EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|JPY|CAD|AUD|Euro?s?)"
+_CURRENCY = (
+    r"(?:[$€£¥₹]|kr\.?|Fr\.?|zł|[A-Z]{2}\$|EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|JPY|CAD|AUD|Euro?s?)"
+)
 _AMOUNT = re.compile(
     rf"(?P<sign>[-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<number>\d[\d.,'\s]*)\s*(?P<after>{_CURRENCY})?"
 )
@@ -53,7 +58,10 @@ def as_number(text: str) -> float | None:
 
     Examples
     --------
-    >>> [as_number(text) for text in ("99", "$99", "99,50 €", "1.299,00", "1,299.00", "EUR 1.299", "4G", "1,2,3")]
+    >>> [
+    ...     as_number(text)
+    ...     for text in ("99", "$99", "99,50 €", "1.299,00", "1,299.00", "EUR 1.299", "4G", "1,2,3")
+    ... ]
     [99.0, 99.0, 99.5, 1299.0, 1299.0, 1299.0, None, None]
     """
     try:
@@ -71,7 +79,8 @@ def _amount(text: str) -> float | None:
     digits = found["number"].strip()
     whole, point, cents = digits, "", ""
     place = max(digits.rfind("."), digits.rfind(","))
-    if place >= 0 and (len(digits) - place - 1 in (1, 2) or digits[:place] == "0"):  # the last is the decimal point
+    # the last is the decimal point
+    if place >= 0 and (len(digits) - place - 1 in (1, 2) or digits[:place] == "0"):
         whole, point, cents = digits[:place], digits[place], digits[place + 1 :]
     parts = _DIGITS.fullmatch(whole)
     if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
@@ -85,14 +94,19 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def natural_order(series: "pd.Series", used: Sequence[str], hidden: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Levels in natural order, and how that order came about: categories, numbers or the alphabet."""
+def natural_order(
+    series: "pd.Series", used: Sequence[str], hidden: Sequence[str]
+) -> tuple[tuple[str, ...], str]:
+    """Levels in natural order, and how that order came about: categories, numbers or the
+    alphabet."""
     import pandas as pd
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         listed = [as_label(value) for value in dtype.categories]
-        levels = tuple(label for label in dict.fromkeys(listed) if label not in hidden or label in used)
+        levels = tuple(
+            label for label in dict.fromkeys(listed) if label not in hidden or label in used
+        )
         sorted_levels, order = by_value(levels)
         return levels, order if levels == sorted_levels and not dtype.ordered else CATEGORIES
     return by_value(used)
@@ -105,7 +119,9 @@ def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
         _refuse_two_marks(numbers)
         values = set(numbers.values())
         is_measured = len(values) > MANY_LEVELS and not all(map(float.is_integer, values))
-        return tuple(sorted(labels, key=lambda label: (numbers[label], label))), MEASURED if is_measured else NUMBERS
+        return tuple(
+            sorted(labels, key=lambda label: (numbers[label], label))
+        ), MEASURED if is_measured else NUMBERS
     ordered = tuple(sorted(labels))
     return ordered, NUMBERS if set(ordered) <= {"False", "True"} else ALPHABET
 
@@ -120,8 +136,8 @@ def _refuse_two_marks(numbers: dict[str, float]) -> None:
     for label, number in numbers.items():
         if (found := _GROUPED.fullmatch(label)) and abs(number) >= 1000.0 and found[1] in cents:
             raise DataError(
-                f"{label!r} and {cents[found[1]]!r} use {found[1]!r} as both thousands separator and decimal point;"
-                " write plain numbers."
+                f"{label!r} and {cents[found[1]]!r} use {found[1]!r} as both thousands separator"
+                " and decimal point; write plain numbers."
             )
 
 
@@ -129,13 +145,17 @@ def given_order(name: str, wanted: Any) -> tuple[str, ...]:
     """The levels that `levels=` lists for an attribute."""
     if not is_list(wanted):
         raise ArgumentError(
-            Argument("levels"), f" of {name!r} must list the levels from worst to best; got {wanted!r}."
+            Argument("levels"),
+            f" of {name!r} must list the levels from worst to best; got {wanted!r}.",
         )
     return checked_labels(wanted, f"The levels of {name!r}")
 
 
-def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any) -> np.ndarray:
-    """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one that is no level."""
+def level_codes(
+    name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any
+) -> np.ndarray:
+    """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one
+    that is no level."""
     found = places_among(texts, levels)[codes]
     if (found < 0).any():
         row = int((found < 0).argmax())
@@ -143,12 +163,14 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
         if not text:
             raise DataError(
                 f"Attribute {name!r} {where(row)} is missing; fill in the value",
-                Clause(", or enter a code for missing values and declare it with ", Argument("missing")),
+                Clause(
+                    ", or enter a code for missing values and declare it with ", Argument("missing")
+                ),
                 ".",
             )
         raise DataError(
-            f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels {shorten(levels)}; declare"
-            " it with ",
+            f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels"
+            f" {shorten(levels)}; declare it with ",
             Argument("levels"),
             f".{suggest(text, levels)}",
         )
@@ -156,9 +178,14 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
 
 
 def numbers_of(
-    name: str, texts: list[str], codes: np.ndarray, where: Any, reason: str = "only numbers can be binned"
+    name: str,
+    texts: list[str],
+    codes: np.ndarray,
+    where: Any,
+    reason: str = "only numbers can be binned",
 ) -> np.ndarray:
-    """The number of every row of an attribute, for a reason; `where(row)` names the place of one that is none."""
+    """The number of every row of an attribute, for a reason; `where(row)` names the place of one
+    that is none."""
     numbers = [as_number(text) for text in texts]
     values = np.array([math.nan if number is None else number for number in numbers])[codes]
     if np.isnan(values).any():
@@ -189,7 +216,8 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
         cuts = np.empty(0)
     if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
         raise ArgumentError(
-            Argument("bins"), f" of {name!r} must be a number of bins, or increasing cut points; got {wanted!r}."
+            Argument("bins"),
+            f" of {name!r} must be a number of bins, or increasing cut points; got {wanted!r}.",
         )
     return tuple(cuts.tolist())
 
@@ -216,18 +244,27 @@ def landmarks(levels: np.ndarray) -> np.ndarray:
 
 def _digits(values: Sequence[float] | np.ndarray, least: int) -> int:
     """Digits, at least so many, that tell numbers apart."""
-    return next((more for more in range(least, 17) if len({f"{each:.{more}g}" for each in values}) == len(values)), 17)
+    return next(
+        (
+            more
+            for more in range(least, 17)
+            if len({f"{each:.{more}g}" for each in values}) == len(values)
+        ),
+        17,
+    )
 
 
 def short_numbers(levels: Sequence[str]) -> tuple[str, ...]:
-    """The levels of a measured attribute, with as few digits as tell those apart that stand for all."""
+    """The levels of a measured attribute, with as few digits as tell those apart that stand for
+    all."""
     values = np.array(list(map(as_number, levels)), float)
     digits = _digits(landmarks(values), _SHOWN)
     return tuple(f"{value:.{digits}g}" for value in values.tolist())
 
 
 def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of four groups of a measured attribute, of about as many levels each, and the group of every level.
+    """Names of four groups of a measured attribute, of about as many levels each, and the group of
+    every level.
 
     Examples
     --------
@@ -243,7 +280,12 @@ def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def bin_codes(
-    name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where: Any
+    name: str,
+    codes: np.ndarray,
+    texts: list[str],
+    cuts: tuple[float, ...],
+    levels: tuple[str, ...],
+    where: Any,
 ) -> np.ndarray:
     """Numbers of the bins in which rows lie; a row may also name its bin."""
     named = places_among(texts, levels)[codes]

@@ -1,7 +1,8 @@
-"""How rows of a table become products: which columns, which levels in which order, which rows are the no-choice option.
+"""How rows of a table become products: which columns, which levels in which order, which rows are
+the no-choice option.
 
-A model keeps the scheme of the data it was fitted to, and reads the tasks that it is to predict by it.
-"""
+A model keeps the scheme of the data it was fitted to, and reads the tasks that it is to predict by
+it."""
 
 import os.path
 from collections.abc import Callable, Sequence
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from .experiment import ChoiceExperiment
 
 
-HELD_OUT = "held_out"  # a column of designs: 1 in tasks that everybody has and no model is fitted to
+# a column of designs: 1 in tasks that everybody has and no model is fitted to
+HELD_OUT = "held_out"
 MANY_NAMES = 30  # of alternatives, of which each would have a constant
 _SHOWN = 8  # levels written out by `describe`
 
@@ -47,13 +49,15 @@ Where = Callable[[int], str]
 
 
 class Attribute(NamedTuple):
-    """An attribute of products: its levels in natural order, how that order came about, cut points if it is binned."""
+    """An attribute of products: its levels in natural order, how that order came about, cut points
+    if it is binned."""
 
     name: str
     levels: tuple[str, ...]
     order: str
     cuts: tuple[float, ...] = ()
-    missing: tuple[str, ...] = ()  # words that say that a product has no such attribute; "" is an empty cell
+    # words that say that a product has no such attribute; "" is an empty cell
+    missing: tuple[str, ...] = ()
 
 
 class Encoded(NamedTuple):
@@ -65,7 +69,8 @@ class Encoded(NamedTuple):
 
 
 class SchemeTasks:
-    """Tasks whose products are encoded by a scheme of their own, as a `ChoiceExperiment` holds them."""
+    """Tasks whose products are encoded by a scheme of their own, as a `ChoiceExperiment` holds
+    them."""
 
     scheme: "Scheme"
     respondents: tuple[str, ...]
@@ -119,7 +124,8 @@ class Scheme:
 
     @property
     def groups(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-        """Attribute -> names of groups of its levels, and the group of each: a level alone, or a quarter of many."""
+        """Attribute -> names of groups of its levels, and the group of each: a level alone, or a
+        quarter of many."""
         return {
             name: quarters(own) if name in self.measured else (own, np.arange(len(own)))
             for name, own in self.levels.items()
@@ -128,10 +134,14 @@ class Scheme:
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Attribute -> what tables call its levels: measured ones have fewer digits."""
-        return {name: short_numbers(own) if name in self.measured else own for name, own in self.levels.items()}
+        return {
+            name: short_numbers(own) if name in self.measured else own
+            for name, own in self.levels.items()
+        }
 
     def compared(self, name: str, levels: np.ndarray) -> np.ndarray:
-        """Those of some levels of an attribute, by their numbers, that are compared with each other."""
+        """Those of some levels of an attribute, by their numbers, that are compared with each
+        other."""
         return landmarks(levels) if name in self.measured and len(levels) else levels
 
     def to_dict(self) -> dict[Any, Any]:
@@ -142,32 +152,46 @@ class Scheme:
     def from_dict(cls, found: dict[Any, Any]) -> "Scheme":
         """The scheme that `to_dict` wrote."""
         attributes = tuple(
-            Attribute(a["name"], tuple(a["levels"]), a["order"], tuple(a["cuts"]), tuple(a["missing"]))
+            Attribute(
+                a["name"], tuple(a["levels"]), a["order"], tuple(a["cuts"]), tuple(a["missing"])
+            )
             for a in found["attributes"]
         )
         none = tuple((name, label) for name, label in found["none"])
         return cls(**(found | {"attributes": attributes, "none": none}))
 
     def products(self, frame: "pd.DataFrame", where: Where) -> np.ndarray:
-        """Level numbers of each row, shape (rows, attributes); -1: missing. `where(row)` names a row in an error."""
+        """Level numbers of each row, shape (rows, attributes); -1: missing. `where(row)` names a
+        row in an error."""
         is_none = none_rows(frame, self.none)
         codes = [np.where(is_none, 0, 1)] if self.has_inside else []
         for attribute in self.attributes:
             codes.append(codes_of(column(frame, attribute.name), attribute, is_none, where))
-        return np.column_stack(codes).astype(np.int64) if codes else np.empty((len(frame), 0), np.int64)
+        return (
+            np.column_stack(codes).astype(np.int64)
+            if codes
+            else np.empty((len(frame), 0), np.int64)
+        )
 
     def with_numbers(self, names: Sequence[str], new: "pd.DataFrame | SchemeTasks") -> "Scheme":
-        """The scheme in which the numbers that new tasks hold in the named attributes are levels after its own."""
+        """The scheme in which the numbers that new tasks hold in the named attributes are levels
+        after its own."""
         wider = []
         for attribute in self.attributes:
             if attribute.name in names:
                 texts: Sequence[str] = ()
                 if isinstance(new, SchemeTasks):
                     texts = new.scheme.levels.get(attribute.name, ())
-                elif places := [k for k, own in enumerate(getattr(new, "columns", ())) if str(own) == attribute.name]:
+                elif places := [
+                    k
+                    for k, own in enumerate(getattr(new, "columns", ()))
+                    if str(own) == attribute.name
+                ]:
                     texts = distinct_texts(new.iloc[:, places[0]])[1]
                 known = {*attribute.levels, *attribute.missing}
-                more = tuple(text for text in texts if text not in known and as_number(text) is not None)
+                more = tuple(
+                    text for text in texts if text not in known and as_number(text) is not None
+                )
                 attribute = attribute._replace(levels=attribute.levels + more, order=ANY_NUMBER)
             wider.append(attribute)
         return replace(self, attributes=tuple(wider))
@@ -177,20 +201,30 @@ class Scheme:
         if isinstance(new, SchemeTasks):
             return self._encode_tasks(new, respondents)
         if not (hasattr(new, "columns") and hasattr(new, "index")):
-            raise DataError(f"New tasks must be a ChoiceExperiment or a pandas DataFrame; got {type(new).__name__}.")
+            raise DataError(
+                "New tasks must be a ChoiceExperiment or a pandas DataFrame; got"
+                f" {type(new).__name__}."
+            )
         frame = with_text_names(new)
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
-        person = row_texts(column(frame, self.respondent)) if self.respondent in frame.columns else None
+        person = (
+            row_texts(column(frame, self.respondent)) if self.respondent in frame.columns else None
+        )
         task = row_texts(column(frame, self.task)) if self.task in frame.columns else None
         where = _place(frame, person, task)
         for texts, name in ((person, self.respondent), (task, self.task)):
             if texts is not None and (texts == "").any():
                 row = int((texts == "").argmax())
-                raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in.")
+                raise DataError(
+                    f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in."
+                )
         nobody = np.zeros(len(frame), dtype=np.int64)
-        task_of_row = first_appearance(nobody if person is None else person, nobody if task is None else task)
-        label = None if self.alternative in self.names else self.alternative  # of an attribute some may share one
+        task_of_row = first_appearance(
+            nobody if person is None else person, nobody if task is None else task
+        )
+        # of an attribute some may share one
+        label = None if self.alternative in self.names else self.alternative
         if label is not None and label in frame.columns:
             refuse_twice(row_texts(column(frame, label)), task_of_row, where)
         numbers = nobody - 1 if person is None else places_among(person, respondents)
@@ -212,16 +246,21 @@ class Scheme:
                 result[:, place] = INSIDE_LEVELS.index(INSIDE)
                 continue
             if name not in theirs:
-                raise DataError(f"The new tasks lack the attribute {name!r}, which the model was fitted with; add it.")
+                raise DataError(
+                    f"The new tasks lack the attribute {name!r}, which the model was fitted with;"
+                    " add it."
+                )
             codes = data.products[:, names.index(name)]
             own = positions(levels[name])
-            numbers = np.array([*(own.get(label, -2) for label in theirs[name]), -1], dtype=np.int64)
+            numbers = np.array(
+                [*(own.get(label, -2) for label in theirs[name]), -1], dtype=np.int64
+            )
             result[:, place] = numbers[codes]
             if (result[:, place] == -2).any():
                 label = theirs[name][codes[int((result[:, place] == -2).argmax())]]
                 raise DataError(
-                    f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when the model was fitted;"
-                    " declare it with ",
+                    f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when"
+                    " the model was fitted; declare it with ",
                     Argument("levels"),
                     " and refit.",
                 )
@@ -230,7 +269,9 @@ class Scheme:
     def described(self) -> tuple[tuple[str, str], ...]:
         """The name of each attribute, and its levels in natural order."""
         inside = [Attribute(INSIDE, INSIDE_LEVELS, ALPHABET)] if self.has_inside else []
-        return tuple((attribute.name, _levels(attribute)) for attribute in (*inside, *self.attributes))
+        return tuple(
+            (attribute.name, _levels(attribute)) for attribute in (*inside, *self.attributes)
+        )
 
 
 def _levels(attribute: Attribute) -> str:
@@ -244,10 +285,15 @@ def _levels(attribute: Attribute) -> str:
     return text + count
 
 
-def codes_of(series: "pd.Series", attribute: Attribute, is_none: np.ndarray, where: Where) -> np.ndarray:
-    """Level numbers of one attribute in each row; -1: missing, as in every row of the no-choice option."""
+def codes_of(
+    series: "pd.Series", attribute: Attribute, is_none: np.ndarray, where: Where
+) -> np.ndarray:
+    """Level numbers of one attribute in each row; -1: missing, as in every row of the no-choice
+    option."""
     codes, texts = distinct_texts(series)
-    missing = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in attribute.missing])
+    missing = is_none | np.isin(
+        codes, [k for k, text in enumerate(texts) if text in attribute.missing]
+    )
     present = np.flatnonzero(~missing)
     result = np.full(len(codes), -1, dtype=np.int64)
 
@@ -271,7 +317,9 @@ def none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.nd
     found = np.ones(len(frame), dtype=bool)
     for name, label in none:
         codes, texts = distinct_texts(column(frame, name))
-        found &= np.array([text == label or (label == "1" and text in ("True", "true")) for text in texts])[codes]
+        found &= np.array(
+            [text == label or (label == "1" and text in ("True", "true")) for text in texts]
+        )[codes]
     return found
 
 
@@ -283,7 +331,8 @@ def refuse_twice(labels: np.ndarray, task_of_row: np.ndarray, where: Where) -> N
     if again.any():
         row = int(again.argmax())
         raise DataError(
-            f"Alternative {labels[row]!r} {where(row)} is listed twice; remove a row, or number the alternatives."
+            f"Alternative {labels[row]!r} {where(row)} is listed twice; remove a row, or number"
+            " the alternatives."
         )
 
 
@@ -304,7 +353,8 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
     return where
 
 
-# The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
+# The alternative's label as an attribute of its own, for experiments whose alternatives have names
+# or places
 
 
 def _rows_and_none(data: "ChoiceExperiment") -> tuple[np.ndarray, Any]:
@@ -316,7 +366,8 @@ def _rows_and_none(data: "ChoiceExperiment") -> tuple[np.ndarray, Any]:
 
 
 def why_no_constants(data: "ChoiceExperiment") -> str:
-    """Say why alternatives have no constants unless they are asked for; "" where names tell them apart."""
+    """Say why alternatives have no constants unless they are asked for; "" where names tell them
+    apart."""
     rows, is_none = _rows_and_none(data)
     found, label = np.unique(data.alternative_labels[~is_none].astype(str), return_inverse=True)
     if data.scheme.alternative is None or not 1 < len(found) <= MANY_NAMES:
@@ -327,16 +378,21 @@ def why_no_constants(data: "ChoiceExperiment") -> str:
     if lettered or any(letter.isdigit() for name in found for letter in name):
         return "the alternatives are numbered"
     told = []  # of each attribute whether labels tell its level, and its level the label
-    for levels, attribute in zip(rows[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True):
+    for levels, attribute in zip(
+        rows[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True
+    ):
         pairs = len(np.unique(levels * len(found) + label))
-        told.append((pairs == len(found), attribute.order == ALPHABET and pairs == len(np.unique(levels))))
+        told.append(
+            (pairs == len(found), attribute.order == ALPHABET and pairs == len(np.unique(levels)))
+        )
     if all(of_label for of_label, _ in told) or any(of_level for _, of_level in told):
         return "the attributes distinguish the alternatives"
     return ""
 
 
 def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
-    """The data with the column of alternatives as their last attribute, which the no-choice option lacks.
+    """The data with the column of alternatives as their last attribute, which the no-choice option
+    lacks.
 
     Data that have it already are returned as they are.
     """
@@ -344,7 +400,8 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if scheme.alternative is None:
         raise ArgumentError(
             why,
-            " requires labels of the alternatives, but no column of labels was given; name it with ",
+            " requires labels of the alternatives, but no column of labels was given; name it with"
+            " ",
             Argument("alternative"),
             ".",
         )
@@ -353,7 +410,9 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     old, is_none = _rows_and_none(data)
     found = sorted(set(data.alternative_labels[~is_none].tolist()))
     if len(found) < 2:
-        raise ArgumentError(why, f" requires at least two labels; all alternatives are {found[0]!r}.")
+        raise ArgumentError(
+            why, f" requires at least two labels; all alternatives are {found[0]!r}."
+        )
     levels, order = by_value(found)
     codes = places_among(data.alternative_labels, levels)
     codes[is_none] = -1

@@ -39,20 +39,38 @@ TIMES = (
     "{0}chosen",
 )
 TIMES += ("n{0}{1}", "w{0}{1}", "x{0}{1}", "wins{0}{1}")
-_NEUTRAL = (("row", "col"), ("row", "column"), ("player", "opponent"), ("team", "opponent"), ("option", "other"))
+_NEUTRAL = (
+    ("row", "col"),
+    ("row", "column"),
+    ("player", "opponent"),
+    ("team", "opponent"),
+    ("option", "other"),
+)
 _NEUTRAL += (("item", "other"),)
 
-SHARES = ("percent", "pct", "proportion", "share", "probability", "anteil", "prozent", "pourcent", "porcent")
+SHARES = (
+    "percent",
+    "pct",
+    "proportion",
+    "share",
+    "probability",
+    "anteil",
+    "prozent",
+    "pourcent",
+    "porcent",
+)
 
 
 class PairColumns(NamedTuple):
     """Which columns hold the options, and which how often each was chosen."""
 
     options: tuple[str, str]
-    times: tuple[str, ...]  # none: each row is one choice; one: of the first over the second; two: of each
+    # none: each row is one choice; one: of the first over the second; two: of each
+    times: tuple[str, ...]
     ties: str | None = None
     respondent: str | None = None
-    in_order: bool = False  # whether the names of the options' columns say which was on the left, or at home
+    # whether the names of the options' columns say which was on the left, or at home
+    in_order: bool = False
 
     def __str__(self) -> str:
         a, b = self.options
@@ -77,7 +95,8 @@ class PairColumns(NamedTuple):
 
 
 def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list[PairColumns]:
-    """All ways to read these columns as a list; those with times for both sides outdo those without.
+    """All ways to read these columns as a list; those with times for both sides outdo those
+    without.
 
     `taken`: columns of which it is known what they hold.
     """
@@ -90,7 +109,11 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
     ties = ties_column(names)
     sides = side_columns(names)
     twos = [
-        (each.columns, [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES], each.side[0] in PLACES)
+        (
+            each.columns,
+            [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES],
+            each.side[0] in PLACES,
+        )
         for each in sides
     ]
     twos += [((own[a], own[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
@@ -104,12 +127,19 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
     if two_sided:
         return two_sided
     # with its accent: without it numbers the rows
-    counts = [(count,) for count in (*COUNT.each(own, taken), *(name for name in names if name.casefold() == "número"))]
+    counts = [
+        (count,)
+        for count in (
+            *COUNT.each(own, taken),
+            *(name for name in names if name.casefold() == "número"),
+        )
+    ]
     counts = counts or [()]
     return [
         PairColumns((own[chosen], own[rejected]), times, ties, respondent)
         for chosen, rejected in CHOSEN_REJECTED
-        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & own.keys())  # a triplet
+        # a triplet
+        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & own.keys())
         for times in counts
     ]
 
@@ -117,11 +147,14 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
 def _counting(sides: list) -> set[str]:
     """The plain names of columns that count, of all that come in twos."""
     side = {each.side for each in sides} | set(SIDES)
-    return {spelled.format(*each) for each in side for spelled in TIMES} | {name for two in WINS_LOSSES for name in two}
+    return {spelled.format(*each) for each in side for spelled in TIMES} | {
+        name for two in WINS_LOSSES for name in two
+    }
 
 
 def respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
-    """The column that says who answered, None if there is none; one called "id" may number the rows."""
+    """The column that says who answered, None if there is none; one called "id" may number the
+    rows."""
     return next(RESPONDENT.surely(by_plain_name(names), taken), None)
 
 
@@ -137,7 +170,9 @@ def ties_column(names: list[str]) -> str | None:
     """The column that says how often neither was chosen, None if there is none."""
     found = [name for name in names if plain(name) in (*TIES.sure, "tij")]
     if len(found) > 1:
-        raise DataError(f"Several columns seem to contain ties: {shorten(found)}; remove or rename all but one.")
+        raise DataError(
+            f"Several columns seem to contain ties: {shorten(found)}; remove or rename all but one."
+        )
     return found[0] if found else None
 
 
@@ -147,19 +182,20 @@ def the_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
     if len(found) > 1:
         several = "; or ".join(map(str, found))
         raise DataError(
-            f"The columns can be read in several ways: {several}. Remove or rename the columns that cause the wrong"
-            " reading."
+            f"The columns can be read in several ways: {several}. Remove or rename the columns"
+            " that cause the wrong reading."
         )
     if not found:
         raise DataError(
-            f"The columns {shorten(names, 12)} do not show which option was chosen and which rejected; name them with"
-            " `chosen` and `rejected`."
+            f"The columns {shorten(names, 12)} do not show which option was chosen and which"
+            " rejected; name them with `chosen` and `rejected`."
         )
     return found[0]
 
 
 def lacking(names: list[str]) -> tuple[str, str, int] | None:
-    """The column that is missing beside one of a pair, in words, its role, and how near the list is; None: not near."""
+    """The column that is missing beside one of a pair, in words, its role, and how near the list
+    is; None: not near."""
     own = by_plain_name(names)
     if lone := _lone_count(names, own):
         return lone, "", 4
@@ -171,20 +207,33 @@ def lacking(names: list[str]) -> tuple[str, str, int] | None:
 
 
 def _lone_count(names: list[str], own: dict[str, str]) -> str | None:
-    """What is missing beside two columns of options and one that counts, or shares out, the choices of one side."""
+    """What is missing beside two columns of options and one that counts, or shares out, the choices
+    of one side."""
     sides = side_columns(names)
-    twos = [(each.columns, each.side) for each in sides if plain(each.columns[0]) not in _counting(sides)]
+    twos = [
+        (each.columns, each.side)
+        for each in sides
+        if plain(each.columns[0]) not in _counting(sides)
+    ]
     twos += [((own[a], own[b]), (a, b)) for a, b in _NEUTRAL if a in own and b in own]
     for (a, b), side in twos:
-        shares = [name for name in names if any(word in plain(name) for word in SHARES) and name not in (a, b)]
+        shares = [
+            name
+            for name in names
+            if any(word in plain(name) for word in SHARES) and name not in (a, b)
+        ]
         if shares:
             return (
-                f"two columns, such as 'wins' and 'losses', that count how often {a!r} and how often {b!r} was chosen"
-                f" (not {shares[0]!r})"
+                f"two columns, such as 'wins' and 'losses', that count how often {a!r} and how"
+                f" often {b!r} was chosen (not {shares[0]!r})"
             )
-        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [*WINS_LOSSES]
+        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [
+            *WINS_LOSSES
+        ]
         for here, other in (*times, *(two[::-1] for two in times)):
             if here in own and other not in own and own[here] not in (a, b):
                 behind = b if here in [first for first, _ in times] else a
-                return f"a column to match {own[here]!r} that counts how often {behind!r} was chosen"
+                return (
+                    f"a column to match {own[here]!r} that counts how often {behind!r} was chosen"
+                )
     return None

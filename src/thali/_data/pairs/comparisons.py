@@ -15,7 +15,14 @@ from ..answers import Answers
 from ..checks import are_whole
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
-from ..facts import MAX_LISTED, component_facts, named_facts, respondent_facts, share_of_pairs, value_range
+from ..facts import (
+    MAX_LISTED,
+    component_facts,
+    named_facts,
+    respondent_facts,
+    share_of_pairs,
+    value_range,
+)
 from ..judged import JudgedByPeople
 from ..kinds import PAIRS
 from ..people import column_facts
@@ -32,28 +39,33 @@ MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that 
 
 
 class PairedComparisons(JudgedByPeople):
-    r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
+    r"""How often each option was chosen over each other one, of which only the compared pairs are
+    stored.
 
     .. math::
-        x_{ij} = \text{times } i \text{ was chosen over } j, \qquad t_{ij} = t_{ji} = \text{times neither was}, \qquad
+        x_{ij} = \text{times } i \text{ was chosen over } j, \qquad
+        t_{ij} = t_{ji} = \text{times neither was}, \qquad
         n_{ij} = x_{ij} + x_{ji} + t_{ij}
 
-    Nothing can be changed after construction. A table in which the *column* was chosen over the row looks
-    just like one in which the row was and cannot be recognised: transpose it first (``counts.T``).
+    Nothing can be changed after construction. A table in which the *column* was chosen over the row
+    looks just like one in which the row was and cannot be recognised: transpose it first
+    (``counts.T``).
 
     Parameters
     ----------
     counts : array, DataFrame or SciPy sparse matrix, shape (options, options)
-        ``counts[i, j]`` = times i was chosen over j, **row over column**: whole numbers, 0 or more. The
-        diagonal is 0 or empty. Rows and columns of a DataFrame bear the same labels, in any order.
+        ``counts[i, j]`` = times i was chosen over j, **row over column**: whole numbers, 0 or more.
+        The diagonal is 0 or empty. Rows and columns of a DataFrame bear the same labels, in any
+        order.
     labels : sequence of str, optional
-        Names of the options, all different; "0", "1", ... if neither they nor a DataFrame name them.
-        Numbers become text: 1 and 1.0 are "1".
+        Names of the options, all different; "0", "1", ... if neither they nor a DataFrame name
+        them. Numbers become text: 1 and 1.0 are "1".
     ties : array, DataFrame or SciPy sparse matrix, shape (options, options), optional
-        Times neither of two options was chosen, in one triangle or the same in both: whole numbers, 0 or more, with an
-        empty diagonal. None: never.
+        Times neither of two options was chosen, in one triangle or the same in both: whole numbers,
+        0 or more, with an empty diagonal. None: never.
     weights : bool
-        Fractional counts are meant (weighted judgements, ties split in two); otherwise they are an error.
+        Fractional counts are meant (weighted judgements, ties split in two); otherwise they are an
+        error.
 
     Attributes
     ----------
@@ -65,21 +77,21 @@ class PairedComparisons(JudgedByPeople):
     tied : float64 array, shape (pairs,)
         Times neither was. A pair with ties alone is a compared pair.
     forward : float64 array, shape (3, pairs), or None
-        Of `wins`, `losses` and `tied` the comparisons in which the first of the pair was shown first, or played at
-        home; in the others the second was. None: the data do not say.
+        Of `wins`, `losses` and `tied` the comparisons in which the first of the pair was shown
+        first, or played at home; in the others the second was. None: the data do not say.
     answers : Answers or None
         The same counts by person, if the data say who answered.
     covariates : Covariates or None
-        The same counts by what else is known of comparisons or options: position, judge, length (`from_trials`,
-        `with_order`, `with_option_covariates`).
+        The same counts by what else is known of comparisons or options: position, judge, length
+        (`from_trials`, `with_order`, `with_option_covariates`).
     dates : Dates or None
         The same comparisons by when they were made (`from_trials`).
 
     Raises
     ------
     DataError
-        If `counts` is not square, holds a negative, fractional, missing or infinite count, compares an option
-        with itself, or holds no comparison; if labels do not match or are not distinct.
+        If `counts` is not square, holds a negative, fractional, missing or infinite count, compares
+        an option with itself, or holds no comparison; if labels do not match or are not distinct.
 
     References
     ----------
@@ -87,7 +99,9 @@ class PairedComparisons(JudgedByPeople):
 
     Examples
     --------
-    >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    >>> data = PairedComparisons(
+    ...     [[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"]
+    ... )
     >>> data
     PairedComparisons(3 options, 3 pairs, 30 comparisons, 1 component)
     >>> data.wins
@@ -97,7 +111,18 @@ class PairedComparisons(JudgedByPeople):
     kind = PAIRS
     _ANSWER = ("comparison", "comparisons")
     are_choices = add_up = True
-    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates", "dates")
+    _FIELDS = (
+        "labels",
+        "first",
+        "second",
+        "wins",
+        "losses",
+        "tied",
+        "forward",
+        "answers",
+        "covariates",
+        "dates",
+    )
     _IF_KNOWN = "dates"
 
     labels: tuple[str, ...]
@@ -112,7 +137,12 @@ class PairedComparisons(JudgedByPeople):
     dates: Dates | None = None
 
     def __init__(
-        self, counts: Any, labels: Iterable[Any] | None = None, ties: Any = None, *, weights: bool = False
+        self,
+        counts: Any,
+        labels: Iterable[Any] | None = None,
+        ties: Any = None,
+        *,
+        weights: bool = False,
     ) -> None:
         names, cells = square_cells(counts, labels, weights)
         if ties is None:
@@ -138,24 +168,37 @@ class PairedComparisons(JudgedByPeople):
 
     subset: Final = parts.subset
     without_pair: Final = parts.without_pair
-    without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = parts.without_ties
+    without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = (
+        parts.without_ties
+    )
     with_counts: Final = parts.with_counts
     with_cell_counts: Final = parts.with_cell_counts
     with_order: Final = parts.with_order
-    with_covariates: ClassVar[Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]] = (
-        parts.with_covariates
-    )
+    with_covariates: ClassVar[
+        Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]
+    ] = parts.with_covariates
     between: Final = parts.between
-    without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = parts.without_dates
+    without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = (
+        parts.without_dates
+    )
     with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
         parts.with_option_covariates
     )
-    by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = parts.by_respondent
-    by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = parts.by_group
+    by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = (
+        parts.by_respondent
+    )
+    by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = (
+        parts.by_group
+    )
     by_order: Final = parts.by_order
-    with_more: ClassVar[Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]] = parts.with_more
+    with_more: ClassVar[
+        Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]
+    ] = parts.with_more
     together: ClassVar[
-        Callable[["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]], "PairedComparisons"]
+        Callable[
+            ["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]],
+            "PairedComparisons",
+        ]
     ] = parts.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
@@ -167,7 +210,9 @@ class PairedComparisons(JudgedByPeople):
             total = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
             total += f" ({plural(self.n_ties, 'tie')})"
-        known = "".join(f", {each}" for each in (self.answers, self.covariates, self.dates) if each is not None)
+        known = "".join(
+            f", {each}" for each in (self.answers, self.covariates, self.dates) if each is not None
+        )
         return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{known}"
 
     def __repr__(self) -> str:
@@ -177,11 +222,19 @@ class PairedComparisons(JudgedByPeople):
         people = column_facts(self.people)
         order = () if self.forward is None else (("order", "first option recorded"),)
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
-        return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
+        return (
+            ("options", self.labels),
+            ("components", str(len(self.components()))),
+            *order,
+            *people,
+            *described,
+        )
 
     def _facts(self) -> Facts:
         n, counts = self.n_options, self.wins + self.losses + self.tied
-        of_option = np.bincount(np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n)
+        of_option = np.bincount(
+            np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n
+        )
         total, ties = self.n_comparisons, self.n_ties
         of_ties = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
         return (
@@ -212,7 +265,8 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def n_ties(self) -> int | float:
-        """Number of comparisons in which neither option was chosen; their total weight when counts are fractional."""
+        """Number of comparisons in which neither option was chosen; their total weight when counts
+        are fractional."""
         total = float(self.tied.sum())
         return int(total) if self._whole else total
 
@@ -222,19 +276,22 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def counts(self) -> np.ndarray:
-        """The counts as a dense array, row over column, shape (options, options); up to 2,000 options."""
+        """The counts as a dense array, row over column, shape (options, options); up to 2,000
+        options."""
         return self._dense("counts", self.wins, self.losses)
 
     @property
     def ties(self) -> np.ndarray | None:
-        """The ties as a dense array, the same in both triangles, shape (options, options); None if there are none."""
+        """The ties as a dense array, the same in both triangles, shape (options, options); None if
+        there are none."""
         return self._dense("ties", self.tied, self.tied) if self.tied.any() else None
 
     def _dense(self, name: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
         if self.n_options > MAX_DENSE:
             raise DataError(
-                f"`{name}` is a dense matrix, limited to {MAX_DENSE:,} options; these data have {self.n_options:,}."
-                " Use `to_frame()`, or `first`, `second`, `wins`, `losses` and `tied`."
+                f"`{name}` is a dense matrix, limited to {MAX_DENSE:,} options; these data have"
+                f" {self.n_options:,}. Use `to_frame()`, or `first`, `second`, `wins`, `losses`"
+                " and `tied`."
             )
         table = np.zeros((self.n_options, self.n_options))
         table[self.first, self.second] = above
@@ -254,21 +311,30 @@ class PairedComparisons(JudgedByPeople):
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
         """What is known of those who answered: a row a person; None if nothing is."""
-        return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
+        return (
+            None
+            if self.answers is None or self.answers.people is None
+            else self.answers.people.copy()
+        )
 
     @property
     def cells(self) -> CovariateCells:
-        """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
+        """The comparisons as models take them: a cell for each pair, or each pair and different
+        covariates."""
         self.refuse_dates()
         return parts.cells_of(self)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each cell: the first option, neither if `ties` (None: if there are any), the second."""
+        """Return a question for each cell: the first option, neither if `ties` (None: if there are
+        any), the second."""
         ties = self.n_ties > 0 if ties is None else ties
-        return parts.questions_of(self, ("wins", "tied", "losses") if ties else ("wins", "losses"), self.cells)
+        return parts.questions_of(
+            self, ("wins", "tied", "losses") if ties else ("wins", "losses"), self.cells
+        )
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
-        """Return the same questions with other counts of their answers, given by nobody in particular."""
+        """Return the same questions with other counts of their answers, given by nobody in
+        particular."""
         wins, *tied, losses = counts.reshape(len(self.cells.pair), -1).T
         return self.with_cell_counts(wins, losses, *tied)
 
@@ -277,7 +343,8 @@ class PairedComparisons(JudgedByPeople):
         return self
 
     def to_square(self) -> "pd.DataFrame":
-        """The counts as a square table, row chosen over column, which the class reads back; ties are not in it."""
+        """The counts as a square table, row chosen over column, which the class reads back; ties
+        are not in it."""
         import pandas as pd
 
         return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
@@ -286,7 +353,8 @@ class PairedComparisons(JudgedByPeople):
         return np.array(self.counts, dtype)
 
     def example(self) -> str:
-        """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
+        """One pair in words, to check the direction against: the one in which one option was ahead
+        the furthest.
 
         Examples
         --------
@@ -294,14 +362,22 @@ class PairedComparisons(JudgedByPeople):
         "'tea' chosen over 'milk' 3 of 4 times"
         """
         k = int(np.abs(self.wins - self.losses).argmax())
-        pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
+        pair = sorted(
+            [
+                (self.wins[k], self.labels[self.first[k]]),
+                (self.losses[k], self.labels[self.second[k]]),
+            ]
+        )
         (_, behind), (more, ahead) = pair
-        more, tied, total = (short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
+        more, tied, total = (
+            short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k])
+        )
         ties = f" ({plural(tied, 'tie')})" if tied else ""
         return f"{ahead!r} chosen over {behind!r} {more:,} of {plural(total, 'time')}{ties}"
 
     def components(self) -> list[list[str]]:
-        """Labels of the options that comparisons connect, the largest group first; one group = connected.
+        """Labels of the options that comparisons connect, the largest group first; one group =
+        connected.
 
         Options never compared are groups of one.
 
@@ -318,15 +394,17 @@ class PairedComparisons(JudgedByPeople):
             raise parts.ties_unknown(self.n_ties, self.n_comparisons)
 
     def refuse_dates(self) -> None:
-        """Raise the `DataError` of whatever does not know when comparisons were made, if the data say it."""
+        """Raise the `DataError` of whatever does not know when comparisons were made, if the data
+        say it."""
         if self.dates is not None:
             raise DataError(
-                f"These comparisons have dates ({self.dates.name!r}), which are not supported here; use"
-                " th.leaderboard(data, period=...) for rankings over time, or drop the dates with"
-                " data.without_dates()."
+                f"These comparisons have dates ({self.dates.name!r}), which are not supported"
+                " here; use th.leaderboard(data, period=...) for rankings over time, or drop the"
+                " dates with data.without_dates()."
             )
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
+        """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this
+        at fit."""
         if message := disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))

@@ -1,4 +1,5 @@
-"""When comparisons were made: days, or whole numbers such as seasons, and the comparisons of each."""
+"""When comparisons were made: days, or whole numbers such as seasons, and the comparisons of
+each."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +17,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS = ("day", "week", "month", "year")
-DAY, STEP = "day", "step"  # what a time is counted in: days since 1970, or the whole numbers of a column
-_FORMATS = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y", "%d %b %Y", "%b %d, %Y")
+# what a time is counted in: days since 1970, or the whole numbers of a column
+DAY, STEP = "day", "step"
+_FORMATS = (
+    "ISO8601",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%d.%m.%y",
+    "%d %b %Y",
+    "%b %d, %Y",
+)
 _EXAMPLE = "2024-05-31"
-_SECONDS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e8, "s"))  # least numbers of such units since 1970
+# least numbers of such units since 1970
+_SECONDS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e8, "s"))
 
 
 class When(NamedTuple):
@@ -55,7 +68,18 @@ class Dates(Frozen):
         As in `PairedComparisons`.
     """
 
-    _FIELDS = ("name", "unit", "time", "first", "second", "respondent", "x", "wins", "losses", "tied")
+    _FIELDS = (
+        "name",
+        "unit",
+        "time",
+        "first",
+        "second",
+        "respondent",
+        "x",
+        "wins",
+        "losses",
+        "tied",
+    )
 
     name: str
     unit: str
@@ -79,22 +103,35 @@ class Dates(Frozen):
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "Dates":
-        """Added up from rows, whose sides may stand in either order; `counts` (3, rows): wins, losses, ties."""
+        """Added up from rows, whose sides may stand in either order; `counts` (3, rows): wins,
+        losses, ties."""
         first, second = sides
         turned = first > second
         x = np.where(turned[:, None], -x, x) + 0.0
         counts = np.where(turned, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
-        keys = [time, np.minimum(first, second), np.maximum(first, second), *([respondent] if len(respondent) else [])]
+        keys = [
+            time,
+            np.minimum(first, second),
+            np.maximum(first, second),
+            *([respondent] if len(respondent) else []),
+        ]
         where, sums = rows_alike(keys, x, counts)
         keys = [key[where].astype(np.int64) for key in keys]
-        return cls._made_of(name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[where], *sums)
+        return cls._made_of(
+            name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[where], *sums
+        )
 
     def __str__(self) -> str:
         return plural(len(np.unique(self.time)), "date" if self.unit == DAY else "period")
 
     def _details(self) -> Facts:
-        return (("dates", (time_label(self.unit, self.time.min()), time_label(self.unit, self.time.max()))),)
+        return (
+            (
+                "dates",
+                (time_label(self.unit, self.time.min()), time_label(self.unit, self.time.max())),
+            ),
+        )
 
     @property
     def counts(self) -> np.ndarray:
@@ -116,7 +153,9 @@ class Dates(Frozen):
 
     def of_respondents(self, members: np.ndarray) -> "Dates":
         """The rows of some people, by their places."""
-        return self._changed(np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent))
+        return self._changed(
+            np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
+        )
 
     def without_ties(self, share: float) -> "Dates":
         """The rows where a tie counts that share of a choice of either side."""
@@ -129,17 +168,22 @@ class Dates(Frozen):
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
         respondent = respondent[kept] if len(respondent) else respondent
         sides = (sides[0][kept], sides[1][kept])
-        return self.of_rows(self.name, self.unit, self.time[kept], sides, respondent, x[kept], counts[:, kept])
+        return self.of_rows(
+            self.name, self.unit, self.time[kept], sides, respondent, x[kept], counts[:, kept]
+        )
 
     def between(self, since: Any, until: Any) -> "Dates":
         """Those from a time on, and up to another, both included; None: all."""
-        low, high = (bound(self.unit, name, value) for name, value in (("since", since), ("until", until)))
+        low, high = (
+            bound(self.unit, name, value) for name, value in (("since", since), ("until", until))
+        )
         there = np.ones(len(self.time), bool) if low is None else self.time >= low[0]
         there &= True if high is None else self.time <= high[1]
         if not there.any():
             ends = [time_label(self.unit, end) for end in (self.time.min(), self.time.max())]
             raise DataError(
-                f"No comparison is between these dates; {self.name!r} ranges from {ends[0]} to {ends[1]}. Set ",
+                f"No comparison is between these dates; {self.name!r} ranges from {ends[0]} to"
+                f" {ends[1]}. Set ",
                 Argument("since"),
                 " or ",
                 Argument("until"),
@@ -148,19 +192,25 @@ class Dates(Frozen):
         return self._changed(there)
 
     def periods(self, period: str) -> "tuple[np.ndarray, list[str]]":
-        """The number of the period of each row, on a calendar without gaps, and the names of the different ones."""
+        """The number of the period of each row, on a calendar without gaps, and the names of the
+        different ones."""
         if self.unit == STEP or period == DAY:
             number = self.time
         elif period == "week":
             number = (self.time + 3) // 7  # weeks begin on Mondays, and 1970-01-01 was a Thursday
         else:
             days = self.time.astype("datetime64[D]")
-            number = days.astype("datetime64[M]" if period == "month" else "datetime64[Y]").astype(np.int64)
+            number = days.astype("datetime64[M]" if period == "month" else "datetime64[Y]").astype(
+                np.int64
+            )
         return number, [_period_label(self.unit, period, each) for each in np.unique(number)]
 
 
-def rows_alike(keys: "Sequence[np.ndarray]", x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A row for each different combination of whole numbers and covariates, and the sums of the counts (.., rows)."""
+def rows_alike(
+    keys: "Sequence[np.ndarray]", x: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A row for each different combination of whole numbers and covariates, and the sums of the
+    counts (.., rows)."""
     place = np.zeros(len(x), np.int64)
     for key in keys:
         _, own = np.unique(key, return_inverse=True)
@@ -192,9 +242,16 @@ def bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         if unit == STEP:
             return int(value), int(value)
         text = np.datetime64(str(value).strip(), "D"), str(value).strip().count("-")
-        named = np.datetime64(str(value).strip()[:10]) if text[1] else np.datetime64(str(value).strip(), "Y")
-        after = named + np.timedelta64(1, np.datetime_data(named.dtype)[0])  # a day, a month or a year
-        return int(text[0].astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
+        named = (
+            np.datetime64(str(value).strip()[:10])
+            if text[1]
+            else np.datetime64(str(value).strip(), "Y")
+        )
+        # a day, a month or a year
+        after = named + np.timedelta64(1, np.datetime_data(named.dtype)[0])
+        return int(text[0].astype(np.int64)), int(
+            after.astype("datetime64[D]").astype(np.int64)
+        ) - 1
     except (ValueError, TypeError):
         expected = f"a date such as {_EXAMPLE}" if unit == DAY else "an integer"
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
@@ -205,8 +262,8 @@ class NoDate(DataError):
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
-            f"Column {name!r} has no date in {plural(count, 'row')}, starting with row {row}; enter the missing dates,"
-            " or exclude rows without a date with ",
+            f"Column {name!r} has no date in {plural(count, 'row')}, starting with row {row};"
+            " enter the missing dates, or exclude rows without a date with ",
             Setting("where", f"{name} is not missing"),
             ".",
         )
@@ -214,7 +271,8 @@ class NoDate(DataError):
 
 
 def when_of(frame: "pd.DataFrame", name: str) -> When:
-    """The times in a column: dates in one of the usual forms, seconds since 1970, or whole numbers of periods."""
+    """The times in a column: dates in one of the usual forms, seconds since 1970, or whole numbers
+    of periods."""
     import pandas as pd
 
     values = column(frame, name)
@@ -236,7 +294,12 @@ def _days(values: "pd.Series") -> np.ndarray:
     """Dates and times as days, those with a time zone at Greenwich."""
     import pandas as pd
 
-    return pd.to_datetime(values, utc=True).dt.tz_localize(None).to_numpy("datetime64[D]").astype(np.int64)
+    return (
+        pd.to_datetime(values, utc=True)
+        .dt.tz_localize(None)
+        .to_numpy("datetime64[D]")
+        .astype(np.int64)
+    )
 
 
 def _of_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> When:
@@ -250,11 +313,14 @@ def _of_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> When:
         return When(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
     if (broken := np.flatnonzero(numbers != np.floor(numbers))).size:
         raise DataError(
-            f"Column {name!r} contains {numbers[broken[0]]:g} in row {frame.index[broken[0]]}, which is not a date"
-            f" such as {_EXAMPLE}, a number of seconds since 1970, or an integer period."
+            f"Column {name!r} contains {numbers[broken[0]]:g} in row {frame.index[broken[0]]},"
+            f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
+            " integer period."
         )
     if numbers.min() >= 19000101 and numbers.max() <= 21001231:
-        days = pd.to_datetime(pd.Series(numbers.astype(np.int64).astype(str)), format="%Y%m%d", errors="coerce")
+        days = pd.to_datetime(
+            pd.Series(numbers.astype(np.int64).astype(str)), format="%Y%m%d", errors="coerce"
+        )
         if days.notna().all():
             return When(name, DAY, _days(days))
     return When(name, STEP, numbers.astype(np.int64))
@@ -268,7 +334,11 @@ def _of_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarra
     words: Any = pd.Series(different)
     found, best = {}, ("", np.zeros(len(different), bool))
     for form in _FORMATS:
-        read = words if form == "ISO8601" else words.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
+        read = (
+            words
+            if form == "ISO8601"
+            else words.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
+        )
         days: Any = pd.to_datetime(read, format=form, errors="coerce", utc=True)
         if days.notna().all():
             found[form] = _days(days)
@@ -280,13 +350,13 @@ def _of_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarra
         good = np.flatnonzero(best[1][place])
         beside = f", but {texts.iloc[good[0]]!r} in row {frame.index[good[0]]}" if good.size else ""
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[bad]!r} in row {frame.index[bad]}{beside}; write all dates in one"
-            f" format, preferably as {_EXAMPLE}."
+            f"Column {name!r} contains {texts.iloc[bad]!r} in row {frame.index[bad]}{beside};"
+            f" write all dates in one format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(ways[0], other) for other in ways[1:]):
         k = int(np.flatnonzero(ways[0][place] != ways[1][place])[0])
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and month are ambiguous;"
-            f" write dates as {_EXAMPLE}."
+            f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
+            f" month are ambiguous; write dates as {_EXAMPLE}."
         )
     return ways[0][place]

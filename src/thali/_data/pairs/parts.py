@@ -1,4 +1,5 @@
-"""What is made of paired comparisons: some of the options, pairs or people, other counts, further covariates."""
+"""What is made of paired comparisons: some of the options, pairs or people, other counts, further
+covariates."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,8 +28,10 @@ class LeftPair(NamedTuple):
     """All comparisons of a pair; those with the same covariates are a cell."""
 
     pair: tuple[str, str]
-    counts: np.ndarray  # (cells, outcomes): the first option was chosen, neither was (if there are ties), the second
-    covariates: dict[str, np.ndarray] | None = None  # of comparisons, by name one number a cell; None: there are none
+    # (cells, outcomes): the first option was chosen, neither was (if there are ties), the second
+    counts: np.ndarray
+    # of comparisons, by name one number a cell; None: there are none
+    covariates: dict[str, np.ndarray] | None = None
 
     def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Where both options are among labels, for each cell."""
@@ -36,13 +39,15 @@ class LeftPair(NamedTuple):
         return first, second
 
     def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
-        """Those of the covariates that have one of these names; None: the comparisons have no covariates."""
+        """Those of the covariates that have one of these names; None: the comparisons have no
+        covariates."""
         if self.covariates is None:
             return None
         return {name: values for name, values in self.covariates.items() if name in names}
 
 
-# What is made of paired comparisons: some of the options, pairs or people, other counts, further covariates -----------
+# What is made of paired comparisons: some of the options, pairs or people, other counts, further
+# covariates
 
 
 def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
@@ -65,7 +70,9 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     Examples
     --------
     >>> import thali as th
-    >>> data = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    >>> data = th.PairedComparisons(
+    ...     [[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"]
+    ... )
     >>> data.subset(["milk", "tea"]).counts
     array([[0, 1],
            [9, 0]])
@@ -89,7 +96,11 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         forward = np.empty((3, found.n_pairs))
         forward[:, new[kept]] = np.where(turned, backward, data.forward)[:, kept]
     answers = None if data.answers is None else data.answers.of_pairs(kept, new, turned)
-    covariates = None if data.covariates is None else data.covariates.of_pairs(kept, new, turned, np.array(places))
+    covariates = (
+        None
+        if data.covariates is None
+        else data.covariates.of_pairs(kept, new, turned, np.array(places))
+    )
     dates = None if data.dates is None else data.dates.of_options(place)
     return with_known(found, forward, answers, covariates, dates)
 
@@ -97,8 +108,8 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
 def with_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """The same options and pairs with other counts, of which neither persons nor orders nor covariates are known;
-    None: no tie."""
+    """The same options and pairs with other counts, of which neither persons nor orders nor
+    covariates are known; None: no tie."""
     tied = np.zeros(data.n_pairs) if tied is None else tied
     return data._made_of(data.labels, data.first, data.second, wins, losses, tied, None, None, None)
 
@@ -106,12 +117,15 @@ def with_counts(
 def with_cell_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """The same options and cells with other counts, of which neither persons nor orders are known."""
+    """The same options and cells with other counts, of which neither persons nor orders are
+    known."""
     tied = np.zeros(len(wins)) if tied is None else tied
     if data.covariates is None:
         return with_counts(data, wins, losses, tied)
     sums = (np.bincount(data.covariates.pair, each, data.n_pairs) for each in (wins, losses, tied))
-    return with_known(with_counts(data, *sums), None, None, data.covariates.with_counts(wins, losses, tied))
+    return with_known(
+        with_counts(data, *sums), None, None, data.covariates.with_counts(wins, losses, tied)
+    )
 
 
 def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
@@ -120,7 +134,8 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     Parameters
     ----------
     how : {"half", "drop"}
-        A tie counts half a choice of either option, or nothing; a pair with ties alone then is not compared.
+        A tie counts half a choice of either option, or nothing; a pair with ties alone then is not
+        compared.
 
     Returns
     -------
@@ -156,7 +171,8 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     left = found.wins + found.losses > 0
     if not left.any():
         raise DataError(
-            f"All {plural(data.n_ties, 'comparison')} are ties, so nothing would be left without them; keep the ties."
+            f"All {plural(data.n_ties, 'comparison')} are ties, so nothing would be left without"
+            " them; keep the ties."
         )
     return found if left.all() else only(found, left)
 
@@ -169,7 +185,9 @@ def only(data: "PairedComparisons", kept: np.ndarray) -> "PairedComparisons":
     same = np.zeros(len(kept), bool)
     answers = None if data.answers is None else data.answers.of_pairs(kept, place, same)
     every = np.arange(data.n_options)
-    covariates = None if data.covariates is None else data.covariates.of_pairs(kept, place, same, every)
+    covariates = (
+        None if data.covariates is None else data.covariates.of_pairs(kept, place, same, every)
+    )
     pairs, n = (data.first * data.n_options + data.second)[kept], data.n_options
     dates = None if data.dates is None else data.dates.of_pairs(pairs, n)
     return data._made_of(data.labels, *arrays, forward, answers, covariates, dates)
@@ -195,23 +213,30 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
     Examples
     --------
     >>> import thali as th
-    >>> data = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    >>> data = th.PairedComparisons(
+    ...     [[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"]
+    ... )
     >>> data.without_pair("milk", "tea")
     PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
     """
     low, high = sorted(_positions(data, [as_label(a), as_label(b)]))
     kept = (data.first != low) | (data.second != high)
     if kept.all():
-        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared, so there is nothing to remove.")
+        raise DataError(
+            f"{as_label(a)!r} and {as_label(b)!r} were never compared, so there is nothing to"
+            " remove."
+        )
     if not kept.any():
         raise DataError(
-            f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared; without this pair, no data would be left."
+            f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared; without this pair,"
+            " no data would be left."
         )
     return only(data, kept)
 
 
 def cells_of(data: "PairedComparisons") -> CovariateCells:
-    """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
+    """The comparisons as models take them: a cell for each pair, or each pair and different
+    covariates."""
     own = data.covariates
     if own is None:
         none = np.zeros((data.n_pairs, 0))
@@ -222,8 +247,11 @@ def cells_of(data: "PairedComparisons") -> CovariateCells:
     return CovariateCells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
 
 
-def questions_of(data: "PairedComparisons", outcomes: tuple[str, ...], cells: CovariateCells) -> Questions:
-    """Return a question for each cell, with these outcomes as its answers; a table has a row for each pair."""
+def questions_of(
+    data: "PairedComparisons", outcomes: tuple[str, ...], cells: CovariateCells
+) -> Questions:
+    """Return a question for each cell, with these outcomes as its answers; a table has a row for
+    each pair."""
     size = len(outcomes)
 
     def given() -> GivenAnswers | None:
@@ -256,10 +284,11 @@ def questions_of(data: "PairedComparisons", outcomes: tuple[str, ...], cells: Co
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
-    """The same comparisons with the covariate "order": 1 where the first of a pair was shown first, else -1.
+    """The same comparisons with the covariate "order": 1 where the first of a pair was shown first,
+    else -1.
 
-    Its coefficient is the advantage of being first, or at home, in log odds. Comparisons of known people take it
-    from the table: ``from_trials(frame, covariates=["order"])``.
+    Its coefficient is the advantage of being first, or at home, in log odds. Comparisons of known
+    people take it from the table: ``from_trials(frame, covariates=["order"])``.
 
     Returns
     -------
@@ -273,7 +302,9 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> games = pd.DataFrame([("Hull", "Stoke", "H"), ("Stoke", "Hull", "H")], columns=["home", "away", "result"])
+    >>> games = pd.DataFrame(
+    ...     [("Hull", "Stoke", "H"), ("Stoke", "Hull", "H")], columns=["home", "away", "result"]
+    ... )
     >>> data = th.PairedComparisons.from_results(games).with_order()
     >>> data.covariates.values.ravel()
     array([-1.,  1.])
@@ -281,8 +312,9 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     data.refuse_dates()
     if data.answers is not None or data.covariates is not None:
         raise DataError(
-            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'}, the order is read"
-            f" from the table; add {ORDER!r} to the `covariates` of from_trials or from_results."
+            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'},"
+            f" the order is read from the table; add {ORDER!r} to the `covariates` of from_trials"
+            " or from_results."
         )
     by_order(data)  # which refuses what does not know it
     forward = np.asarray(data.forward)
@@ -291,7 +323,12 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     pair, is_forward = np.nonzero(there)
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
     sums = [each[there] for each in counts]
-    return with_known(data, data.forward, None, PairCovariates._made_of((ORDER,), pair, values, options, *sums, None))
+    return with_known(
+        data,
+        data.forward,
+        None,
+        PairCovariates._made_of((ORDER,), pair, values, options, *sums, None),
+    )
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
@@ -300,8 +337,8 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     Parameters
     ----------
     since, until : str or int, optional
-        Such as "2024-05-31", or "2024-05" or "2024", of which the first or the last day counts; of dates that are whole
-        numbers, one of them. None: from the first on, up to the last.
+        Such as "2024-05-31", or "2024-05" or "2024", of which the first or the last day counts; of
+        dates that are whole numbers, one of them. None: from the first on, up to the last.
 
     Returns
     -------
@@ -330,7 +367,9 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
     dates = data.dates.between(since, until)
-    return _put_together([with_known(data, None, data.answers, data.covariates, dates)], data.labels)
+    return _put_together(
+        [with_known(data, None, data.answers, data.covariates, dates)], data.labels
+    )
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
@@ -338,14 +377,14 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
-    where u are the own worths that a posterior knows besides; by maximum likelihood all are 1. For unique aspects
-    alone.
+    where u are the own worths that a posterior knows besides; by maximum likelihood all are 1. For
+    unique aspects alone.
 
     Parameters
     ----------
     frame : DataFrame
-        A row an option, whose label stands in the index, and a column a covariate: numbers as they are, other
-        columns as indicators of all categories but the first.
+        A row an option, whose label stands in the index, and a column a covariate: numbers as they
+        are, other columns as indicators of all categories but the first.
 
     Returns
     -------
@@ -354,13 +393,18 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     Raises
     ------
     DataError
-        If an option has no row, or a column is constant or has gaps, or bears the name of another covariate.
+        If an option has no row, or a column is constant or has gaps, or bears the name of another
+        covariate.
 
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> data = th.PairedComparisons([[0, 3, 5], [1, 0, 2], [1, 2, 0]], labels=["tea", "milk", "water"])
-    >>> data.with_option_covariates(pd.DataFrame({"price": [2.0, 1.0, 0.5]}, index=["tea", "milk", "water"]))
+    >>> data = th.PairedComparisons(
+    ...     [[0, 3, 5], [1, 0, 2], [1, 2, 0]], labels=["tea", "milk", "water"]
+    ... )
+    >>> data.with_option_covariates(
+    ...     pd.DataFrame({"price": [2.0, 1.0, 0.5]}, index=["tea", "milk", "water"])
+    ... )
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
     data.refuse_dates()
@@ -369,12 +413,24 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     if own is None:
         cells = cells_of(data)
         nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
-        own = PairCovariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
+        own = PairCovariates._made_of(
+            (), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers
+        )
     if twice := [name for name in names if name in own.names]:
         raise DataError(f"There is already a covariate {twice[0]!r}; rename the column.")
     of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
-    arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
-    return with_known(data, data.forward, data.answers, PairCovariates._made_of((*own.names, *names), *arrays))
+    arrays = (
+        own.pair,
+        of_cells,
+        np.hstack([own.options, values]),
+        own.wins,
+        own.losses,
+        own.tied,
+        own.answers,
+    )
+    return with_known(
+        data, data.forward, data.answers, PairCovariates._made_of((*own.names, *names), *arrays)
+    )
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
@@ -397,7 +453,12 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = {"left": ["tea", "milk"], "right": ["milk", "tea"], "chosen": ["tea", "tea"], "longer": [20, -3]}
+    >>> rows = {
+    ...     "left": ["tea", "milk"],
+    ...     "right": ["milk", "tea"],
+    ...     "chosen": ["tea", "tea"],
+    ...     "longer": [20, -3],
+    ... }
     >>> data = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order", "longer"])
     >>> data.with_covariates(["longer"])
     PairedComparisons(2 options, 1 pair, 2 comparisons, 1 covariate, 1 component)
@@ -406,8 +467,8 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
     if data.covariates is None:
         if names:
             raise DataError(
-                f"Unknown covariate {names[0]!r}: the comparisons have none. Name covariates when reading them:"
-                " from_trials(frame, covariates=[...])."
+                f"Unknown covariate {names[0]!r}: the comparisons have none. Name covariates when"
+                " reading them: from_trials(frame, covariates=[...])."
             )
         return data
     kept = data.covariates.of_names(names)
@@ -435,7 +496,8 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
-    """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
+    """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads`
+    take them.
 
     Raises
     ------
@@ -445,7 +507,10 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     answers = known_answers(data)
     if data.covariates is not None or data.dates is not None:
         answered = np.unique(answers.respondent)
-        return {data.respondents[person]: of_respondents(data, np.array([person])) for person in answered}
+        return {
+            data.respondents[person]: of_respondents(data, np.array([person]))
+            for person in answered
+        }
     found = {}
     rows = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
     for name, begin, end in zip(data.respondents, rows[:-1], rows[1:], strict=True):
@@ -453,7 +518,9 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
             pair = answers.pair[begin:end]
             each = answers.wins, answers.losses, answers.tied
             sums = [array[begin:end].copy() for array in each]
-            found[name] = data._made_of(data.labels, data.first[pair], data.second[pair], *sums, None, None, None)
+            found[name] = data._made_of(
+                data.labels, data.first[pair], data.second[pair], *sums, None, None, None
+            )
     return found
 
 
@@ -475,7 +542,8 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
-    """The comparisons in which the option that stands earlier among the labels was first, and the others.
+    """The comparisons in which the option that stands earlier among the labels was first, and the
+    others.
 
     First is what was shown first, on the left, or played at home.
 
@@ -492,7 +560,11 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = {"home": ["Hull", "Hull", "Stoke"], "away": ["Stoke", "Stoke", "Hull"], "result": ["H", "H", "A"]}
+    >>> rows = {
+    ...     "home": ["Hull", "Hull", "Stoke"],
+    ...     "away": ["Stoke", "Stoke", "Hull"],
+    ...     "result": ["H", "H", "A"],
+    ... }
     >>> forward, backward = th.PairedComparisons.from_results(pd.DataFrame(rows)).by_order()
     >>> forward.counts.tolist(), backward.counts.tolist()
     ([[0, 2], [0, 0]], [[0, 1], [0, 0]])
@@ -502,8 +574,8 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
             "These comparisons do not record which option was shown first or played at home; ",
             InPython(
                 "read them from trials (from_trials) or results of games (from_results)",
-                "give one trial or game per row, with the options in the columns 'left' and 'right', or 'home' and"
-                " 'away'",
+                "give one trial or game per row, with the options in the columns 'left' and"
+                " 'right', or 'home' and 'away'",
             ),
             ".",
         )
@@ -518,10 +590,13 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
 def together(
     data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """The comparisons of all, of these options, with covariates if all have them; who answered is kept if all know it
-    and there are neither covariates nor dates."""
+    """The comparisons of all, of these options, with covariates if all have them; who answered is
+    kept if all know it and there are neither covariates nor dates."""
     parts = [data, *others]
-    if all(part.answers is not None and part.covariates is None and part.dates is None for part in parts):
+    if all(
+        part.answers is not None and part.covariates is None and part.dates is None
+        for part in parts
+    ):
         return _put_together(parts, labels)
     found = _put_together([with_known(part, None, None, None) for part in parts], labels)
     if data.covariates is None or any(
@@ -537,9 +612,9 @@ def together(
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
     """These comparisons and further ones, of the options of both.
 
-    Who answered, with the columns that both know of these people, and covariates are kept if both know them; in which
-    order options were shown is forgotten. Both know dates, or neither. The same name is the same option, and the same
-    person.
+    Who answered, with the columns that both know of these people, and covariates are kept if both
+    know them; in which order options were shown is forgotten. Both know dates, or neither. The same
+    name is the same option, and the same person.
 
     Parameters
     ----------
@@ -565,39 +640,58 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The covariates of the new comparisons ({other}) differ from those of the earlier comparisons ({one});"
-            " give both the same covariates."
+            f"The covariates of the new comparisons ({other}) differ from those of the earlier"
+            f" comparisons ({one}); give both the same covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
-        raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")
+        raise DataError(
+            "Comparisons with option covariates cannot be merged; add these covariates afterwards."
+        )
     if (data.dates is None) != (more.dates is None):
         have = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
         raise DataError(
-            f"The comparisons {have[0]}, but the new comparisons {have[1]}; name the column of dates for both."
+            f"The comparisons {have[0]}, but the new comparisons {have[1]}; name the column of"
+            " dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(
-            "One data set has dates and the other has integer periods; use dates or integer periods in both."
+            "One data set has dates and the other has integer periods; use dates or integer"
+            " periods in both."
         )
-    return _put_together(parts, tuple(dict.fromkeys(label for part in parts for label in part.labels)))
+    return _put_together(
+        parts, tuple(dict.fromkeys(label for part in parts for label in part.labels))
+    )
 
 
-def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
-    """The comparisons of all, of these options, with all that they know but in which order options were shown."""
+def _put_together(
+    parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+) -> "PairedComparisons":
+    """The comparisons of all, of these options, with all that they know but in which order options
+    were shown."""
     place_of, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
     rows = []
     for part in parts:
         place, own = np.array([place_of[label] for label in part.labels]), finest(part)
         rows.append(own._replace(first=place[own.first], second=place[own.second]))
-    first, second, wins, losses, tied, x = (np.concatenate(column) for column in list(zip(*rows, strict=True))[:6])
+    first, second, wins, losses, tied, x = (
+        np.concatenate(column) for column in list(zip(*rows, strict=True))[:6]
+    )
     who = None
     if all(part.answers is not None for part in parts):
         answers = [known_answers(part) for part in parts]
         who = all_who(
-            [Who(own.respondents, row.respondent, own.people) for own, row in zip(answers, rows, strict=True)]
+            [
+                Who(own.respondents, row.respondent, own.people)
+                for own, row in zip(answers, rows, strict=True)
+            ]
         )
         who = who._replace(number=np.tile(who.number, 2))
-    outcomes = np.append(first, second), np.append(second, first), np.append(wins, losses), np.append(tied, 0.0 * tied)
+    outcomes = (
+        np.append(first, second),
+        np.append(second, first),
+        np.append(wins, losses),
+        np.append(tied, 0.0 * tied),
+    )
     in_order = np.repeat([True, False], len(first))
     described = CovariateColumns(names, np.tile(x, (2, 1))) if names else None
     when = None
@@ -623,30 +717,43 @@ def finest(data: "PairedComparisons") -> ComparisonRows:
     """The comparisons, row by row of their dates if they have any."""
     if data.dates is not None:
         own = data.dates
-        return ComparisonRows(own.first, own.second, own.wins, own.losses, own.tied, own.x, own.respondent)
-    cells, answers = cells_of(data), data.answers if data.covariates is None else data.covariates.answers
+        return ComparisonRows(
+            own.first, own.second, own.wins, own.losses, own.tied, own.x, own.respondent
+        )
+    cells, answers = (
+        cells_of(data),
+        data.answers if data.covariates is None else data.covariates.answers,
+    )
     if answers is None:
         rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     else:
         rows, counts, respondent = answers.pair, answers, answers.respondent
     sides = cells.first[rows], cells.second[rows]
-    return ComparisonRows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent)
+    return ComparisonRows(
+        *sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
+    )
 
 
 def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
     """The comparisons of some people, by their places, with all options."""
     answers, pairs = known_answers(data).of_respondents(members)
-    sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
+    sums = [
+        np.bincount(answers.pair, each, len(pairs))
+        for each in (answers.wins, answers.losses, answers.tied)
+    ]
     covariates = None if data.covariates is None else data.covariates.of_respondents(members, pairs)
     dates = None if data.dates is None else data.dates.of_respondents(members)
-    return data._made_of(data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates)
+    return data._made_of(
+        data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates
+    )
 
 
 def known_answers(data: "PairedComparisons") -> Answers:
     """Who gave which answers; a DataError if the data do not say."""
     if data.answers is None:
         raise DataError(
-            "These comparisons do not identify respondents; read them again and name the column of respondents",
+            "These comparisons do not identify respondents; read them again and name the column of"
+            " respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
@@ -667,8 +774,8 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     """The error where data with ties meet a model or a test of choices alone."""
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count every tie as"
-        " half a choice for each option with ",
+        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here;"
+        " count every tie as half a choice for each option with ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )
@@ -681,5 +788,8 @@ def with_known(
     covariates: PairCovariates | None,
     dates: Dates | None = None,
 ) -> "PairedComparisons":
-    """The same counts with how many of them are in which order, who gave them, their covariates, and their dates."""
-    return data._made_of(*(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates)
+    """The same counts with how many of them are in which order, who gave them, their covariates,
+    and their dates."""
+    return data._made_of(
+        *(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates
+    )

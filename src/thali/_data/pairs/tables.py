@@ -38,28 +38,31 @@ def from_frame(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from a long table: one row for each comparison, or for several of two options with their counts.
+    """Comparisons from a long table: one row for each comparison, or for several of two options
+    with their counts.
 
     Parameters
     ----------
     frame : DataFrame
-        Further columns are ignored, those of losses or ties with a warning. Rows for the same two options add up,
-        whichever was chosen.
+        Further columns are ignored, those of losses or ties with a warning. Rows for the same two
+        options add up, whichever was chosen.
     chosen, rejected : str, optional
-        Columns with the label of the option that was chosen, and of the one that was not. None: recognised by their
-        names (winner and loser, preferred and other, i and j, gewählt and abgelehnt; or a and b, item1 and item2,
-        row and col, with columns that count the wins of either).
+        Columns with the label of the option that was chosen, and of the one that was not. None:
+        recognised by their names (winner and loser, preferred and other, i and j, gewählt and
+        abgelehnt; or a and b, item1 and item2, row and col, with columns that count the wins of
+        either).
     count : str, optional
-        Column with the number of such comparisons. None: the column "count" if there is one, else each
-        row is one comparison.
+        Column with the number of such comparisons. None: the column "count" if there is one, else
+        each row is one comparison.
     losses : str, optional
         Column with the number of times the option in the column `rejected` was chosen instead.
     ties : str, optional
-        Column with the number of ties of the two options; where there are no counts, 1 for a row that is a tie and
-        0 for one that is a choice. None: the column "ties" if there is one, else there were none.
+        Column with the number of ties of the two options; where there are no counts, 1 for a row
+        that is a tie and 0 for one that is a choice. None: the column "ties" if there is one, else
+        there were none.
     respondent : str, optional
-        Column of who answered; the columns that are constant within everybody become `people`. None: recognised by
-        its name (respondent, participant, judge, rater, Vpn, and the like).
+        Column of who answered; the columns that are constant within everybody become `people`.
+        None: recognised by its name (respondent, participant, judge, rater, Vpn, and the like).
     labels : sequence of str, optional
         All options in the order wanted, those never compared included. None: the categories of a
         categorical column; else numbers in their order, names as they first appear.
@@ -73,8 +76,8 @@ def from_frame(
     Raises
     ------
     DataError
-        If a column is unknown, a label or count is missing, a count is not a whole number of 0 or more,
-        an option is compared with itself, or there is not a single comparison.
+        If a column is unknown, a label or count is missing, a count is not a whole number of 0 or
+        more, an option is compared with itself, or there is not a single comparison.
 
     Examples
     --------
@@ -92,11 +95,15 @@ def from_frame(
         weights = weights or found.weighted
     else:
         usual = [name if name in names else None for name in ("count", "ties")]
-        found = PairColumns((chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1])
+        found = PairColumns(
+            (chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1]
+        )
         found = found._replace(respondent=respondent_column(names, (count, respondent)))
     times = (count or next(iter(found.times), None), losses or next(iter(found.times[1:]), None))
     found = found._replace(times=tuple(filter(None, times)), ties=ties or found.ties)
-    return of_list(cls, frame, found._replace(respondent=respondent or found.respondent), labels, weights)
+    return of_list(
+        cls, frame, found._replace(respondent=respondent or found.respondent), labels, weights
+    )
 
 
 def of_list(
@@ -108,7 +115,8 @@ def of_list(
     covariates: Sequence[str] | None = None,
     date: str | None = None,
 ) -> "PairedComparisons":
-    """The comparisons in these columns; covariates are those of what was first, where the columns say it."""
+    """The comparisons in these columns; covariates are those of what was first, where the columns
+    say it."""
     for name in filter(None, (*columns.options, *columns.times, columns.ties)):
         column(frame, name)
     frame = frame.loc[~uncounted(frame, columns)]
@@ -127,11 +135,18 @@ def of_list(
     who = who_answered(frame, columns.respondent, columns.used)
     described = None
     if covariates is not None:
-        described = covariate_columns(frame, covariates, columns.options, list(filter(None, columns.used)))
+        described = covariate_columns(
+            frame, covariates, columns.options, list(filter(None, columns.used))
+        )
     when = None if date is None else when_of(frame, date)
     cells, in_order = (i, j, chosen, tied), None
     if len(columns.times) == 2:
-        cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
+        cells = (
+            np.append(i, j),
+            np.append(j, i),
+            np.append(chosen, rejected),
+            np.append(tied, 0.0 * tied),
+        )
         twice = np.tile(np.arange(len(frame)), 2)
         who = None if who is None else who.of_rows(twice)
         when = None if when is None else when.of_rows(twice)
@@ -139,7 +154,9 @@ def of_list(
         if described is not None:
             described = described._replace(values=np.tile(described.values, (2, 1)))
     data = of_rows(cls, names, cells, (who, in_order, described), when)
-    shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+    shares = (
+        percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+    )
     warn_of(
         alike_labels(data.labels),
         totals_for_options(data.labels),
@@ -160,15 +177,24 @@ def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
 def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
     """How often each row's first option was chosen, its second, and neither."""
     none, ties = np.zeros(len(frame)), columns.ties
-    tied = none if ties is None or frame[ties].isna().to_numpy().all() else count_column(frame, ties, weights)
-    chosen, rejected = [*(count_column(frame, name, weights) for name in columns.times), none, none][:2]
+    tied = (
+        none
+        if ties is None or frame[ties].isna().to_numpy().all()
+        else count_column(frame, ties, weights)
+    )
+    chosen, rejected = [
+        *(count_column(frame, name, weights) for name in columns.times),
+        none,
+        none,
+    ][:2]
     if columns.times:
         return chosen, rejected, tied
     if (several := np.flatnonzero(tied > 1)).size:
         k = int(several[0])
         raise DataError(
-            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains the number of"
-            " choices; name that column with `count`, or enter 1 for ties and 0 for choices."
+            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains"
+            " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"
+            " choices."
         )
     return 1.0 - tied, none, tied
 
@@ -182,8 +208,8 @@ def from_pairs(
     ----------
     pairs : iterable of (winner, loser)
     labels : sequence of str, optional
-        All options in the order wanted, those never compared included. None: numbers in their order,
-        names as they first appear.
+        All options in the order wanted, those never compared included. None: numbers in their
+        order, names as they first appear.
 
     Returns
     -------
@@ -231,35 +257,39 @@ def from_trials(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from trials: a row names the two options and says which was chosen, as experiment software does.
+    """Comparisons from trials: a row names the two options and says which was chosen, as experiment
+    software does.
 
     Parameters
     ----------
     frame : DataFrame
         Rows without an answer are left out.
     first, second : str, optional
-        Columns of the two options. None: recognised by their names (a and b, left and right, option1 and option2,
-        model_a and model_b, links and rechts; and the like).
+        Columns of the two options. None: recognised by their names (a and b, left and right,
+        option1 and option2, model_a and model_b, links and rechts; and the like).
     chosen : str, optional
-        Column that holds the label of the option chosen; or its side (left, right; first, second; 1, 2; 1, -1; a,
-        b; model_a, model_b); or a word for a tie (tie, draw, equal, both, tie (bothbad), 0.5, 0 beside -1). None:
-        recognised by its name (chosen, choice, winner, response, preferred, and the like).
+        Column that holds the label of the option chosen; or its side (left, right; first, second;
+        1, 2; 1, -1; a, b; model_a, model_b); or a word for a tie (tie, draw, equal, both, tie
+        (bothbad), 0.5, 0 beside -1). None: recognised by its name (chosen, choice, winner,
+        response, preferred, and the like).
     respondent : str, optional
-        Column of who answered; the columns that are constant within everybody become `people`. None: recognised.
+        Column of who answered; the columns that are constant within everybody become `people`.
+        None: recognised.
     count : str, optional
         Column with the number of such trials. None: recognised, else each row is one.
     covariates : list of str, optional
-        Columns that describe the trial, for the first option over the second: the difference of two lengths, the
-        judge. Numbers stay as they are, and of any other column each category but the first becomes an indicator
-        (``judge=B``). Of two columns of either side, such as length_a and length_b, each of them and "length" mean the
-        first minus the second, which is called so. "order", unless a column bears that name, is 1 in every
-        row: being first.
+        Columns that describe the trial, for the first option over the second: the difference of two
+        lengths, the judge. Numbers stay as they are, and of any other column each category but the
+        first becomes an indicator (``judge=B``). Of two columns of either side, such as length_a
+        and length_b, each of them and "length" mean the first minus the second, which is called so.
+        "order", unless a column bears that name, is 1 in every row: being first.
     date : str, optional
-        Column of when the trial was made: dates and times, all written in one form, such as 2024-05-31; seconds since
-        1970; or whole numbers of periods, such as seasons. They become `dates`, which leaderboards use
-        (``leaderboard(data, period="week")``), and models refuse.
+        Column of when the trial was made: dates and times, all written in one form, such as
+        2024-05-31; seconds since 1970; or whole numbers of periods, such as seasons. They become
+        `dates`, which leaderboards use (``leaderboard(data, period="week")``), and models refuse.
     people : list of str, optional
-        Which columns describe the people, and become `people`. None: all that are constant within everybody.
+        Which columns describe the people, and become `people`. None: all that are constant within
+        everybody.
     coding : mapping, optional
         What the values of `chosen` mean: {value: "first", "second", "tie" or "missing", no answer}.
     labels, weights
@@ -273,17 +303,30 @@ def from_trials(
     Raises
     ------
     DataError
-        If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, dates are lacking
-        or written in several forms, a column of people differs within a person, or as `from_frame`.
+        If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has
+        gaps, dates are lacking or written in several forms, a column of people differs within a
+        person, or as `from_frame`.
 
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = {"respondent": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"]}
-    >>> th.PairedComparisons.from_trials(pd.DataFrame(rows | {"response": ["left", "right", "tie"]}))
+    >>> rows = {
+    ...     "respondent": [1, 1, 2],
+    ...     "left": ["tea", "tea", "milk"],
+    ...     "right": ["milk", "milk", "tea"],
+    ... }
+    >>> th.PairedComparisons.from_trials(
+    ...     pd.DataFrame(rows | {"response": ["left", "right", "tie"]})
+    ... )
     PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 respondents, 1 component)
     """
-    given = {"first": first, "second": second, "chosen": chosen, "respondent": respondent, "count": count}
+    given = {
+        "first": first,
+        "second": second,
+        "chosen": chosen,
+        "respondent": respondent,
+        "count": count,
+    }
     if people is None:
         return of_trials(cls, frame, given, False, coding, labels, weights, covariates, date)[0]
     frame = as_frame(frame)
@@ -293,13 +336,19 @@ def from_trials(
     described = columns_of_covariates(covariates, list(frame.columns), (found.first, found.second))
     used = {*found.used, *people, *described, date}
     kept = [name for name in frame.columns if name in used]
-    data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date)[0]
+    data = of_trials(
+        cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date
+    )[0]
     if data.answers is None:
-        raise DataError("`people` describes respondents, but no column identifies them; name it with `respondent`.")
+        raise DataError(
+            "`people` describes respondents, but no column identifies them; name it with"
+            " `respondent`."
+        )
     described = [] if data.answers.people is None else list(data.answers.people.columns)
     if differing := [name for name in people if name not in described]:
         raise DataError(
-            f"Columns that describe respondents must be constant within each respondent; remove {shorten(differing)}."
+            "Columns that describe respondents must be constant within each respondent; remove"
+            f" {shorten(differing)}."
         )
     return data
 
@@ -326,11 +375,12 @@ def from_results(
     frame : DataFrame
         Rows without a result are left out.
     home, away : str, optional
-        Columns of the two sides. None: recognised by their names (home and away, HomeTeam and AwayTeam, visitor and
-        opponent, white and black, Heim and Gast; and the like).
+        Columns of the two sides. None: recognised by their names (home and away, HomeTeam and
+        AwayTeam, visitor and opponent, white and black, Heim and Gast; and the like).
     result : str, optional
-        Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
-        name (result, FTR, outcome), else the goals or scores of either side in two columns.
+        Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None:
+        recognised by its name (result, FTR, outcome), else the goals or scores of either side in
+        two columns.
     respondent, count, covariates, date, coding, labels, weights
         As in `from_trials`; the first of two is the side at home.
 
@@ -352,7 +402,13 @@ def from_results(
     >>> data.wins, data.losses, data.tied
     (array([1.]), array([0.]), array([1.]))
     """
-    given = {"first": home, "second": away, "chosen": result, "respondent": respondent, "count": count}
+    given = {
+        "first": home,
+        "second": away,
+        "chosen": result,
+        "respondent": respondent,
+        "count": count,
+    }
     return of_trials(cls, frame, given, True, coding, labels, weights, covariates, date)[0]
 
 
@@ -370,7 +426,9 @@ def of_trials(
     """The comparisons in trials or games, and how they were read."""
     frame = as_frame(frame)
     columns = trial_columns(frame, given, game)
-    return of_outcomes(cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates, date))
+    return of_outcomes(
+        cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates, date)
+    )
 
 
 def from_wide(
@@ -384,24 +442,26 @@ def from_wide(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Comparisons from a wide table: one column a pair, one row a respondent, as R's prefmod and psychotools have it.
+    """Comparisons from a wide table: one column a pair, one row a respondent, as R's prefmod and
+    psychotools have it.
 
     Parameters
     ----------
     frame : DataFrame
         Empty cells were not answered. Other columns become `people`.
     coding : mapping, optional
-        What the values of the cells mean: {value: "first", "second", "tie" or "missing", no answer}. None: the
-        label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a
-        warning).
+        What the values of the cells mean: {value: "first", "second", "tie" or "missing", no
+        answer}. None: the label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie;
+        or 0, 2 and 1 for a tie (with a warning).
     respondent : str, optional
         Column of who answered. None: recognised, else every row is a respondent.
     count : str, optional
-        Column with the number of people who gave the answers of the row. None: recognised, else it is one.
+        Column with the number of people who gave the answers of the row. None: recognised, else it
+        is one.
     pairs : mapping, optional
-        {column: (first option, second option)}. None: recognised by names such as "tea > milk", "tea:milk", "tea vs
-        milk", V12 for the options 1 and 2; or V1, V2, V3, ... in the order (1, 2), (1, 3), (2, 3), (1, 4), ... of
-        prefmod; or by the two labels that each column holds.
+        {column: (first option, second option)}. None: recognised by names such as "tea > milk",
+        "tea:milk", "tea vs milk", V12 for the options 1 and 2; or V1, V2, V3, ... in the order (1,
+        2), (1, 3), (2, 3), (1, 4), ... of prefmod; or by the two labels that each column holds.
     labels : sequence of str, optional
         Names for the options 1, 2, ... of columns that have numbers alone.
     weights : bool
@@ -419,7 +479,9 @@ def from_wide(
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> frame = pd.DataFrame({"tea:milk": [1, 1, -1], "tea:water": [1, 0, 1], "milk:water": [1, 1, 1]})
+    >>> frame = pd.DataFrame(
+    ...     {"tea:milk": [1, 1, -1], "tea:water": [1, 0, 1], "milk:water": [1, 1, 1]}
+    ... )
     >>> data = th.PairedComparisons.from_wide(frame.assign(age=[30, 40, 50]))
     >>> data
     PairedComparisons(3 options, 3 pairs, 9 comparisons (1 tie), 3 respondents, 1 component)
@@ -437,16 +499,21 @@ def from_wide(
         found = wide_columns(frame, given, coding)
     if found is None:
         raise DataError(
-            f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such as"
-            " 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first, second)}."
+            f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such"
+            " as 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first,"
+            " second)}."
         )
     return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
 
 
-def of_outcomes(cls: "type[PairedComparisons]", found: TrialOutcomes) -> "tuple[PairedComparisons, str]":
+def of_outcomes(
+    cls: "type[PairedComparisons]", found: TrialOutcomes
+) -> "tuple[PairedComparisons, str]":
     """The comparisons in rows that were read, and how they were read."""
     cells = found.winner, found.loser, found.counts, found.tied
-    data = of_rows(cls, found.labels, cells, (found.who, found.in_order, found.covariates), found.when)
+    data = of_rows(
+        cls, found.labels, cells, (found.who, found.in_order, found.covariates), found.when
+    )
     warn_of(alike_labels(data.labels), totals_for_options(data.labels))
     return data, found.how
 
@@ -464,7 +531,9 @@ def of_rows(
     `knows_order`: False if `in_order` only says which sign covariates have.
     """
     winner, loser, counts, tied = cells
-    *sides_of, forward, answers, covariates = fields_of_rows(labels, winner, loser, counts, tied, *known)
+    *sides_of, forward, answers, covariates = fields_of_rows(
+        labels, winner, loser, counts, tied, *known
+    )
     whole = cls._made_of(*sides_of, forward if knows_order else None, answers, covariates)
     if when is None:
         return whole
@@ -472,23 +541,27 @@ def of_rows(
     there = counts + tied > 0
     x = np.zeros((len(counts), 0))
     if described is not None and in_order is not None:
-        x = np.where(in_order[:, None], described.values, -described.values)  # of the winner over the loser
+        # of the winner over the loser
+        x = np.where(in_order[:, None], described.values, -described.values)
     respondent = np.zeros(0, np.int64) if who is None else who.number[there]
     each = np.stack([counts, 0.0 * counts, tied])[:, there]
     sides = winner[there], loser[there]
-    dates = Dates.of_rows(when.name, when.unit, when.number[there], sides, respondent, x[there], each)
+    dates = Dates.of_rows(
+        when.name, when.unit, when.number[there], sides, respondent, x[there], each
+    )
     return cls._made_of(*sides_of, whole.forward, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
-    """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.
+    """A long table with columns chosen, rejected, count and, if there are any, ties, which
+    `from_frame` reads back.
 
     Returns
     -------
     DataFrame
-        One row for each pair and direction with a count above 0. The ties of a pair stand in its first row, which
-        is there even if that option was never chosen. The labels are categorical, and so keep
-        their order and the options that were never compared.
+        One row for each pair and direction with a count above 0. The ties of a pair stand in its
+        first row, which is there even if that option was never chosen. The labels are categorical,
+        and so keep their order and the options that were never compared.
 
     Examples
     --------
@@ -522,8 +595,8 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen) and, if there are
-        any, ties (the proportion in which neither was).
+        Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen)
+        and, if there are any, ties (the proportion in which neither was).
 
     Examples
     --------
@@ -546,33 +619,46 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
 
 
 def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
-    """First, second and number of the ties of each pair that has some, from a square table of either triangle or both.
+    """First, second and number of the ties of each pair that has some, from a square table of
+    either triangle or both.
 
     `weights`: fractional numbers are meant.
     """
     n = len(names)
     if hasattr(ties, "reindex"):
-        ties = ties.rename(index=str, columns=str).reindex(index=list(names), columns=list(names)).to_numpy()
+        ties = (
+            ties.rename(index=str, columns=str)
+            .reindex(index=list(names), columns=list(names))
+            .to_numpy()
+        )
     try:
         table = np.asarray(ties.toarray() if hasattr(ties, "toarray") else ties, float)
     except (TypeError, ValueError):
-        raise DataError("`ties` must be a table of numbers, with one row and one column per option.") from None
+        raise DataError(
+            "`ties` must be a table of numbers, with one row and one column per option."
+        ) from None
     if table.shape != (n, n):
         raise DataError(
-            f"`ties` must be a {n} x {n} table, because the data have {n} options; got shape {table.shape}."
+            f"`ties` must be a {n} x {n} table, because the data have {n} options; got shape"
+            f" {table.shape}."
         )
     if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
-        raise DataError("`ties` must contain counts >= 0 for the labels of the data, with an empty diagonal.")
+        raise DataError(
+            "`ties` must contain counts >= 0 for the labels of the data, with an empty diagonal."
+        )
     if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
         i, j = np.argwhere(table != table.T)[0]
         raise DataError(
-            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and {table[j, i]:g} in the"
-            " other; enter the ties in one triangle only, or the same number in both."
+            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and"
+            f" {table[j, i]:g} in the other; enter the ties in one triangle only, or the same"
+            " number in both."
         )
     table = np.maximum(table, table.T)
     if not weights and (broken := np.argwhere(table != np.floor(table))).size:
         i, j = broken[0]
-        raise DataError(f"The number of ties {cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer.")
+        raise DataError(
+            f"The number of ties {cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer."
+        )
     first, second = np.nonzero(np.triu(table, 1))
     return first, second, table[first, second]
 
@@ -587,18 +673,22 @@ def fields_of_rows(
     in_order: np.ndarray | None = None,
     described: CovariateColumns | None = None,
 ) -> tuple[Any, ...]:
-    """The fields of the data in rows of counts and ties, which are added up; a DataError if nothing was compared.
+    """The fields of the data in rows of counts and ties, which are added up; a DataError if nothing
+    was compared.
 
-    `in_order`: whether the winner of each row, or the first of its tie, was shown first. `described`: covariates of
-    the rows, for what was shown first.
-    """
+    `in_order`: whether the winner of each row, or the first of its tie, was shown first.
+    `described`: covariates of the rows, for what was shown first."""
     n = len(labels)
     if n < 2:
-        raise DataError(f"Comparisons require at least two options; got {shorten(labels) or 'none'}.")
+        raise DataError(
+            f"Comparisons require at least two options; got {shorten(labels) or 'none'}."
+        )
     tied = np.zeros(len(counts)) if tied is None else tied
     found = added_up(n, winner, loser, counts, tied)
     if not len(found[0]):
-        raise DataError(f"There are no comparisons among the {n:,} options: every count is 0; check the counts.")
+        raise DataError(
+            f"There are no comparisons among the {n:,} options: every count is 0; check the counts."
+        )
     there = counts + tied > 0
     winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
     pair = np.searchsorted(found[0] * n + found[1], pair_keys(n, winner, loser))
@@ -606,7 +696,10 @@ def fields_of_rows(
     who = None if who is None else who.of_rows(there)
     if in_order is not None:
         is_forward = in_order[there] == won
-        of_pairs = [np.bincount(pair, each * is_forward, len(found[0])) for each in (counts * won, counts * ~won, tied)]
+        of_pairs = [
+            np.bincount(pair, each * is_forward, len(found[0]))
+            for each in (counts * won, counts * ~won, tied)
+        ]
         forward = np.array(of_pairs)
         if described is not None:
             x = np.where(is_forward[:, None], described.values[there], -described.values[there])

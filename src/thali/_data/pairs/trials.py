@@ -40,7 +40,16 @@ if TYPE_CHECKING:
 FIRST, SECOND, TIE = 1.0, -1.0, 0.0
 _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE}
 _MISSING = "missing"  # what a coding calls a value that is no answer
-_GAME = {"h": FIRST, "home": FIRST, "w": FIRST, "win": FIRST, "heim": FIRST, "a": SECOND, "away": SECOND, "l": SECOND}
+_GAME = {
+    "h": FIRST,
+    "home": FIRST,
+    "w": FIRST,
+    "win": FIRST,
+    "heim": FIRST,
+    "a": SECOND,
+    "away": SECOND,
+    "l": SECOND,
+}
 _GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
 
@@ -64,12 +73,12 @@ def decoded(
 ) -> Verdicts:
     """The column `chosen` of two columns of options, by a coding or by what its cells must mean.
 
-    `count`: the column of how many comparisons a row stands for, if there is one. What the coding does not say is
-    recognised.
+    `count`: the column of how many comparisons a row stands for, if there is one. What the coding
+    does not say is recognised.
 
-    A cell may hold the label of an option, a side (left, right, first, second, the name of the column, ...), a number,
-    or a word for a tie. `game`: the first side plays at home, so that H, D, A and 1, X, 2 are results.
-    """
+    A cell may hold the label of an option, a side (left, right, first, second, the name of the
+    column, ...), a number, or a word for a tie. `game`: the first side plays at home, so that H, D,
+    A and 1, X, 2 are results."""
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
@@ -101,11 +110,14 @@ def _recognised(
     count: str | None,
     coding: Any,
 ) -> Verdicts:
-    """What the cells must mean; `codes`: the places of the texts. Beside a coding numbers and keys are no sides."""
+    """What the cells must mean; `codes`: the places of the texts. Beside a coding numbers and keys
+    are no sides."""
     known = {as_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
     ties = {text for text in texts if plain(text) in words and text not in known}
-    is_open = coding is not None and any(is_number(text) or len(text) == 1 for text in texts if text not in ties)
+    is_open = coding is not None and any(
+        is_number(text) or len(text) == 1 for text in texts if text not in ties
+    )
     by_side = None if is_open else _by_side(texts, ties, sides, game)
     by_label = _by_label(codes, texts, ties, labels)
     answered = np.array([*(bool(text) for text in texts), False])[codes]
@@ -115,8 +127,9 @@ def _recognised(
             other = _outcome(codes, texts, by_side)
             if not np.array_equal(other, by_label, equal_nan=True):
                 raise DataError(
-                    f"Column {chosen!r} could contain labels of options or sides (1, 2, left, right), and the two"
-                    " readings differ; rename the options, or define the values with ",
+                    f"Column {chosen!r} could contain labels of options or sides (1, 2, left,"
+                    " right), and the two readings differ; rename the options, or define the"
+                    " values with ",
                     Argument("coding"),
                     ".",
                 )
@@ -126,8 +139,9 @@ def _recognised(
     if coding is not None:
         row = int(unread.argmax())
         raise DataError(
-            f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row {frame.index[row]}, which is"
-            " neither an option of that row, nor a word for a side or a tie, nor defined by ",
+            f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row"
+            f" {frame.index[row]}, which is neither an option of that row, nor a word for a side"
+            " or a tie, nor defined by ",
             Argument("coding"),
             "; correct it, or define it.",
         )
@@ -153,22 +167,29 @@ def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
 
 
 def _by_label(codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]) -> np.ndarray:
-    """The outcome where a cell holds a word for a tie or the label of one of the two options, else NaN."""
+    """The outcome where a cell holds a word for a tie or the label of one of the two options, else
+    NaN."""
     number: dict[str, int] = {}
 
     def numbered(codes: np.ndarray, texts: list[str]) -> np.ndarray:
         return np.array([*(number.setdefault(text, len(number)) for text in texts), -1])[codes]
 
     verdict = numbered(codes, texts)
-    first, second = (numbered(codes, [as_label(value) for value in values]) for codes, values in labels)
+    first, second = (
+        numbered(codes, [as_label(value) for value in values]) for codes, values in labels
+    )
     tied = np.array([*(text in ties for text in texts), False])[codes]
-    outcome = np.where((verdict == first) & (verdict >= 0), FIRST, np.where(verdict == second, SECOND, np.nan))
+    outcome = np.where(
+        (verdict == first) & (verdict >= 0), FIRST, np.where(verdict == second, SECOND, np.nan)
+    )
     outcome[tied] = TIE
     outcome[verdict < 0] = np.nan
     return outcome
 
 
-def _by_side(texts: list[str], ties: set[str], sides: tuple[str, str], game: bool) -> dict[str, float] | None:
+def _by_side(
+    texts: list[str], ties: set[str], sides: tuple[str, str], game: bool
+) -> dict[str, float] | None:
     """What each text means if all are sides, numbers or ties; None if some are not."""
     answers = [text for text in texts if text and text not in ties]
     if not answers:
@@ -179,14 +200,25 @@ def _by_side(texts: list[str], ties: set[str], sides: tuple[str, str], game: boo
     meaning = {text: words.get(plain(text)) for text in answers}
     if any(value is None for value in meaning.values()):
         return None
-    return {text: float(value) for text, value in meaning.items() if value is not None} | dict.fromkeys(ties, TIE)
+    return {
+        text: float(value) for text, value in meaning.items() if value is not None
+    } | dict.fromkeys(ties, TIE)
 
 
 def _words_of(sides: tuple[str, str], game: bool) -> dict[str, float]:
     """The words for either side, those of the columns among them."""
     words: dict[str, float] = {}
     for one, other in (*MORE_SIDES, *SIDES):
-        for spelled in ("{}", "option{}", "arrow{}", "{}arrow", "model{}", "assistant{}", "response{}", "{}wins"):
+        for spelled in (
+            "{}",
+            "option{}",
+            "arrow{}",
+            "{}arrow",
+            "model{}",
+            "assistant{}",
+            "response{}",
+            "{}wins",
+        ):
             words |= {spelled.format(one): FIRST, spelled.format(other): SECOND}
     words |= _GAME if game else {}
     words |= {plain(sides[0]): FIRST, plain(sides[1]): SECOND}
@@ -224,11 +256,16 @@ def _unreadable(
 ) -> DataError:
     """The error about a column of which some cells mean nothing."""
     if not unread.any():
-        return DataError(f"Column {chosen!r} contains no answers; name another column with ", Argument("chosen"), ".")
+        return DataError(
+            f"Column {chosen!r} contains no answers; name another column with ",
+            Argument("chosen"),
+            ".",
+        )
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
         found = listed(sorted(answers))
         return DataError(
-            f"Column {chosen!r} contains {found}, which do not show which side was chosen; define them with ",
+            f"Column {chosen!r} contains {found}, which do not show which side was chosen; define"
+            " them with ",
             Argument("coding"),
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
@@ -241,16 +278,22 @@ def _unreadable(
     number = stood_for(alike, count)
     further = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
-    words = "a result (H, D, A; 1, X, 2; 1, 0, -1)" if game else "a side (left, right, first, second, 1, 2)"
+    words = (
+        "a result (H, D, A; 1, X, 2; 1, 0, -1)"
+        if game
+        else "a side (left, right, first, second, 1, 2)"
+    )
     return DataError(
-        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{further}, which is neither an option of that"
-        f" row ({shorten(options)}), {words} nor a word for a tie; correct it, or define it with ",
+        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{further}, which is neither"
+        f" an option of that row ({shorten(options)}), {words} nor a word for a tie; correct it,"
+        " or define it with ",
         Argument("coding"),
-        f" (as missing if it is not an answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
+        " (as missing if it is not an"
+        f" answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
     )
 
 
-# Comparisons in rows that name both options and say which was chosen, or who won --------------------------------------
+# Comparisons in rows that name both options and say which was chosen, or who won ------------------
 
 
 STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
@@ -304,13 +347,16 @@ class TrialOutcomes(NamedTuple):
     counts: np.ndarray
     tied: np.ndarray
     who: Who | None
-    in_order: np.ndarray | None  # whether the winner, or the first of a tie, was shown first; None: not known
+    # whether the winner, or the first of a tie, was shown first; None: not known
+    in_order: np.ndarray | None
     how: str  # they were read, in words
     covariates: CovariateColumns | None = None  # of the rows, for what was shown first
     when: When | None = None
 
 
-def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
+def trial_columns(
+    frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool
+) -> TrialColumns:
     """The columns by their usual names, but for those given."""
     names = column_names(frame)
     for name in filter(None, given.values()):
@@ -320,7 +366,9 @@ def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: 
     taken = {first, second, *(name for name in given.values() if name is not None)}
     verdict = _verdict(own, first, second, given, game, taken, names)
     taken |= set(verdict)
-    respondent = given.get("respondent") or next(filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None)
+    respondent = given.get("respondent") or next(
+        filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None
+    )
     count = given.get("count") or COUNT.among(own, taken)
     return TrialColumns(first, second, verdict, respondent, count, game or home)
 
@@ -344,14 +392,19 @@ def _options(
         if not likely or first is not None or second is not None:
             if name is None:
                 raise DataError(
-                    "No column was recognised as the ", lacking, " option; name it with ", Argument(lacking), "."
+                    "No column was recognised as the ",
+                    lacking,
+                    " option; name it with ",
+                    Argument(lacking),
+                    ".",
                 )
     likely.sort(key=lambda each: each.stem not in STEMS)
     return (*likely[0].columns, likely[0].side[0] in GAMES)
 
 
 class Missing(NamedTuple):
-    """What a table lacks that nearly holds trials: in words, the role of the column, and how near it is."""
+    """What a table lacks that nearly holds trials: in words, the role of the column, and how near
+    it is."""
 
     what: str
     role: str
@@ -373,14 +426,24 @@ def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
     return Missing(f"a column showing whether {won}", "chosen", 3)
 
 
-def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool) -> Missing | None:
-    """What is missing beside a column that says which was chosen: one of the options, or the names of both."""
+def _near_verdict(
+    frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool
+) -> Missing | None:
+    """What is missing beside a column that says which was chosen: one of the options, or the names
+    of both."""
     for one, other in (*SIDES, *MORE_SIDES):
         for role, here, there in (("second", one, other), ("first", other, one)):
-            for stem in ("", *sorted(STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ():
+            for stem in (
+                ("", *sorted(STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ()
+            ):
                 for spelled in ("{0}{1}", "{1}{0}"):
                     name, partner = spelled.format(stem, here), spelled.format(stem, there)
-                    lone = name in own and partner not in own and own[name] != verdict and (stem or len(here) > 1)
+                    lone = (
+                        name in own
+                        and partner not in own
+                        and own[name] != verdict
+                        and (stem or len(here) > 1)
+                    )
                     if lone and (one in GAMES) == game:
                         known = own[name]
                         if known.casefold().endswith(here):  # spelled as its partner is
@@ -390,7 +453,9 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
     options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
     if game or len(options) != 2:
         return None
-    return Missing(f"a column that is clearly the first option ({options[0]!r} or {options[1]!r}?)", "first", 3)
+    return Missing(
+        f"a column that is clearly the first option ({options[0]!r} or {options[1]!r}?)", "first", 3
+    )
 
 
 def _words(frame: "pd.DataFrame", name: str) -> set[str]:
@@ -398,11 +463,16 @@ def _words(frame: "pd.DataFrame", name: str) -> set[str]:
     import pandas as pd
 
     values = frame[name]
-    return set() if pd.api.types.is_numeric_dtype(values.dtype) else set(map(str, values.dropna().unique()))
+    return (
+        set()
+        if pd.api.types.is_numeric_dtype(values.dtype)
+        else set(map(str, values.dropna().unique()))
+    )
 
 
 def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
-    """Whether further columns of numbers describe the two sides, as attributes in a choice experiment do."""
+    """Whether further columns of numbers describe the two sides, as attributes in a choice
+    experiment do."""
     import pandas as pd
 
     sides = side_columns(column_names(frame))
@@ -448,12 +518,15 @@ def _verdict(
         if home in own and away in own and not taken & {own[home], own[away]}:
             return own[home], own[away]
     raise DataError(
-        f"No column shows which of {first!r} and {second!r} was chosen; name it with ", Argument("chosen"), "."
+        f"No column shows which of {first!r} and {second!r} was chosen; name it with ",
+        Argument("chosen"),
+        ".",
     )
 
 
 def _repeats(frame: "pd.DataFrame", name: str) -> bool:
-    """Whether a column may say who answered: everything that is so called, but for what numbers the rows."""
+    """Whether a column may say who answered: everything that is so called, but for what numbers the
+    rows."""
     return plain(name) != "id" or not frame[name].is_unique
 
 
@@ -466,8 +539,13 @@ def outcomes_of_trials(
     covariates: Sequence[str] | None,
     date: str | None,
 ) -> TrialOutcomes:
-    """The comparisons in the rows; those without an answer are left out, and the words say how many."""
-    verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
+    """The comparisons in the rows; those without an answer are left out, and the words say how
+    many."""
+    verdicts = (
+        _of_goals(frame, columns)
+        if len(columns.verdict) == 2
+        else _of_column(frame, columns, coding)
+    )
     kept = ~np.isnan(verdicts.outcome)
     if not kept.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
@@ -478,7 +556,9 @@ def outcomes_of_trials(
     def where(row: int, is_first: bool) -> str:
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
-    names, first, second = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
+    names, first, second = encode(
+        column(rows, columns.first), column(rows, columns.second), times, labels, where
+    )
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
@@ -490,7 +570,9 @@ def outcomes_of_trials(
     if covariates is not None:
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
         sides = columns.first, columns.second
-        described = covariate_columns(rows, covariates, sides, [name for name in taken if name is not None])
+        described = covariate_columns(
+            rows, covariates, sides, [name for name in taken if name is not None]
+        )
         how += f", covariates {shorten(described.names, 12)}"
     when = None if date is None else when_of(rows, date)
     if when is not None:
@@ -498,14 +580,18 @@ def outcomes_of_trials(
     return TrialOutcomes(names, winner, loser, times - tied, tied, who, won, how, described, when)
 
 
-def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None) -> Verdicts:
+def _of_column(
+    frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
+) -> Verdicts:
     name = columns.verdict[0]
     if coding is None and {plain(str(each)) for each in frame.columns} >= set(_JSPSYCH):
         values = set(frame[name].dropna().unique())
         if values <= {0, 1}:  # the number of the button, from 0
             found = decoded(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
             return found._replace(how="the button number, 0 for the first (jsPsych)")
-    scores = frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
+    scores = (
+        frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
+    )
     if scores is not None and scores.notna().to_numpy().any(axis=1).all():
         ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
         return Verdicts(ahead * FIRST, "the goals of both sides", ("equal",))
@@ -518,11 +604,17 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
 
     sides = [
         checked_numbers(
-            frame[name].to_numpy(dtype=object), lambda k, n=name: f"in row {frame.index[k]}, column {n!r}", "score"
+            frame[name].to_numpy(dtype=object),
+            lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
+            "score",
         )
         for name in columns.verdict
     ]
-    return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the higher of {shorten(columns.verdict)}", ("equal",))
+    return Verdicts(
+        np.sign(sides[0] - sides[1]) * FIRST,
+        f"the higher of {shorten(columns.verdict)}",
+        ("equal",),
+    )
 
 
 def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:

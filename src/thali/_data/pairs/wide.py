@@ -1,4 +1,5 @@
-"""Comparisons from a wide table: one column a pair, one row a respondent or a pattern of answers with its count."""
+"""Comparisons from a wide table: one column a pair, one row a respondent or a pattern of answers
+with its count."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,22 +15,42 @@ from thali.errors import Argument, DataError, DataWarning
 from ..answers import Who, who_answered
 from ..columns import columns_in_words, count_column, note_omission
 from ..people import people_table
-from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, column_names, no_answers, plain
+from ..roles import (
+    COUNT,
+    RESPONDENT,
+    TIE_WORDS,
+    UNKNOWN_WORDS,
+    WEIGHTS,
+    by_plain_name,
+    column_names,
+    no_answers,
+    plain,
+)
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, meanings, without_missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-# Which columns of a wide table are pairs: one column a pair, one row a respondent or a pattern of answers -------------
+# Which columns of a wide table are pairs: one column a pair, one row a respondent or a pattern of
+# answers
 
 
-_BETWEEN = (r"\s*>\s*", r"\s*:\s*", r"\s*/\s*", r"[\s_.]+vs\.?[\s_.]+", r"[\s_.]+versus[\s_.]+", r"[\s_.]+over[\s_.]+")
-_WEAK = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")  # that also stand in other names: all pairs must be there
+_BETWEEN = (
+    r"\s*>\s*",
+    r"\s*:\s*",
+    r"\s*/\s*",
+    r"[\s_.]+vs\.?[\s_.]+",
+    r"[\s_.]+versus[\s_.]+",
+    r"[\s_.]+over[\s_.]+",
+)
+# that also stand in other names: all pairs must be there
+_WEAK = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")
 _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
-MAX_DIFFERENT = 1_000  # different cells of a column, which then holds no answers, whatever the others are
+# different cells of a column, which then holds no answers, whatever the others are
+MAX_DIFFERENT = 1_000
 _TYPICAL = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
 
 Pair = tuple[str, str]
@@ -52,7 +73,8 @@ class WideColumns(NamedTuple):
 def wide_columns(
     frame: "pd.DataFrame", given: Mapping[str, str | None], coding: Mapping[Any, str] | None
 ) -> WideColumns | None:
-    """The columns of pairs by their names, or by what they hold besides what is coded; None if there are none."""
+    """The columns of pairs by their names, or by what they hold besides what is coded; None if
+    there are none."""
     names = column_names(frame)
     own = by_plain_name(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)
@@ -60,7 +82,8 @@ def wide_columns(
     rest = [name for name in names if name not in (respondent, count)]
     known = {"", *map(as_label, coding or ())}
     texts = {
-        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - known for name in rest
+        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - known
+        for name in rest
     }
     for order, found in (
         ("named", _by_labels(rest)),
@@ -109,14 +132,16 @@ def number_of_options(pairs: int) -> int | None:
 
 
 def _by_labels(names: list[str]) -> dict[str, Pair]:
-    """Columns called "tea > coffee", "tea:coffee", "tea vs coffee"; or "tea_coffee", if all pairs are there."""
+    """Columns called "tea > coffee", "tea:coffee", "tea vs coffee"; or "tea_coffee", if all pairs
+    are there."""
     for between in (*_BETWEEN, *_WEAK):
         found: dict[str, Pair] = {}
         for name in names:
             parts = [part.strip() for part in re.split(between, name, flags=re.IGNORECASE)]
             if len(parts) == 2 and all(parts) and parts[0] != parts[1]:
                 found[name] = (parts[0], parts[1])
-        twice = len({frozenset(pair) for pair in found.values()}) < len(found)  # counts of either side
+        # counts of either side
+        twice = len({frozenset(pair) for pair in found.values()}) < len(found)
         if found and not twice and (between in _BETWEEN or _is_complete(found)):
             return found
     return {}
@@ -130,7 +155,9 @@ def _by_two_numbers(names: list[str]) -> dict[str, Pair]:
             if (found := shape.fullmatch(name)) and found[2] != found[3]:
                 stems.setdefault(found[1], {})[name] = (found[2], found[3])
         for pairs in stems.values():
-            if _is_complete(pairs) and {label for pair in pairs.values() for label in pair} == _numbers(len(pairs)):
+            if _is_complete(pairs) and {
+                label for pair in pairs.values() for label in pair
+            } == _numbers(len(pairs)):
                 return pairs
     return {}
 
@@ -159,7 +186,8 @@ def _by_running_number(names: list[str]) -> dict[str, Pair]:
 
 
 def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
-    """Columns that hold two labels each, every label in several of them and not the same two in all."""
+    """Columns that hold two labels each, every label in several of them and not the same two in
+    all."""
     found: dict[str, Pair] = {}
     for name in names:
         labels = sorted(text for text in texts[name] if plain(text) not in _NO_LABELS)
@@ -167,7 +195,9 @@ def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]
         if len(labels) == 2 and not any(is_number(label) for label in labels):
             found[name] = (labels[0], labels[1])
     shared = [label for pair in set(found.values()) for label in pair]
-    found = {name: pair for name, pair in found.items() if all(shared.count(label) > 1 for label in pair)}
+    found = {
+        name: pair for name, pair in found.items() if all(shared.count(label) > 1 for label in pair)
+    }
     return found if len(set(found.values())) > 2 else {}
 
 
@@ -184,10 +214,23 @@ def _answers(texts: set[str], pair: Pair) -> bool:
     if any(texts <= codes for codes in _TYPICAL):
         return True
     labels = {text for text in texts if plain(text) not in _NO_LABELS or text in pair}
-    return labels <= set(pair) or labels <= {">", "<"} or labels <= {"first", "second"} or labels <= {"left", "right"}
+    return (
+        labels <= set(pair)
+        or labels <= {">", "<"}
+        or labels <= {"first", "second"}
+        or labels <= {"left", "right"}
+    )
 
 
-_SIGNS = {">": FIRST, "<": SECOND, "=": TIE, "first": FIRST, "second": SECOND, "left": FIRST, "right": SECOND}
+_SIGNS = {
+    ">": FIRST,
+    "<": SECOND,
+    "=": TIE,
+    "first": FIRST,
+    "second": SECOND,
+    "left": FIRST,
+    "right": SECOND,
+}
 _CODES: tuple[dict[str, float], ...] = (
     {"1": FIRST, "2": SECOND},
     {"1": FIRST, "-1": SECOND, "0": TIE},
@@ -198,7 +241,11 @@ _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
 
 
 def outcomes_of_wide(
-    frame: "pd.DataFrame", columns: WideColumns, coding: Mapping[Any, str] | None, labels: Any, weights: bool
+    frame: "pd.DataFrame",
+    columns: WideColumns,
+    coding: Mapping[Any, str] | None,
+    labels: Any,
+    weights: bool,
 ) -> TrialOutcomes:
     """The comparisons in the cells; empty ones were not answered."""
     pairs = columns.pairs
@@ -239,7 +286,10 @@ def _names(own: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]
         return tuple(own)
     names = checked_labels(labels)
     if len(names) != len(own):
-        raise DataError(f"`labels` must name the {len(own)} options of the columns; got {plural(len(names), 'label')}.")
+        raise DataError(
+            f"`labels` must name the {len(own)} options of the columns; got"
+            f" {plural(len(names), 'label')}."
+        )
     if set(names) == set(own):
         return tuple(own)
     ordered = sorted(own, key=lambda text: (len(text), text))
@@ -260,25 +310,32 @@ def _outcomes(
     texts_found = {text for each in texts for text in each if text} - unknown
     by_text, how = _code(texts_found, pairs, coding)
     outcome, left_out = np.full((len(frame), len(pairs)), np.nan), 0
-    for k, ((name, pair), (codes, _), own) in enumerate(zip(pairs.items(), cells, texts, strict=True)):
+    for k, ((name, pair), (codes, _), own) in enumerate(
+        zip(pairs.items(), cells, texts, strict=True)
+    ):
         labels = {pair[0]: FIRST, pair[1]: SECOND}
         meaning = labels if by_text is None else by_text
         if coding is not None and not any(map(is_number, pair)):
             meaning = labels | meaning
         left_out += int(np.array([*(text in unknown for text in own), False])[codes].sum())
         own = ["" if text in unknown else text for text in own]
-        known = {text: meaning.get(text, TIE if plain(text) in TIE_WORDS else np.nan) for text in own}
+        known = {
+            text: meaning.get(text, TIE if plain(text) in TIE_WORDS else np.nan) for text in own
+        }
         for text, value in known.items():
             if text and np.isnan(value):
                 row = frame.index[int((codes == own.index(text)).argmax())]
                 raise DataError(
-                    f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r} nor {pair[1]!r},"
-                    " nor a code such as 1 and 2, nor a word for a tie; correct it, or define it with ",
+                    f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r}"
+                    f" nor {pair[1]!r}, nor a code such as 1 and 2, nor a word for a tie; correct"
+                    " it, or define it with ",
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )
         outcome[:, k] = np.array([*(known[text] for text in own), np.nan])[codes]
-    said = f"; {plural(left_out, 'answer')} ({shorten(sorted(unknown))}) dropped" if left_out else ""
+    said = (
+        f"; {plural(left_out, 'answer')} ({shorten(sorted(unknown))}) dropped" if left_out else ""
+    )
     return outcome, how + said
 
 
@@ -299,17 +356,20 @@ def _code(
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
-                        "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 for the"
-                        " first, 1 for a tie, 2 for the second. If this is wrong, define the codes with ",
+                        "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0"
+                        " for the first, 1 for a tie, 2 for the second. If this is wrong, define"
+                        " the codes with ",
                         Argument("coding"),
                         ".",
                     )
                 )
-            return code, "; ".join(f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found)
+            return code, "; ".join(
+                f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found
+            )
     if answers <= {"0", "1"}:
         raise DataError(
-            f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, so it is unclear which"
-            " option was chosen; define the values with ",
+            f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, so it is"
+            " unclear which option was chosen; define the values with ",
             Argument("coding"),
             ".",
         )
@@ -321,6 +381,8 @@ def _words(columns: WideColumns, coded: str) -> str:
     names = list(pairs)
     how = f"{plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
     if columns.order == "numbered":
-        shown = ", ".join(f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3])
+        shown = ", ".join(
+            f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3]
+        )
         how += f", in the order of R's prefmod ({shown})"
     return how + columns_in_words(columns.count, columns.respondent)

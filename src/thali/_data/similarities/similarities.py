@@ -28,32 +28,37 @@ if TYPE_CHECKING:
 
 
 class Similarities(JudgedByPeople):
-    r"""How alike each two objects are: one number for each measured pair, whichever of the two is named first.
+    r"""How alike each two objects are: one number for each measured pair, whichever of the two is
+    named first.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
 
-    The diagonal is not read, whatever it holds. Nothing can be changed after construction. Dissimilarities
-    (distances) cannot be told from similarities: turn them around with `from_dissimilarities`.
+    The diagonal is not read, whatever it holds. Nothing can be changed after construction.
+    Dissimilarities (distances) cannot be told from similarities: turn them around with
+    `from_dissimilarities`.
 
     Parameters
     ----------
     matrix : array or DataFrame, shape (objects, objects)
-        Similarities, on a scale of about 0 to 1 if the default priors are to fit; NaN or empty: not measured.
-        Where only one of s_ij and s_ji is there, it is the pair's, so one triangle is enough. A triangle of
-        nothing but zeros beside one that holds other numbers is taken for empty, with a warning. Rows and
-        columns of a DataFrame bear the same labels, in any order.
+        Similarities, on a scale of about 0 to 1 if the default priors are to fit; NaN or empty: not
+        measured. Where only one of s_ij and s_ji is there, it is the pair's, so one triangle is
+        enough. A triangle of nothing but zeros beside one that holds other numbers is taken for
+        empty, with a warning. Rows and columns of a DataFrame bear the same labels, in any order.
     labels : sequence of str, optional
-        Names of the objects, all different; "0", "1", ... if neither they nor a DataFrame name them.
+        Names of the objects, all different; "0", "1", ... if neither they nor a DataFrame name
+        them.
     symmetrize : "mean", optional
-        Take the mean of s_ij and s_ji where they differ, by more than 1e-8 of the range; None: an error.
+        Take the mean of s_ij and s_ji where they differ, by more than 1e-8 of the range; None: an
+        error.
     sigma : float above 0, optional
-        Standard deviation of the error of a similarity, if it is known; with `judgements`, that of one judgement.
-        None: the model learns it.
+        Standard deviation of the error of a similarity, if it is known; with `judgements`, that of
+        one judgement. None: the model learns it.
     judgements : array or DataFrame, shape (objects, objects), optional
-        How many judgements n_ij each cell of `matrix` is the mean of, where they differ: the similarity then has
-        the variance sigma^2 / n_ij. Symmetric as `matrix` is, above 0 where something was measured, not read
-        elsewhere. With `symmetrize`, s_ij and s_ji count by their judgements, and the pair has those of both. None: all
-        similarities are equally precise, n_ij = 1.
+        How many judgements n_ij each cell of `matrix` is the mean of, where they differ: the
+        similarity then has the variance sigma^2 / n_ij. Symmetric as `matrix` is, above 0 where
+        something was measured, not read elsewhere. With `symmetrize`, s_ij and s_ji count by their
+        judgements, and the pair has those of both. None: all similarities are equally precise, n_ij
+        = 1.
 
     Attributes
     ----------
@@ -66,16 +71,18 @@ class Similarities(JudgedByPeople):
         How many judgements each is the mean of; 1 everywhere if nothing is known of them.
     sigma : float or None
     answers : JudgedValues or None
-        Who judged which pair how similar, if that is known (`from_respondents`, or a list that says who judged).
+        Who judged which pair how similar, if that is known (`from_respondents`, or a list that says
+        who judged).
     people : DataFrame or None
         What a list says of those who judged: a row each.
 
     Raises
     ------
     DataError
-        If `matrix` is not square, not symmetric, holds an infinite number or text off its diagonal, names fewer
-        than two objects or measures no pair; if labels do not match or are not distinct; if `judgements` has
-        another shape or labels, is not symmetric, or holds no number above 0 for a measured pair.
+        If `matrix` is not square, not symmetric, holds an infinite number or text off its diagonal,
+        names fewer than two objects or measures no pair; if labels do not match or are not
+        distinct; if `judgements` has another shape or labels, is not symmetric, or holds no number
+        above 0 for a measured pair.
     ArgumentError
         If `symmetrize` or `sigma` is outside its range.
 
@@ -90,7 +97,9 @@ class Similarities(JudgedByPeople):
 
     Examples
     --------
-    >>> data = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], labels=["tea", "coffee", "milk"])
+    >>> data = Similarities(
+    ...     [[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], labels=["tea", "coffee", "milk"]
+    ... )
     >>> data
     Similarities(3 objects, 3 similarities)
     >>> data.values
@@ -100,7 +109,16 @@ class Similarities(JudgedByPeople):
     kind = SIMILARITIES
     option_word = "object"
     _ANSWER = ("similarity", "similarities")
-    _FIELDS = ("labels", "first", "second", "values", "judgements", "sigma", "_lowest_diagonal", "answers")
+    _FIELDS = (
+        "labels",
+        "first",
+        "second",
+        "values",
+        "judgements",
+        "sigma",
+        "_lowest_diagonal",
+        "answers",
+    )
     _IF_KNOWN = "answers"
 
     labels: tuple[str, ...]
@@ -121,7 +139,9 @@ class Similarities(JudgedByPeople):
         sigma: float | None = None,
         judgements: Any = None,
     ) -> None:
-        found = measured_pairs(matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements)
+        found = measured_pairs(
+            matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements
+        )
         self._fill(found, sigma)
         _warn_of_zeros(found)
 
@@ -138,7 +158,8 @@ class Similarities(JudgedByPeople):
         labels: Iterable[Any] | None = None,
         sigma: str | float | None = "standard error",
     ) -> "Similarities":
-        r"""Similarities from a list of pairs; rows of the same two objects, in either order, are averaged.
+        r"""Similarities from a list of pairs; rows of the same two objects, in either order, are
+        averaged.
 
         .. math:: n_{ij} = \sum_r c_r, \qquad s_{ij} = \sum_r c_r s_r \Big/ n_{ij}
             \qquad \text{over the rows } r \text{ of } i \text{ and } j
@@ -146,30 +167,34 @@ class Similarities(JudgedByPeople):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored, unless they describe who judged, and so are rows without a similarity, with a
-            count of 0, or of an object with itself.
+            Further columns are ignored, unless they describe who judged, and so are rows without a
+            similarity, with a count of 0, or of an object with itself.
         first, second : str, optional
-            Columns with the two objects. None: recognised by their names (first and second, a and b, i and j,
-            item1 and item2, object1 and object2, row and column, ...).
+            Columns with the two objects. None: recognised by their names (first and second, a and
+            b, i and j, item1 and item2, object1 and object2, row and column, ...).
         similarity : str, optional
-            None: the column similarity, sim, proximity or affinity; failing these rating, score, value or s.
+            None: the column similarity, sim, proximity or affinity; failing these rating, score,
+            value or s.
         count : str, optional
-            Column with the number of judgements that a row is the mean of. None: count, n, freq, times or
-            weight if there is one, else every row is one judgement. Their sum n_ij is kept as `judgements`, and
-            the similarity has the variance sigma^2 / n_ij. A list of every pair in both orders with the same
-            numbers is a symmetric table: it has each judgement once.
+            Column with the number of judgements that a row is the mean of. None: count, n, freq,
+            times or weight if there is one, else every row is one judgement. Their sum n_ij is kept
+            as `judgements`, and the similarity has the variance sigma^2 / n_ij. A list of every
+            pair in both orders with the same numbers is a symmetric table: it has each judgement
+            once.
         respondent : str, optional
-            Column that says who judged. None: respondent, judge, rater, person, ... if there is one. Where a row is one
-            judgement it is kept who gave it, as `from_respondents` does, and the further columns that are the same in
-            all rows of each judge are kept as `people`.
+            Column that says who judged. None: respondent, judge, rater, person, ... if there is
+            one. Where a row is one judgement it is kept who gave it, as `from_respondents` does,
+            and the further columns that are the same in all rows of each judge are kept as
+            `people`.
         labels : sequence of str, optional
-            All objects in the order wanted. None: the categories of a categorical column; else numbers in their
-            order, names as they first appear.
+            All objects in the order wanted. None: the categories of a categorical column; else
+            numbers in their order, names as they first appear.
         sigma : "standard error", float above 0, or None
-            Of one judgement. "standard error": where each row is one judgement, and most pairs, and pairs on average,
-            have two, that of judgements about the mean of their pair, as of `from_respondents`. None: the model learns
-            it, as it does where there are fewer, where all agree, where somebody judged a pair several times, and where
-            most pairs have the same numbers in both orders.
+            Of one judgement. "standard error": where each row is one judgement, and most pairs, and
+            pairs on average, have two, that of judgements about the mean of their pair, as of
+            `from_respondents`. None: the model learns it, as it does where there are fewer, where
+            all agree, where somebody judged a pair several times, and where most pairs have the
+            same numbers in both orders.
 
         Returns
         -------
@@ -178,8 +203,9 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            If a column is unknown, cannot be recognised or could be one of several, a label is missing, a
-            similarity is infinite or no number, a count is negative, or no pair is measured.
+            If a column is unknown, cannot be recognised or could be one of several, a label is
+            missing, a similarity is infinite or no number, a count is negative, or no pair is
+            measured.
         ArgumentError
             If `sigma` is none of these.
 
@@ -192,7 +218,9 @@ class Similarities(JudgedByPeople):
         --------
         >>> import pandas as pd
         >>> rows = [("tea", "milk", 0.2), ("milk", "tea", 0.4), ("tea", "coffee", 0.8)]
-        >>> Similarities.from_frame(pd.DataFrame(rows, columns=["a", "b", "similarity"])).values.round(3)
+        >>> Similarities.from_frame(
+        ...     pd.DataFrame(rows, columns=["a", "b", "similarity"])
+        ... ).values.round(3)
         array([0.3, 0.8])
         """
         from .tables import listed_pairs, pair_columns
@@ -201,7 +229,10 @@ class Similarities(JudgedByPeople):
             one_of("sigma", sigma, ("standard error",))
         frame = as_frame(frame)
         frame = with_text_names(frame)
-        named = [None if name is None else str(name) for name in (first, second, similarity, count, respondent)]
+        named = [
+            None if name is None else str(name)
+            for name in (first, second, similarity, count, respondent)
+        ]
         columns = pair_columns(list(frame.columns), *named)
         found, empirical, answers = listed_pairs(frame, columns, labels)
         return cls._of(found, empirical if isinstance(sigma, str) else sigma, answers)
@@ -220,17 +251,18 @@ class Similarities(JudgedByPeople):
         r"""Similarities from a square table of dissimilarities d of 0 or more, such as distances.
 
         .. math::
-            \text{linear: } s = \begin{cases} 1 - d & \text{all } d \le 1 \\ \max d - d & \text{otherwise} \end{cases}
+            \text{linear: } s = \begin{cases} 1 - d & \text{all } d \le 1 \\ \max d - d &
+            \text{otherwise} \end{cases}
             \qquad \text{exponential: } s = e^{-d / \bar d}
 
         Parameters
         ----------
         matrix : array or DataFrame, shape (objects, objects)
-            As for `Similarities`: one triangle is enough, NaN is a pair not measured, the diagonal is not read; or the
-            vector of all pairs that scipy.spatial.distance.pdist returns.
+            As for `Similarities`: one triangle is enough, NaN is a pair not measured, the diagonal
+            is not read; or the vector of all pairs that scipy.spatial.distance.pdist returns.
         how : "linear", "exponential" or callable
-            The largest and the mean dissimilarity are taken over the measured pairs. A callable gets the vector
-            of their dissimilarities and returns as many finite similarities.
+            The largest and the mean dissimilarity are taken over the measured pairs. A callable
+            gets the vector of their dissimilarities and returns as many finite similarities.
         labels, symmetrize
             As for `Similarities`; the mean is taken of the dissimilarities.
         sigma : float above 0, optional
@@ -245,14 +277,15 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            Like `Similarities`; if a dissimilarity is negative; if all are 0 and `how` is "exponential"; if what
-            the callable returns is not as many finite numbers.
+            Like `Similarities`; if a dissimilarity is negative; if all are 0 and `how` is
+            "exponential"; if what the callable returns is not as many finite numbers.
         ArgumentError
             If `how` is none of these.
 
         References
         ----------
-        Shepard (1987), Toward a universal law of generalization for psychological science (exponential).
+        Shepard (1987), Toward a universal law of generalization for psychological science
+        (exponential).
 
         Examples
         --------
@@ -263,9 +296,13 @@ class Similarities(JudgedByPeople):
         """
         if not callable(how):
             one_of("how", how, ("linear", "exponential"))
-        found = measured_pairs(matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements)
+        found = measured_pairs(
+            matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements
+        )
         cls._of(found)  # the checks of the class come before those of the numbers
-        data = cls._of(found._replace(values=from_dissimilarities(found, how), lowest_diagonal=False), sigma)
+        data = cls._of(
+            found._replace(values=from_dissimilarities(found, how), lowest_diagonal=False), sigma
+        )
         _warn_of_zeros(found)
         return data
 
@@ -280,24 +317,26 @@ class Similarities(JudgedByPeople):
     ) -> "Similarities":
         r"""The mean over several people's similarities, and how far such a mean is off.
 
-        With n_ij people who judged a pair and s_ij their mean, the variance of one judgement about it is
+        With n_ij people who judged a pair and s_ij their mean, the variance of one judgement about
+        it is
 
         .. math:: \sigma^2 = \sum_{ijp} (s_{ijp} - s_{ij})^2 \Big/ \sum_{ij} (n_{ij} - 1)
 
         Parameters
         ----------
         matrices : list of arrays or DataFrames, array, shape (people, objects, objects), or mapping
-            One table for each person, as for `Similarities`; a mapping has it by the name of the person, who otherwise
-            has a number, from 1. DataFrames bear the same labels, in any order.
+            One table for each person, as for `Similarities`; a mapping has it by the name of the
+            person, who otherwise has a number, from 1. DataFrames bear the same labels, in any
+            order.
         labels, symmetrize
             As for `Similarities`.
         sigma : "standard error", "deviation", float above 0, or None
-            "standard error": every mean has its own, sigma / sqrt(n_ij) with the sigma above; n_ij is kept as
-            `judgements`. "deviation": the mean over pairs of the standard deviation among people, as Lee (2001)
-            takes it, for every mean however many it is of (n_ij = 1); larger by about the root of their number, it
-            asks the model only for what a single person's table would bear. A number: that of one judgement, known
-            otherwise. None: the model learns it, as it does where nobody judged the same pair as another, or all
-            agree.
+            "standard error": every mean has its own, sigma / sqrt(n_ij) with the sigma above; n_ij
+            is kept as `judgements`. "deviation": the mean over pairs of the standard deviation
+            among people, as Lee (2001) takes it, for every mean however many it is of (n_ij = 1);
+            larger by about the root of their number, it asks the model only for what a single
+            person's table would bear. A number: that of one judgement, known otherwise. None: the
+            model learns it, as it does where nobody judged the same pair as another, or all agree.
 
         Returns
         -------
@@ -306,14 +345,15 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            Like `Similarities`, naming the person; if there is nobody, or labels differ between people.
+            Like `Similarities`, naming the person; if there is nobody, or labels differ between
+            people.
         ArgumentError
             If `symmetrize` or `sigma` is none of these.
 
         References
         ----------
-        Lee (2001), Determining the dimensionality of multidimensional scaling representations for cognitive
-        modeling. Journal of Mathematical Psychology 45.
+        Lee (2001), Determining the dimensionality of multidimensional scaling representations for
+        cognitive modeling. Journal of Mathematical Psychology 45.
 
         Examples
         --------
@@ -330,11 +370,14 @@ class Similarities(JudgedByPeople):
         return data
 
     @classmethod
-    def _of(cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None) -> "Similarities":
+    def _of(
+        cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None
+    ) -> "Similarities":
         return cls.__new__(cls)._fill(found, sigma, answers)
 
     def with_values(self, values: np.ndarray) -> "Similarities":
-        """The same objects and measured pairs with other similarities, in the order of `first` and `second`."""
+        """The same objects and measured pairs with other similarities, in the order of `first` and
+        `second`."""
         arrays = self.first, self.second, values, self.judgements
         return self._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
 
@@ -353,13 +396,17 @@ class Similarities(JudgedByPeople):
 
         Examples
         --------
-        >>> Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]]).take(np.array([True, False, True]))
+        >>> Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]]).take(
+        ...     np.array([True, False, True])
+        ... )
         Similarities(3 objects, 2 of 3 similarities)
         """
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
-        known = None if self.answers is None else self.answers.of_places(pairs, np.cumsum(pairs) - 1)
+        known = (
+            None if self.answers is None else self.answers.of_places(pairs, np.cumsum(pairs) - 1)
+        )
         return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
@@ -386,12 +433,19 @@ class Similarities(JudgedByPeople):
                 found[name] = self._made_of(self.labels, *arrays, None, self._lowest_diagonal, None)
         return found
 
-    def _fill(self, found: Measured, sigma: float | None, answers: JudgedValues | None = None) -> "Similarities":
+    def _fill(
+        self, found: Measured, sigma: float | None, answers: JudgedValues | None = None
+    ) -> "Similarities":
         """Check that something was measured, and freeze."""
         if len(found.labels) < 2:
-            raise DataError(f"Similarities require at least two objects; got {shorten(found.labels) or 'none'}.")
+            raise DataError(
+                f"Similarities require at least two objects; got {shorten(found.labels) or 'none'}."
+            )
         if not len(found.values):
-            raise DataError(f"There are no similarities among the {len(found.labels):,} objects; enter at least one.")
+            raise DataError(
+                f"There are no similarities among the {len(found.labels):,} objects; enter at"
+                " least one."
+            )
         refuse_extremes(found.values, "similarity")
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
@@ -399,7 +453,11 @@ class Similarities(JudgedByPeople):
         return self._freeze(found.labels, *arrays, sigma, found.lowest_diagonal, answers)
 
     def __str__(self) -> str:
-        return self.size_in_words if self.sigma is None else f"{self.size_in_words}, sigma {self.sigma:.3g}"
+        return (
+            self.size_in_words
+            if self.sigma is None
+            else f"{self.size_in_words}, sigma {self.sigma:.3g}"
+        )
 
     @property
     def size_in_words(self) -> str:
@@ -407,17 +465,27 @@ class Similarities(JudgedByPeople):
         possible = self.n_options * (self.n_options - 1) // 2
         of_all = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
-        return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{self._of_how_many()}"
+        return (
+            f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all}"
+            f" {noun}{self._of_how_many()}"
+        )
 
     def _details(self) -> Facts:
         return (("objects", self.labels), *column_facts(self.people))
 
     def _facts(self) -> Facts:
-        known = () if self.sigma is None else (("Standard deviation supplied with the data", number(self.sigma)),)
+        known = (
+            ()
+            if self.sigma is None
+            else (("Standard deviation supplied with the data", number(self.sigma)),)
+        )
         return (
             ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
             ("Measured pairs", share_of_pairs(self.n_pairs, self.n_options)),
-            ("Similarities", f"{value_range(self.values)}; mean {number(float(self.values.mean()))}"),
+            (
+                "Similarities",
+                f"{value_range(self.values)}; mean {number(float(self.values.mean()))}",
+            ),
             ("Judgements per measured pair", value_range(self.judgements)),
             *known,
         )
@@ -426,7 +494,11 @@ class Similarities(JudgedByPeople):
         """ ", each based on 3 to 20 judgements", or "" where each is a number of its own."""
         least, most = float(self.judgements.min()), float(self.judgements.max())
         if least == most:
-            return "" if most == 1 else ", each" * (self.n_pairs > 1) + f" based on {most:,.6g} judgements"
+            return (
+                ""
+                if most == 1
+                else ", each" * (self.n_pairs > 1) + f" based on {most:,.6g} judgements"
+            )
         return f", each based on {least:,.6g} to {most:,.6g} judgements"
 
     @property
@@ -440,7 +512,8 @@ class Similarities(JudgedByPeople):
 
     @property
     def matrix(self) -> np.ndarray:
-        """The similarities as a symmetric array, shape (objects, objects); NaN on its diagonal and where unmeasured."""
+        """The similarities as a symmetric array, shape (objects, objects); NaN on its diagonal and
+        where unmeasured."""
         matrix = np.full((self.n_options, self.n_options), np.nan)
         matrix[self.first, self.second] = matrix[self.second, self.first] = self.values
         matrix.flags.writeable = False
@@ -461,14 +534,19 @@ class Similarities(JudgedByPeople):
         """
         if others:
             raise DataError(
-                "Similarities cannot be merged by adding them; use Similarities.from_respondents for means."
+                "Similarities cannot be merged by adding them; use Similarities.from_respondents"
+                " for means."
             )
         place = np.array([labels.index(label) for label in self.labels])
         first, second = place[self.first], place[self.second]
         low, high = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((high, low))
         pairs = low[order], high[order], self.values[order], self.judgements[order]
-        known = None if self.answers is None else self.answers.of_places(np.ones(len(order), bool), np.argsort(order))
+        known = (
+            None
+            if self.answers is None
+            else self.answers.of_places(np.ones(len(order), bool), np.argsort(order))
+        )
         return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal, known)
 
     def to_square(self) -> "pd.DataFrame":
@@ -476,8 +554,11 @@ class Similarities(JudgedByPeople):
         return self.to_frame()
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning` each, of what the default priors are not made for; models call this at fit."""
-        if found := parted("objects", connected(self.labels, self.first, self.second), "judged together"):
+        """Warn, with a `DataWarning` each, of what the default priors are not made for; models call
+        this at fit."""
+        if found := parted(
+            "objects", connected(self.labels, self.first, self.second), "judged together"
+        ):
             warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
         for message in unusual_similarities(self, self._lowest_diagonal):
             warn(DataWarning(message))
@@ -488,9 +569,10 @@ class Similarities(JudgedByPeople):
         Parameters
         ----------
         long : bool
-            False: a square table, NaN on its diagonal and where not measured. True: one row for each measured
-            pair, columns first, second, similarity and, unless each is a single judgement, count, which
-            `from_frame` reads back; its labels are categorical, and so keep their order and the objects in no pair.
+            False: a square table, NaN on its diagonal and where not measured. True: one row for
+            each measured pair, columns first, second, similarity and, unless each is a single
+            judgement, count, which `from_frame` reads back; its labels are categorical, and so keep
+            their order and the objects in no pair.
 
         Returns
         -------
@@ -517,14 +599,17 @@ class Similarities(JudgedByPeople):
             "second": pd.Categorical.from_codes(self.second, labels),
             "similarity": self.values.copy(),
         }
-        return pd.DataFrame(table | ({} if (self.judgements == 1).all() else {"count": self.judgements.copy()}))
+        return pd.DataFrame(
+            table | ({} if (self.judgements == 1).all() else {"count": self.judgements.copy()})
+        )
 
 
 def _warn_of_zeros(found: Measured) -> None:
     if found.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {found.layout} was read, because the other triangle contains only zeros. If the zeros were"
-                " measured, enter the similarities on both sides of the diagonal."
+                f"Only the {found.layout} was read, because the other triangle contains only"
+                " zeros. If the zeros were measured, enter the similarities on both sides of the"
+                " diagonal."
             )
         )

@@ -1,4 +1,5 @@
-"""From questions about objects, or sets of them, to distinct sets of pairs with counts of the pair that was chosen."""
+"""From questions about objects, or sets of them, to distinct sets of pairs with counts of the pair
+that was chosen."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,12 +8,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.places import starts
-from thali._labels import as_label, checked_labels, places_among, plural, positions, shorten, suggest
+from thali._labels import (
+    as_label,
+    checked_labels,
+    places_among,
+    plural,
+    positions,
+    shorten,
+    suggest,
+)
 from thali.errors import Argument, DataError
 
 from ..checks import are_whole, checked_counts
 from ..columns import column, count_column, in_order, label_positions, pair_keys
-from ..roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, RESPONDENT, SIMILAR_TWO, by_plain_name, plain
+from ..roles import (
+    ANCHOR,
+    COUNT,
+    FARTHER,
+    NEARER,
+    ODD,
+    RESPONDENT,
+    SIMILAR_TWO,
+    by_plain_name,
+    plain,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,11 +52,14 @@ class TripletQuestions(NamedTuple):
 def of_objects(
     n: int, members: np.ndarray, first: np.ndarray, second: np.ndarray, times: np.ndarray
 ) -> TripletQuestions:
-    """Sets of objects (questions, size), of which two positions (first, second) were chosen: all pairs of a set."""
+    """Sets of objects (questions, size), of which two positions (first, second) were chosen: all
+    pairs of a set."""
     a, b = np.triu_indices(members.shape[1], k=1)
     number = np.zeros((members.shape[1],) * 2, np.int64)
     number[a, b] = number[b, a] = np.arange(len(a))
-    return TripletQuestions(pair_keys(n, members[:, a], members[:, b]), number[first, second], times)
+    return TripletQuestions(
+        pair_keys(n, members[:, a], members[:, b]), number[first, second], times
+    )
 
 
 def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) -> None:
@@ -47,14 +69,17 @@ def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) ->
     if twice.any():
         k = int(twice.argmax())
         repeated = ordered[k][1:][np.diff(ordered[k]) == 0][0]
-        raise DataError(f"{labels[repeated]!r} is listed twice {where(k)}; give different objects, or remove the row.")
+        raise DataError(
+            f"{labels[repeated]!r} is listed twice {where(k)}; give different objects, or remove"
+            " the row."
+        )
 
 
 def added_up(
     n: int, parts: Iterable[TripletQuestions]
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
-    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen; of each part that was
-    asked, small sets first, the places of the pairs that its rows chose."""
+    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen;
+    of each part that was asked, small sets first, the places of the pairs that its rows chose."""
     sizes, keys, counts, places, before = [], [], [], [], 0
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
         asked = questions.times > 0
@@ -78,7 +103,8 @@ def added_up(
 
 
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row among the distinct ones, in lexicographic order, and one row of each."""
+    """The number of each row among the distinct ones, in lexicographic order, and one row of
+    each."""
     code = np.zeros(len(rows), np.int64)
     for values in rows.T:
         _, values = np.unique(values, return_inverse=True)
@@ -87,17 +113,23 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return code, shown
 
 
-def refuse_other_sets(parts: Iterable[tuple[TripletQuestions, np.ndarray]], n: int, labels: Any, where: Where) -> None:
-    """Raise if two answers to one question, by its name, are out of different sets; with each part its names."""
+def refuse_other_sets(
+    parts: Iterable[tuple[TripletQuestions, np.ndarray]], n: int, labels: Any, where: Where
+) -> None:
+    """Raise if two answers to one question, by its name, are out of different sets; with each part
+    its names."""
     seen: dict[Any, tuple[tuple[int, ...], int]] = {}
     row = 0
     for questions, names in parts:
-        for pairs, name in zip(np.sort(questions.pairs, axis=1).tolist(), names.tolist(), strict=True):
+        for pairs, name in zip(
+            np.sort(questions.pairs, axis=1).tolist(), names.tolist(), strict=True
+        ):
             known = seen.setdefault(name, (tuple(pairs), row))
             if known[0] != tuple(pairs):
                 raise DataError(
-                    f"Question {name!r} has different sets: {_objects(known[0], n, labels)} {where(known[1])},"
-                    f" {_objects(pairs, n, labels)} {where(row)}; use different names for different questions."
+                    f"Question {name!r} has different sets: {_objects(known[0], n, labels)}"
+                    f" {where(known[1])}, {_objects(pairs, n, labels)} {where(row)}; use different"
+                    " names for different questions."
                 )
             row += 1
 
@@ -108,7 +140,9 @@ def _objects(pairs: Iterable[int], n: int, labels: Sequence[str]) -> str:
     return f"({shorten([labels[i] for i in objects])})"
 
 
-def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def encoded(
+    columns: Sequence["pd.Series"], labels: Iterable[Any] | None
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Columns of objects as positions (rows, columns), and the labels."""
     import pandas as pd
 
@@ -124,13 +158,16 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
     known = in_order(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    return label_positions(codes, texts, known, place, "The name of an object").reshape(-1, m), known
+    return label_positions(codes, texts, known, place, "The name of an object").reshape(
+        -1, m
+    ), known
 
 
 def object_positions(
     array: np.ndarray, labels: Iterable[Any] | None, where: Where
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Rows of objects, as whole numbers that are positions or as names, as positions, and the labels."""
+    """Rows of objects, as whole numbers that are positions or as names, as positions, and the
+    labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_whole(array)):
         numbers = array.astype(np.int64)
         known = None if labels is None else checked_labels(labels)
@@ -141,13 +178,18 @@ def object_positions(
             bad = next(int(x) for x in numbers[k] if not 0 <= x < most)
             upto = f"positions in `labels`, from 0 to {most - 1}" if known is not None else ">= 0"
             if known is None and bad >= most:
-                upto = f"positions, which range from 0 to {most - 1} for so few answers; give IDs as strings"
-            raise DataError(f"{bad} {where(k)} is not a valid object number; object numbers are {upto}.")
+                upto = (
+                    f"positions, which range from 0 to {most - 1} for so few answers; give IDs"
+                    " as strings"
+                )
+            raise DataError(
+                f"{bad} {where(k)} is not a valid object number; object numbers are {upto}."
+            )
         return numbers, known or tuple(map(str, range(int(numbers.max()) + 1)))
     if array.dtype.kind == "f":
         raise DataError(
-            "`triplets` contains non-integer numbers; give positions or names of objects. For a table of similarities,"
-            " use Similarities(matrix)."
+            "`triplets` contains non-integer numbers; give positions or names of objects. For a"
+            " table of similarities, use Similarities(matrix)."
         )
     import pandas as pd
 
@@ -161,14 +203,18 @@ def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
         return np.ones(rows)
     times = checked_counts(counts, where)
     if times.shape != (rows,):
-        raise DataError(f"`counts` must have one number per row; got {len(times):,} for {plural(rows, 'row')}.")
+        raise DataError(
+            f"`counts` must have one number per row; got {len(times):,} for {plural(rows, 'row')}."
+        )
     return times
 
 
 def three_columns(triplets: Any) -> np.ndarray:
     """An array (rows, 3)."""
     if hasattr(triplets, "columns"):
-        raise DataError("`triplets` is a table with column names; read it with Triplets.from_frame.")
+        raise DataError(
+            "`triplets` is a table with column names; read it with Triplets.from_frame."
+        )
     try:
         rows: Any = np.asarray(triplets)
     except ValueError:  # rows of several lengths
@@ -180,7 +226,8 @@ def three_columns(triplets: Any) -> np.ndarray:
     if rows.ndim == 2 and rows.shape[1] > 3 and not square:
         hint = " For larger sets, use Triplets.from_sets(sets, chosen)."
     raise DataError(
-        f"`triplets` must have one row (i, j, k) per question, with k the odd one out; got shape {rows.shape}.{hint}"
+        "`triplets` must have one row (i, j, k) per question, with k the odd one out; got shape"
+        f" {rows.shape}.{hint}"
     )
 
 
@@ -190,13 +237,15 @@ def agreed(responses: Any, rows: int) -> np.ndarray:
     if values.shape != (rows,):
         raise DataError(
             Argument("responses"),
-            f" must have one entry per question; got shape {values.shape} for {plural(rows, 'question')}.",
+            f" must have one entry per question; got shape {values.shape} for"
+            f" {plural(rows, 'question')}.",
         )
     if values.dtype == bool:
         return values
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values == 0).any():
         raise DataError(
-            Argument("responses"), " must be True or positive for `nearer`, and False or negative for `farther`."
+            Argument("responses"),
+            " must be True or positive for `nearer`, and False or negative for `farther`.",
         )
     return values > 0
 
@@ -207,7 +256,10 @@ def row_name(k: int) -> str:
 
 
 def questions_of_sets(
-    sets: Iterable[Iterable[Any]], chosen: Iterable[Iterable[Any]], labels: Iterable[Any] | None, counts: Any
+    sets: Iterable[Iterable[Any]],
+    chosen: Iterable[Iterable[Any]],
+    labels: Iterable[Any] | None,
+    counts: Any,
 ) -> tuple[tuple[str, ...], list[TripletQuestions]]:
     """The labels, and the questions of each number of pairs."""
     asked = [pairs_in(number, each) for number, each in enumerate(sets)]
@@ -225,11 +277,17 @@ def questions_of_sets(
         keys = np.array([[_key(place, n, pair, k) for pair in asked[k]] for k in rows], np.int64)
         wanted = np.array([_key(place, n, answers[k], k) for k in rows], np.int64)
         if (twice := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
-            raise DataError(f"A pair is listed twice {row_name(rows[int(twice.argmax())])}; give different pairs.")
+            raise DataError(
+                f"A pair is listed twice {row_name(rows[int(twice.argmax())])}; give different"
+                " pairs."
+            )
         held = keys == wanted[:, None]
         if (absent := ~held.any(axis=1)).any():
             k = rows[int(absent.argmax())]
-            raise DataError(f"The pair {answers[k]} {row_name(k)} is not in its set; correct the pair or the set.")
+            raise DataError(
+                f"The pair {answers[k]} {row_name(k)} is not in its set; correct the pair or the"
+                " set."
+            )
         parts.append(TripletQuestions(keys, held.argmax(axis=1), times[rows]))
     return names, parts
 
@@ -239,14 +297,16 @@ def pairs_in(number: int, members: Iterable[Any]) -> list[Pair]:
     entries = list(members)
     if entries and all(isinstance(entry, tuple | list) for entry in entries):
         if len(entries) < 2 or any(len(entry) != 2 for entry in entries):
-            raise DataError(f"Set {number} must contain at least two pairs (a, b) or three objects.")
+            raise DataError(
+                f"Set {number} must contain at least two pairs (a, b) or three objects."
+            )
         pairs = [(as_label(a), as_label(b)) for a, b in entries]
     else:
         names = [as_label(entry) for entry in entries]
         if len(names) < 3:
             raise DataError(
-                f"Set {number} has {plural(len(names), 'object')}; choosing the most similar pair requires"
-                " at least three."
+                f"Set {number} has {plural(len(names), 'object')}; choosing the most similar pair"
+                " requires at least three."
             )
         if len(set(names)) < len(names):
             twice = next(name for k, name in enumerate(names) if name in names[:k])
@@ -255,7 +315,8 @@ def pairs_in(number: int, members: Iterable[Any]) -> list[Pair]:
     for a, b in pairs:
         if a == b or not a or not b:
             raise DataError(
-                f"Set {number} contains the pair ({a!r}, {b!r}); pairs must be two different objects with names."
+                f"Set {number} contains the pair ({a!r}, {b!r}); pairs must be two different"
+                " objects with names."
             )
     return pairs
 
@@ -273,23 +334,44 @@ def _key(place: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
         raise DataError(f"The chosen pair {row_name(row)} is {pair}; give two objects.")
     for name in pair:
         if name not in place:
-            raise DataError(f"{name!r} {row_name(row)} is not an object in the sets.{suggest(name, list(place))}")
+            raise DataError(
+                f"{name!r} {row_name(row)} is not an object in the"
+                f" sets.{suggest(name, list(place))}"
+            )
     return int(pair_keys(n, *(np.array(place[name]) for name in pair)))
 
 
-# Tables of triplets: which columns hold the objects of a question, and which say what was answered --------------------
+# Tables of triplets: which columns hold the objects of a question, and which say what was answered
 
 
-ODD_BY_PLACE = ("choice", "chosen", "response", "answer")  # of image1, image2, image3, as THINGS has them
-OBJECTS = ("object", "image", "item", "stimulus", "stim", "concept", "word", "picture", "thing", "option", "face")
+# of image1, image2, image3, as THINGS has them
+ODD_BY_PLACE = ("choice", "chosen", "response", "answer")
+OBJECTS = (
+    "object",
+    "image",
+    "item",
+    "stimulus",
+    "stim",
+    "concept",
+    "word",
+    "picture",
+    "thing",
+    "option",
+    "face",
+)
 OBJECTS += ("objekt", "objet", "objeto", "bild", "wort", "mot", "")
-LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"), ("left", "middle", "right"))
+LETTERS = (
+    ("a", "b", "c"),
+    ("i", "j", "k"),
+    ("first", "second", "third"),
+    ("left", "middle", "right"),
+)
 LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
 LETTERS += (("gauche", "milieu", "droite"), ("izquierda", "centro", "derecha"))
 EXPECTED = (
-    "three objects per row, in the columns 'object1', 'object2', 'object3' (or 'image1', 'item1', 'a', 'b', 'c'), with"
-    " the odd one out in 'odd'; or the columns 'anchor', 'nearer' and 'farther'; or a set of objects with the most"
-    " similar pair in 'chosen1' and 'chosen2'"
+    "three objects per row, in the columns 'object1', 'object2', 'object3' (or 'image1', 'item1',"
+    " 'a', 'b', 'c'), with the odd one out in 'odd'; or the columns 'anchor', 'nearer' and"
+    " 'farther'; or a set of objects with the most similar pair in 'chosen1' and 'chosen2'"
 )
 
 
@@ -312,7 +394,9 @@ class TripletColumns(NamedTuple):
         counted = f", counts in {self.count!r}" if self.count else ""
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            return f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{counted}"
+            return (
+                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{counted}"
+            )
         named = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
             return f"one triplet per row, {named}, with {self.odd!r} the odd one out{counted}"
@@ -321,7 +405,8 @@ class TripletColumns(NamedTuple):
 
 
 def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> TripletColumns | None:
-    """The columns by their usual names, but for those given; None if they are not those of triplets."""
+    """The columns by their usual names, but for those given; None if they are not those of
+    triplets."""
     given = {name: value for name, value in (given or {}).items() if value is not None}
     own = by_plain_name(names)
     count = given.get("count") or COUNT.among(own)
@@ -332,25 +417,40 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> Triple
         return found._replace(who=who)
 
     if "anchor" in given or not {"objects", "odd", "chosen"} & set(given):
-        sides = [given.get(role.name) or role.among(own) or "" for role in (ANCHOR, NEARER, FARTHER)]
+        sides = [
+            given.get(role.name) or role.among(own) or "" for role in (ANCHOR, NEARER, FARTHER)
+        ]
         if all(sides):
             return with_who(TripletColumns(tuple(sides), **rest))
     odd = given.get("odd") or ODD.among(own)
     pairs = [(own[a], own[b]) for a, b in SIMILAR_TWO if a in own and b in own]
     chosen = given.get("chosen") or (None if "odd" in given else pairs[0] if pairs else None)
     taken = {plain(name) for name in (odd, count, *(chosen or ())) if name is not None}
-    objects = given.get("objects") or _series({name: each for name, each in own.items() if name not in taken})
+    objects = given.get("objects") or _series(
+        {name: each for name, each in own.items() if name not in taken}
+    )
     if not objects and "odd" in given:  # it may be one of the three
         objects = _series({name: each for name, each in own.items() if each != count})
-    if objects and odd is None and chosen is None and len(objects) == 3 and plain(objects[0]).startswith("image"):
+    if (
+        objects
+        and odd is None
+        and chosen is None
+        and len(objects) == 3
+        and plain(objects[0]).startswith("image")
+    ):
         odd = next((own[name] for name in ODD_BY_PLACE if name in own), None)
     if not objects or (odd is None) == (chosen is None):
         return None
-    return with_who(TripletColumns(tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest))
+    return with_who(
+        TripletColumns(
+            tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest
+        )
+    )
 
 
 def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
-    """Three columns that are called as the objects of a triplet, and the column that is called as the odd one out."""
+    """Three columns that are called as the objects of a triplet, and the column that is called as
+    the odd one out."""
     own = by_plain_name(names)
     odd = ODD.among(own)
     objects = _series({name: each for name, each in own.items() if name not in ODD.sure})
@@ -360,7 +460,11 @@ def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
 def _series(own: Mapping[str, str]) -> tuple[str, ...]:
     """Three columns or more that are numbered from 1 or 0, or called a, b, c and the like."""
     for stem in OBJECTS:
-        numbered = {int(m[1]): name for short, name in own.items() if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))}
+        numbered = {
+            int(m[1]): name
+            for short, name in own.items()
+            if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
+        }
         first = 0 if 0 in numbered else 1
         found = [numbered[k] for k in range(first, first + len(numbered)) if k in numbered]
         if len(found) > 2 and len(found) == len(numbered):
@@ -394,10 +498,15 @@ def answers_in(
         odd = _place_of(frame, columns.odd, members, names, columns.objects)
         questions = of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
     elif columns.chosen is not None:
-        first, second = (_place_of(frame, name, members, names, columns.objects) for name in columns.chosen)
+        first, second = (
+            _place_of(frame, name, members, names, columns.objects) for name in columns.chosen
+        )
         if (same := first == second).any():
             k = int(same.argmax())
-            raise DataError(f"The two chosen objects {where(k)} are both {names[members[k, first[k]]]!r}; give a pair.")
+            raise DataError(
+                f"The two chosen objects {where(k)} are both {names[members[k, first[k]]]!r}; give"
+                " a pair."
+            )
         questions = of_objects(n, members, first, second, times)
     else:
         questions = anchored(n, members, times)
@@ -408,15 +517,21 @@ def answers_in(
 
 
 def anchored(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
-    """Anchor, nearer and farther object a row: of two pairs with the anchor the first was chosen."""
+    """Anchor, nearer and farther object a row: of two pairs with the anchor the first was
+    chosen."""
     pairs = np.stack([pair_keys(n, members[:, 0], members[:, k]) for k in (1, 2)], axis=1)
     return TripletQuestions(pairs, np.zeros(len(members), np.int64), times)
 
 
 def _place_of(
-    frame: "pd.DataFrame", name: str, members: np.ndarray, names: Sequence[str], objects: Sequence[str]
+    frame: "pd.DataFrame",
+    name: str,
+    members: np.ndarray,
+    names: Sequence[str],
+    objects: Sequence[str],
 ) -> np.ndarray:
-    """Which object of its row a cell names: by its label, by the name of its column, or by its number from 1."""
+    """Which object of its row a cell names: by its label, by the name of its column, or by its
+    number from 1."""
     import pandas as pd
 
     codes, distinct = pd.factorize(column(frame, name).to_numpy(dtype=object))
@@ -436,7 +551,8 @@ def _place_of(
     what = f"contains {found!r}, which is not one" if found else "is empty, but must contain one"
     listed = shorten([names[int(i)] for i in members[k]])
     raise DataError(
-        f"Row {frame.index[k]}, column {name!r}, {what} of the objects shown, {listed}; correct or remove the row."
+        f"Row {frame.index[k]}, column {name!r}, {what} of the objects shown, {listed}; correct or"
+        " remove the row."
     )
 
 

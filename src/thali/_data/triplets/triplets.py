@@ -1,4 +1,5 @@
-"""Triplets: which two of three objects belong together; and the most similar pair out of any set of pairs."""
+"""Triplets: which two of three objects belong together; and the most similar pair out of any set of
+pairs."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -44,17 +45,19 @@ if TYPE_CHECKING:
 class Triplets(JudgedByPeople):
     """Which pair of objects was called the most similar, out of which set of pairs.
 
-    An odd one out of three objects names the other two as the most similar pair of the three. A set may hold all pairs
-    of four objects or more, the two pairs of an anchor with either of two objects, or any two pairs and more. Answers
-    to the same set are counted. Nothing can be changed after construction.
+    An odd one out of three objects names the other two as the most similar pair of the three. A set
+    may hold all pairs of four objects or more, the two pairs of an anchor with either of two
+    objects, or any two pairs and more. Answers to the same set are counted. Nothing can be changed
+    after construction.
 
     Parameters
     ----------
     triplets : array, shape (questions, 3)
-        Rows (i, j, k): of these objects k is the odd one out. Whole numbers are positions, from 0; text is names.
+        Rows (i, j, k): of these objects k is the odd one out. Whole numbers are positions, from 0;
+        text is names.
     labels : sequence of str, optional
-        Names of the objects, those never asked about included. None: "0", "1", ..., or the names in `triplets`,
-        numbers in their order, others as they first appear.
+        Names of the objects, those never asked about included. None: "0", "1", ..., or the names in
+        `triplets`, numbers in their order, others as they first appear.
     counts : array, shape (questions,), optional
         How often the row was answered; None: once.
 
@@ -73,17 +76,19 @@ class Triplets(JudgedByPeople):
     Raises
     ------
     DataError
-        If there is no answer, a row does not have three different objects, an object has no name, or a count is no
-        whole number of 0 or more.
+        If there is no answer, a row does not have three different objects, an object has no name,
+        or a count is no whole number of 0 or more.
 
     References
     ----------
-    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human behavior;
-    Navarro & Griffiths (2007), section 6.
+    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human
+    behavior; Navarro & Griffiths (2007), section 6.
 
     Examples
     --------
-    >>> data = Triplets([("tea", "coffee", "brick"), ("tea", "coffee", "brick"), ("tea", "brick", "coffee")])
+    >>> data = Triplets(
+    ...     [("tea", "coffee", "brick"), ("tea", "coffee", "brick"), ("tea", "brick", "coffee")]
+    ... )
     >>> data
     Triplets(3 objects, 1 set of 3 pairs, 3 answers)
     >>> data.to_frame()
@@ -106,7 +111,9 @@ class Triplets(JudgedByPeople):
     counts: np.ndarray
     answers: ChosenPlaces | None = None
 
-    def __init__(self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None) -> None:
+    def __init__(
+        self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
+    ) -> None:
         rows = three_columns(triplets)
         members, names = object_positions(rows, labels, row_name)
         refuse_repeated(members, names, row_name)
@@ -138,24 +145,28 @@ class Triplets(JudgedByPeople):
         frame : DataFrame
             Further columns are ignored.
         objects : sequence of str, optional
-            Columns with the objects of a question, three or more. None: object1, object2, ...; image1, ...; item1,
-            ...; a, b, c; i, j, k; first, second, third.
+            Columns with the objects of a question, three or more. None: object1, object2, ...;
+            image1, ...; item1, ...; a, b, c; i, j, k; first, second, third.
         odd : str, optional
-            Column with the odd one out of three: its label, the name of its column, or its number from 1. None: odd,
-            odd_one_out, outlier, ...; choice, beside image1, image2 and image3.
+            Column with the odd one out of three: its label, the name of its column, or its number
+            from 1. None: odd, odd_one_out, outlier, ...; choice, beside image1, image2 and image3.
         chosen : (str, str), optional
-            Columns with the two objects that are the most similar of the set. None: chosen1 and chosen2, pair1 and
-            pair2, similar1 and similar2.
+            Columns with the two objects that are the most similar of the set. None: chosen1 and
+            chosen2, pair1 and pair2, similar1 and similar2.
         anchor, nearer, farther : str, optional
             Columns of questions which of two objects is more like the anchor; instead of `objects`.
         count : str, optional
-            Column with the number of such answers. None: count, n, freq, times or weight if there is one.
+            Column with the number of such answers. None: count, n, freq, times or weight if there
+            is one.
         question : str, optional
-            Column that names the question: then answers to one question must be out of the same set.
+            Column that names the question: then answers to one question must be out of the same
+            set.
         respondent : str, optional
-            Column that says who answered. None: respondent, participant, person, ... if there is one.
+            Column that says who answered. None: respondent, participant, person, ... if there is
+            one.
         labels : sequence of str, optional
-            All objects in the order wanted. None: numbers in their order, names as they first appear.
+            All objects in the order wanted. None: numbers in their order, names as they first
+            appear.
         weights : bool
             Fractional counts are meant; otherwise they are an error.
 
@@ -166,24 +177,38 @@ class Triplets(JudgedByPeople):
         Raises
         ------
         DataError
-            If a column is unknown or cannot be recognised, a label is missing, a question names an object twice, or the
-            answer is not one of its objects.
+            If a column is unknown or cannot be recognised, a label is missing, a question names an
+            object twice, or the answer is not one of its objects.
 
         Examples
         --------
         >>> import pandas as pd
         >>> rows = [("tea", "coffee", "brick", "brick"), ("tea", "wall", "brick", "tea")]
-        >>> Triplets.from_frame(pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"]))
+        >>> Triplets.from_frame(
+        ...     pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"])
+        ... )
         Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
         """
         frame = as_frame(frame)
         frame = with_text_names(frame)
-        given = {"objects": objects, "odd": odd, "chosen": chosen, "anchor": anchor, "nearer": nearer}
-        given |= {"farther": farther, "count": count, "question": question, "respondent": respondent}
+        given = {
+            "objects": objects,
+            "odd": odd,
+            "chosen": chosen,
+            "anchor": anchor,
+            "nearer": nearer,
+        }
+        given |= {
+            "farther": farther,
+            "count": count,
+            "question": question,
+            "respondent": respondent,
+        }
         columns = triplet_columns(list(frame.columns), given)
         if columns is None:
             raise DataError(
-                f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets; expected {EXPECTED}."
+                f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets;"
+                f" expected {EXPECTED}."
             )
         frame = answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = answers_in(frame, columns, labels, weights)
@@ -210,8 +235,8 @@ class Triplets(JudgedByPeople):
         labels, counts
             As of `Triplets`.
         responses : sequence, shape (questions,), optional
-            Above 0 or True where `nearer` was said to be the nearer one, below 0 or False where `farther` was. None:
-            `nearer` always.
+            Above 0 or True where `nearer` was said to be the nearer one, below 0 or False where
+            `farther` was. None: `nearer` always.
 
         Returns
         -------
@@ -232,15 +257,22 @@ class Triplets(JudgedByPeople):
         """
         lengths = {len(each) for each in (anchor, nearer, farther)}
         if len(lengths) > 1:
-            raise DataError("`anchor`, `nearer` and `farther` must have the same length, one entry per question.")
-        rows = three_columns(np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1))
+            raise DataError(
+                "`anchor`, `nearer` and `farther` must have the same length, one entry per"
+                " question."
+            )
+        rows = three_columns(
+            np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1)
+        )
         if responses is not None:
             rows = rows.copy()
             turned = ~agreed(responses, len(rows))
             rows[turned] = rows[turned][:, [0, 2, 1]]
         members, names = object_positions(rows, labels, row_name)
         refuse_repeated(members, names, row_name)
-        return cls.__new__(cls)._fill(names, [anchored(len(names), members, times_of(counts, len(rows), row_name))])
+        return cls.__new__(cls)._fill(
+            names, [anchored(len(names), members, times_of(counts, len(rows), row_name))]
+        )
 
     @classmethod
     def from_sets(
@@ -255,8 +287,8 @@ class Triplets(JudgedByPeople):
         Parameters
         ----------
         sets : sequence
-            Each is a list of three objects or more, all of whose pairs are meant, or a list of pairs (a, b), two or
-            more.
+            Each is a list of three objects or more, all of whose pairs are meant, or a list of
+            pairs (a, b), two or more.
         chosen : sequence of (a, b)
             The pair that was chosen out of each.
         labels, counts
@@ -279,7 +311,9 @@ class Triplets(JudgedByPeople):
         """
         return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
 
-    def _fill(self, labels: tuple[str, ...], parts: list[TripletQuestions], who: Who | None = None) -> "Triplets":
+    def _fill(
+        self, labels: tuple[str, ...], parts: list[TripletQuestions], who: Who | None = None
+    ) -> "Triplets":
         """The answers of all parts, small sets first if it is known who answered."""
         fields, places = added_up(len(labels), parts)
         if who is None:
@@ -295,7 +329,8 @@ class Triplets(JudgedByPeople):
         Returns
         -------
         DataFrame
-            The labels are categorical, and so keep their order and the objects that were never asked about.
+            The labels are categorical, and so keep their order and the objects that were never
+            asked about.
 
         Examples
         --------
@@ -306,8 +341,12 @@ class Triplets(JudgedByPeople):
         """
         import pandas as pd
 
-        a, b = (pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second))
-        return pd.DataFrame({"a": a, "b": b, "set": self.set_of, "count": whole_as_integers(self.counts)})
+        a, b = (
+            pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second)
+        )
+        return pd.DataFrame(
+            {"a": a, "b": b, "set": self.set_of, "count": whole_as_integers(self.counts)}
+        )
 
     def take(self, sets: np.ndarray) -> "Triplets":
         """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
@@ -324,8 +363,11 @@ class Triplets(JudgedByPeople):
         return self._made_of(self.labels, start, *arrays, answers)
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
-        """Return the same questions with other counts of their answers, given by nobody in particular."""
-        return self._made_of(self.labels, self.start, self.first, self.second, np.array(counts, float), None)
+        """Return the same questions with other counts of their answers, given by nobody in
+        particular."""
+        return self._made_of(
+            self.labels, self.start, self.first, self.second, np.array(counts, float), None
+        )
 
     def _of_people(self, members: np.ndarray) -> "Triplets":
         """The answers of some people, by their places, with all objects."""
@@ -345,7 +387,8 @@ class Triplets(JudgedByPeople):
         """Who gave which answers; a DataError if the data do not say."""
         if self.answers is None:
             raise DataError(
-                "These triplets do not identify respondents; read them again and name the column of respondents",
+                "These triplets do not identify respondents; read them again and name the column"
+                " of respondents",
                 InPython("", Message(", ", Argument("respondent"))),
                 ".",
             )
@@ -365,7 +408,10 @@ class Triplets(JudgedByPeople):
             If the data do not say who answered.
         """
         known = self._known()
-        return {known.respondents[k]: self._of_people(np.array([k])) for k in np.unique(known.respondent)}
+        return {
+            known.respondents[k]: self._of_people(np.array([k]))
+            for k in np.unique(known.respondent)
+        }
 
     def by_group(self, column: str) -> dict[str, "Triplets"]:
         """The answers of each group of people, with all objects.
@@ -388,8 +434,13 @@ class Triplets(JudgedByPeople):
         Examples
         --------
         >>> import pandas as pd
-        >>> rows = [("tea", "coffee", "brick", "brick", 1, "f"), ("tea", "wall", "brick", "tea", 2, "m")]
-        >>> frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd", "person", "sex"])
+        >>> rows = [
+        ...     ("tea", "coffee", "brick", "brick", 1, "f"),
+        ...     ("tea", "wall", "brick", "tea", 2, "m"),
+        ... ]
+        >>> frame = pd.DataFrame(
+        ...     rows, columns=["object1", "object2", "object3", "odd", "person", "sex"]
+        ... )
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
         Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
@@ -400,25 +451,34 @@ class Triplets(JudgedByPeople):
         """The answers of all, of these objects; who gave them is kept if all know it."""
         parts, place_of = [self, *others], positions(labels)
         known = [part.answers for part in parts if part.answers is not None]
-        rows = []  # of each part the pairs, by their keys, and of each answer its place, how often, and whose
+        # of each part the pairs, by their keys, and of each answer its place, how often, and whose
+        rows = []
         for number, part in enumerate(parts):
             place = np.array([place_of[label] for label in part.labels])
             keys = pair_keys(len(labels), place[part.first], place[part.second])
             own = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
             if len(known) == len(parts):
                 own = known[number].place, known[number].times, known[number].respondent
-            rows.append((keys, part.start[part.set_of[own[0]]], part.sizes[part.set_of[own[0]]], own))
+            rows.append(
+                (keys, part.start[part.set_of[own[0]]], part.sizes[part.set_of[own[0]]], own)
+            )
         questions, respondents = [], []
         for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
             each = []
             for number, (keys, first, sizes, (place, times, respondent)) in enumerate(rows):
                 own = sizes == m
-                each.append((keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own]))
+                each.append(
+                    (keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own])
+                )
                 respondents.append((number, respondent[own]))
-            questions.append(TripletQuestions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True))))
+            questions.append(
+                TripletQuestions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True)))
+            )
         who = None
         if len(known) == len(parts):
-            who = all_who([Who(known[k].respondents, own, known[k].people) for k, own in respondents])
+            who = all_who(
+                [Who(known[k].respondents, own, known[k].people) for k, own in respondents]
+            )
         return self.__new__(type(self))._fill(labels, questions, who)
 
     def __str__(self) -> str:
@@ -479,7 +539,11 @@ class Triplets(JudgedByPeople):
         def rows() -> ReportRows:
             keys, pair = np.unique(self.first * self.n_options + self.second, return_inverse=True)
             labels = np.array(self.labels)
-            names = {"a": labels[keys // self.n_options], "b": labels[keys % self.n_options], "sets": np.bincount(pair)}
+            names = {
+                "a": labels[keys // self.n_options],
+                "b": labels[keys % self.n_options],
+                "sets": np.bincount(pair),
+            }
             return count_in_rows(MOST_SIMILAR, pair, names, self.n_sets)
 
         return Questions(self.start, self.counts, given, rows)
@@ -506,10 +570,15 @@ class Triplets(JudgedByPeople):
         return f"{a!r} and {b!r} the most similar of {shorten(members)}"
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of objects that were never asked about, or not together; models call this."""
-        if found := parted("objects", connected(self.labels, self.first, self.second), "shown together"):
+        """Warn, with a `DataWarning`, of objects that were never asked about, or not together;
+        models call this."""
+        if found := parted(
+            "objects", connected(self.labels, self.first, self.second), "shown together"
+        ):
             warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
         if never := self.never_judged:
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
-            message = f"{shorten(never)} {was} never shown, so {its} features depend only on the prior."
+            message = (
+                f"{shorten(never)} {was} never shown, so {its} features depend only on the prior."
+            )
             warn(DataWarning(message))

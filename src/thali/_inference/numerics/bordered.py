@@ -1,4 +1,5 @@
-"""Positive definite matrices of blocks along a line, each coupled with the next on its diagonal, and a border."""
+"""Positive definite matrices of blocks along a line, each coupled with the next on its diagonal,
+and a border."""
 
 from typing import NamedTuple
 
@@ -21,7 +22,9 @@ class Bordered(NamedTuple):
     @property
     def diagonal(self) -> np.ndarray:
         """Its diagonal."""
-        return np.append(np.diagonal(self.blocks, axis1=1, axis2=2).ravel(), np.diagonal(self.corner))
+        return np.append(
+            np.diagonal(self.blocks, axis1=1, axis2=2).ravel(), np.diagonal(self.corner)
+        )
 
     def with_more(self, diagonal: np.ndarray) -> "Bordered":
         """The matrix with so much more along the diagonal."""
@@ -41,12 +44,17 @@ class Bordered(NamedTuple):
         for t, coupling in enumerate(self.coupling):
             at = np.arange(t * n, (t + 1) * n)
             found[at, at + n] = found[at + n, at] = -coupling
-        found[:size, size:], found[size:, :size], found[size:, size:] = self.border, self.border.T, self.corner
+        found[:size, size:], found[size:, :size], found[size:, size:] = (
+            self.border,
+            self.border.T,
+            self.corner,
+        )
         return found
 
 
 class BorderedFactor:
-    """The factor of such a matrix H: time and memory grow with the number of blocks, not with its square.
+    """The factor of such a matrix H: time and memory grow with the number of blocks, not with its
+    square.
 
     Raises
     ------
@@ -94,7 +102,9 @@ class BorderedFactor:
             at = slice(t * n, (t + 1) * n)
             found[at] = self._roots[t] @ normal[at]
             if t < periods - 1:
-                found[at] += self._inverses[t] @ (self._coupling[t][:, None] * found[at.stop : at.stop + n])
+                found[at] += self._inverses[t] @ (
+                    self._coupling[t][:, None] * found[at.stop : at.stop + n]
+                )
         size = periods * n
         if len(self._corner):
             found[size:] = self._corner @ normal[size:]
@@ -115,8 +125,8 @@ class BorderedFactor:
 
 def _inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     """The upper W with W W' the inverse of a matrix, and half the log of its determinant."""
-    # Products with it take a thousandth of the time of LAPACK's solutions where the matrix is small and there are
-    # several threads.
+    # Products with it take a thousandth of the time of LAPACK's solutions where the matrix is small
+    # and there are several threads.
     from scipy.linalg import cholesky
     from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -1,4 +1,5 @@
-"""Counts of outcomes: binomial and multinomial distributions and their coefficients, natural logarithms; ties."""
+"""Counts of outcomes: binomial and multinomial distributions and their coefficients, natural
+logarithms; ties."""
 
 import math
 from typing import Any
@@ -7,7 +8,8 @@ import numpy as np
 
 
 def log_coefficient(wins: Any, losses: Any) -> Any:
-    """ln C(wins + losses, wins), elementwise, by the gamma function: declared weights may be fractional."""
+    """ln C(wins + losses, wins), elementwise, by the gamma function: declared weights may be
+    fractional."""
     from scipy.special import gammaln
 
     return gammaln(wins + losses + 1.0) - gammaln(wins + 1.0) - gammaln(losses + 1.0)
@@ -25,7 +27,7 @@ def log_binomial(wins: Any, losses: Any, p: Any) -> Any:
     return log_coefficient(wins, losses) + xlogy(wins, p) + xlog1py(losses, -p)
 
 
-# Davidson's model of ties: the three outcomes of a comparison ---------------------------------------------------------
+# Davidson's model of ties: the three outcomes of a comparison -------------------------------------
 
 
 def outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:

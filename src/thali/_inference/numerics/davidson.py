@@ -1,4 +1,5 @@
-"""The log-likelihood of wins, losses and ties given the log odds of the first of two, with lapse and ties."""
+"""The log-likelihood of wins, losses and ties given the log odds of the first of two, with lapse
+and ties."""
 
 from typing import NamedTuple, Protocol
 
@@ -48,8 +49,10 @@ TINY = 1e-300  # stands for a probability of 0
 
 
 def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability of the first without lapse, and that of the second, each with all its digits."""
-    small = np.exp(-np.abs(difference))  # one exponential, which takes a fifth of the time of two `expit`
+    """Return the probability of the first without lapse, and that of the second, each with all its
+    digits."""
+    # one exponential, which takes a fifth of the time of two `expit`
+    small = np.exp(-np.abs(difference))
     large = 1.0 / (1.0 + small)
     small *= large
     is_first = difference >= 0.0
@@ -57,10 +60,13 @@ def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def terms(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
-    """Return the log-likelihood of each row, without coefficients; `log_nu` is empty without ties."""
+    """Return the log-likelihood of each row, without coefficients; `log_nu` is empty without
+    ties."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
     sides = (rows.wins, q), (rows.losses, rest)
-    first, second = (count * np.log(np.maximum(scale * share + base, TINY)) for count, share in sides)
+    first, second = (
+        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in sides
+    )
     if not rows.has_ties:
         return first + second
     ratio = tie_ratio(rows, q, rest, log_nu)
@@ -68,13 +74,17 @@ def terms(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarra
     return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
 
 
-def tie_ratio(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+def tie_ratio(
+    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+) -> np.ndarray:
     """The odds of a tie."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
     return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
 
 
-def slopes(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> RowDerivatives:
+def slopes(
+    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+) -> RowDerivatives:
     """The derivatives of the log-likelihood of each row."""
     none = np.zeros_like(q)
     if not rows.lapse and not rows.has_ties:

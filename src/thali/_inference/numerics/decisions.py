@@ -39,7 +39,8 @@ def shuffle(rng: Any, items: Any, n: Any) -> None:
 
 @scalar
 def draw_code(rng: Any, b: Any, codes: Any, top: Any) -> Any:
-    """One of 0, ..., codes - 1 with probability proportional to exp(b.block[code]), of which `top` is the greatest."""
+    """One of 0, ..., codes - 1 with probability proportional to exp(b.block[code]), of which `top`
+    is the greatest."""
     total = 0.0
     for code in range(codes):
         b.block[code] = math.exp(b.block[code] - top)

@@ -1,8 +1,7 @@
 """Log-quantiles of the gamma distribution at fourteen probabilities, tabulated over its shape.
 
-The transport of values needs for every shape g an increasing sequence K_1(g) < … < K_14(g), always the same; its
-distance from the true quantiles influences only the acceptance rate.
-"""
+The transport of values needs for every shape g an increasing sequence K_1(g) < … < K_14(g), always
+the same; its distance from the true quantiles influences only the acceptance rate."""
 
 import math
 from functools import cache
@@ -19,12 +18,14 @@ LOWEST, STEP, ROWS = -12.0, 0.05, 400  # ln g of the first row, between rows, ro
 
 @cache
 def quantile_table() -> np.ndarray:
-    """(ROWS, QUANTILES): (K_i(g) − ln g) g / (1 + g), which stays finite as g goes to 0 and changes slowly."""
+    """(ROWS, QUANTILES): (K_i(g) − ln g) g / (1 + g), which stays finite as g goes to 0 and changes
+    slowly."""
     from scipy.special import gammaincinv, gammaln
 
     g = np.exp(LOWEST + STEP * np.arange(ROWS))[:, None]
     p = np.array(PROBABILITIES)
-    small = (np.log(p) + gammaln(g + 1.0)) / g  # exact as x goes to 0, where the inverse leaves the range of floats
+    # exact as x goes to 0, where the inverse leaves the range of floats
+    small = (np.log(p) + gammaln(g + 1.0)) / g
     with np.errstate(divide="ignore"):
         logs = np.where(small < -200.0, small, np.log(gammaincinv(g, p)))
     table = (logs - np.log(g)) * g / (1.0 + g)
@@ -45,11 +46,12 @@ def fill_quantiles(table: Any, shape: Any, quantiles: Any, row: Any) -> None:
 
 @scalar
 def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> None:
-    """The piecewise linear map from the quantiles of one shape to those of another, in four rows from `row` on.
+    """The piecewise linear map from the quantiles of one shape to those of another, in four rows
+    from `row` on.
 
-    They hold the quantiles of both, the slopes below every quantile and above the last, and logarithms of the slopes.
-    Below the first quantile the slope is the ratio of the shapes, above the last it is 1.
-    """
+    They hold the quantiles of both, the slopes below every quantile and above the last, and
+    logarithms of the slopes. Below the first quantile the slope is the ratio of the shapes, above
+    the last it is 1."""
     fill_quantiles(table, before, quantiles, row)
     fill_quantiles(table, after, quantiles, row + 1)
     for i in range(QUANTILES + 1):
@@ -57,7 +59,9 @@ def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> N
         if i == 0:
             slope = before / after
         elif i < QUANTILES:
-            slope = (quantiles[row + 1, i] - quantiles[row + 1, i - 1]) / (quantiles[row, i] - quantiles[row, i - 1])
+            slope = (quantiles[row + 1, i] - quantiles[row + 1, i - 1]) / (
+                quantiles[row, i] - quantiles[row, i - 1]
+            )
         quantiles[row + 2, i] = slope
         quantiles[row + 3, i] = math.log(slope)
 
@@ -69,13 +73,16 @@ def mapped(quantiles: Any, row: Any, x: Any) -> Any:
     while i < QUANTILES and x >= quantiles[row, i]:
         i += 1
     base = max(i - 1, 0)
-    return quantiles[row + 1, base] + quantiles[row + 2, i] * (x - quantiles[row, base]), quantiles[row + 3, i]
+    return quantiles[row + 1, base] + quantiles[row + 2, i] * (x - quantiles[row, base]), quantiles[
+        row + 3, i
+    ]
 
 
-# Gamma variables as logarithms: probabilities of intervals, draws within them -----------------------------------------
+# Gamma variables as logarithms: probabilities of intervals, draws within them ---------------------
 #
-# The logarithm y of a Gamma(h, 1) variable has a density proportional to exp(h y − e^y), which is log-concave: a draw
-# within any interval is obtained by rejection from three tangents (Gilks & Wild 1992).
+# The logarithm y of a Gamma(h, 1) variable has a density proportional to exp(h y − e^y), which is
+# log-concave: a draw within any interval is obtained by rejection from three tangents (Gilks & Wild
+# 1992).
 
 
 _SMALL = 1e-15  # relative size of the last term of a series
@@ -94,7 +101,8 @@ def tails(h: Any, next_h: Any, y: Any) -> Any:
     """P(Y < y) and P(Y > y) of the logarithm of a Gamma(h, 1) variable; next_h is ln Γ(h + 1)."""
     x = math.exp(y)
     density = math.exp(h * y - x - next_h)
-    if x < h + 6.0:  # further out the fraction needs few steps, and 1 minus the series would lose digits
+    # further out the fraction needs few steps, and 1 minus the series would lose digits
+    if x < h + 6.0:
         total, term, i = 1.0, 1.0, h
         while term > _SMALL * total:
             i += 1.0
@@ -196,7 +204,8 @@ def _area(x: Any, g: Any, s: Any, low: Any, high: Any) -> Any:
 
 @scalar
 def _along(rng: Any, s: Any, low: Any, high: Any) -> Any:
-    """A draw with density proportional to exp(s y) between low and high, of which one may be infinite."""
+    """A draw with density proportional to exp(s y) between low and high, of which one may be
+    infinite."""
     u = rng.random()
     if abs(s) * (high - low) < 1e-8:
         return low + u * (high - low)

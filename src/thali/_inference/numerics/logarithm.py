@@ -1,4 +1,5 @@
-"""A logarithm that vector instructions can compute: no call into the mathematical library, no branch."""
+"""A logarithm that vector instructions can compute: no call into the mathematical library, no
+branch."""
 
 from typing import Any
 

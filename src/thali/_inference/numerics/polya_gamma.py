@@ -1,21 +1,27 @@
 r"""Draws of Polya-Gamma variables, which make a logistic likelihood Gaussian.
 
-.. math:: \frac{e^{y c}}{1 + e^c} = \tfrac12 e^{(y - 1/2) c} \int_0^\infty e^{-\omega c^2/2} PG(\omega; 1, 0)\, d\omega
+.. math::
 
-References: Polson, Scott & Windle (2013), section 4; Devroye (2009), On exact simulation algorithms for some
-distributions related to Jacobi theta functions.
-"""
+    \frac{e^{y c}}{1 + e^c} = \tfrac12 e^{(y - 1/2) c} \int_0^\infty e^{-\omega c^2/2} PG(\omega; 1,
+    0)\, d\omega
+
+References: Polson, Scott & Windle (2013), section 4; Devroye (2009), On exact simulation algorithms
+for some distributions related to Jacobi theta functions."""
 
 import math
 from typing import Any
 
 from thali._compile.jit import scalar
 
-CUT = 0.64  # between the two series of the density; the alternating series decrease on their sides of it
+# between the two series of the density; the alternating series decrease on their sides of it
+CUT = 0.64
 FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt
-MOST_TERMS = 1e4  # more for a large tilt: of a larger one the third cumulant, the error of the rest, is below b 1e-21
-LARGEST_TILT = 1e100  # from which on the variance is 0 as a float; a Gamma variable of shape NaN is never found
-_MAX_SUMMED = 16.0  # largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
+# more for a large tilt: of a larger one the third cumulant, the error of the rest, is below b 1e-21
+MOST_TERMS = 1e4
+# from which on the variance is 0 as a float; a Gamma variable of shape NaN is never found
+LARGEST_TILT = 1e100
+# largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
+_MAX_SUMMED = 16.0
 _CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability below 1e-190
 
 
@@ -23,9 +29,9 @@ _CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability b
 def polya_gamma(rng: Any, c: Any) -> Any:
     """A draw of PG(1, c), whose mean is tanh(c/2)/(2c).
 
-    It is a quarter of a variable X with an exponential tail above CUT and an inverse Gaussian proposal of mean 2/|c|
-    below, each accepted with the alternating series of the Jacobi density. Returns NaN for NaN.
-    """
+    It is a quarter of a variable X with an exponential tail above CUT and an inverse Gaussian
+    proposal of mean 2/|c| below, each accepted with the alternating series of the Jacobi density.
+    Returns NaN for NaN."""
     tilt = 0.5 * abs(c)
     rate = 0.125 * math.pi * math.pi + 0.5 * tilt * tilt
     above = _share_above(tilt, rate)
@@ -40,12 +46,13 @@ def polya_gamma(rng: Any, c: Any) -> Any:
 
 @scalar
 def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
-    """A draw of PG(shape, c) for any shape above 0: of its whole part as a sum, of the rest or a large one as a series.
+    """A draw of PG(shape, c) for any shape above 0: of its whole part as a sum, of the rest or a
+    large one as a series.
 
-    PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms after number `first`
-    are drawn as one Gamma variable of their mean and variance, which changes ln E exp(-t PG) by less than b t^3 1e-11.
-    Of a tilt beyond LARGEST_TILT the variable is its mean; NaN for NaN.
-    """
+    PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms
+    after number `first` are drawn as one Gamma variable of their mean and variance, which changes
+    ln E exp(-t PG) by less than b t^3 1e-11. Of a tilt beyond LARGEST_TILT the variable is its
+    mean; NaN for NaN."""
     if not abs(c) < LARGEST_TILT:
         return 0.5 * shape / abs(c)
     total = 0.0
@@ -70,14 +77,19 @@ def denominator(k: Any, c: Any) -> Any:
 
 @scalar
 def rest_of_series(c: Any, first: Any) -> Any:
-    """Mean and variance of PG(1, c) without its first terms; of them all tanh(c/2)/2c and the second cumulant."""
+    """Mean and variance of PG(1, c) without its first terms; of them all tanh(c/2)/2c and the
+    second cumulant."""
     c = abs(c)
     share = math.tanh(0.5 * c)
     narrow = 1.0 - share * share  # 1/cosh^2(c/2)
     mean = 0.5 * share / c if c > 1e-100 else 0.25
     if c < 0.1:
         square = c * c
-        variance = 0.25 * narrow * (1.0 / 6.0 + square * (1.0 / 120.0 + square * (1.0 / 5040.0 + square / 362880.0)))
+        variance = (
+            0.25
+            * narrow
+            * (1.0 / 6.0 + square * (1.0 / 120.0 + square * (1.0 / 5040.0 + square / 362880.0)))
+        )
     else:
         variance = 0.25 * (2.0 * share - c * narrow) / (c * c * c)
     for k in range(first):
@@ -140,11 +152,12 @@ def _inverse_gaussian_below(rng: Any, tilt: Any) -> Any:
 
 @scalar
 def half_inverse_gaussian(rng: Any, r: Any) -> Any:
-    """A draw with density proportional to w^(-1/2) exp(-(w + r^2/w)/2) on w > 0, for r of 0 or more.
+    """A draw with density proportional to w^(-1/2) exp(-(w + r^2/w)/2) on w > 0, for r of 0 or
+    more.
 
-    That is a generalised inverse Gaussian of order 1/2; 1/w is inverse Gaussian of mean 1/r and shape 1. Of the two
-    roots of Michael, Schucany & Haas (1976) the larger one is formed without cancellation; they multiply to r^2.
-    """
+    That is a generalised inverse Gaussian of order 1/2; 1/w is inverse Gaussian of mean 1/r and
+    shape 1. Of the two roots of Michael, Schucany & Haas (1976) the larger one is formed without
+    cancellation; they multiply to r^2."""
     y = rng.standard_normal()
     y *= y
     w = r + 0.5 * (y + math.sqrt(y * (4.0 * r + y)))

@@ -1,10 +1,12 @@
-"""Ranks of numbers, the same as SciPy's without its statistics, which take a third of a second to load."""
+"""Ranks of numbers, the same as SciPy's without its statistics, which take a third of a second to
+load."""
 
 import numpy as np
 
 
 def average_ranks(values: np.ndarray) -> np.ndarray:
-    """The rank of each number along the last axis, 1 the smallest; equal numbers share the mean of their ranks.
+    """The rank of each number along the last axis, 1 the smallest; equal numbers share the mean of
+    their ranks.
 
     Examples
     --------
@@ -21,7 +23,8 @@ def twice_ranks(values: np.ndarray) -> np.ndarray:
 
 
 def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The best and the worst rank of each number along the last axis, counted from 0; equal numbers share both.
+    """The best and the worst rank of each number along the last axis, counted from 0; equal numbers
+    share both.
 
     Examples
     --------
@@ -52,7 +55,8 @@ _NEAR = 1e-9  # far above rounding and what maximisers leave, far below what is 
 
 
 def descending(values: np.ndarray) -> np.ndarray:
-    """Return the order from the largest number down; of numbers that differ by rounding the first is first.
+    """Return the order from the largest number down; of numbers that differ by rounding the first
+    is first.
 
     Examples
     --------

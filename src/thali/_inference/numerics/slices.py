@@ -23,7 +23,8 @@ def density_at(line: Any, x: Any) -> Any:
 
 @scalar
 def draw_on_line(rng: np.random.Generator, line: Any, now: Any, width: Any) -> Any:
-    """Draw a place on a line, from a slice around `now` that steps of this width make wide enough."""
+    """Draw a place on a line, from a slice around `now` that steps of this width make wide
+    enough."""
     level = density_at(line, now) - rng.standard_exponential()
     low = now - width * rng.random()
     high = low + width

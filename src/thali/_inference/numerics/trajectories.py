@@ -20,7 +20,8 @@ from .cholesky import solve_lower, solve_upper
 from .decisions import accept
 
 ACCEPTANCE = 0.8  # mean probability to accept a trajectory, to which its step is adapted
-SPREAD = 0.2  # of step lengths: no length of trajectory is a period of the motion in every direction
+# of step lengths: no length of trajectory is a period of the motion in every direction
+SPREAD = 0.2
 
 
 @generic
@@ -30,9 +31,16 @@ def evaluate(target: Any, place: Any, slope: Any) -> None:
 
 @part
 def move_along(
-    rng: np.random.Generator, target: Any, root: Any, place: Any, log_step: Any, n_leaps: Any, gain: Any
+    rng: np.random.Generator,
+    target: Any,
+    root: Any,
+    place: Any,
+    log_step: Any,
+    n_leaps: Any,
+    gain: Any,
 ) -> Any:
-    """Move the place by some leaps, and return whether to accept; `log_step` (1,) follows the acceptance."""
+    """Move the place by some leaps, and return whether to accept; `log_step` (1,) follows the
+    acceptance."""
     push, slope, change = np.empty(place.size), np.empty(place.size), np.empty(place.size)
     for i in range(push.size):
         push[i] = rng.standard_normal()

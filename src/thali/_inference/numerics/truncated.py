@@ -1,8 +1,9 @@
-"""Exact draws of a weight that enters a Normal likelihood linearly: truncated Normals, and Gammas tilted by one.
+"""Exact draws of a weight that enters a Normal likelihood linearly: truncated Normals, and Gammas
+tilted by one.
 
-Every draw is a rejection whose acceptance has a floor (.3 for `positive_normal`, .7 for `tilted_weight` of a shape
-above 1) for all arguments. No loop continues on a comparison with NaN, so NaN is returned instead of an endless loop.
-"""
+Every draw is a rejection whose acceptance has a floor (.3 for `positive_normal`, .7 for
+`tilted_weight` of a shape above 1) for all arguments. No loop continues on a comparison with NaN,
+so NaN is returned instead of an endless loop."""
 
 import math
 from typing import Any
@@ -16,10 +17,10 @@ SMALLEST = 2.2250738585072014e-308  # smallest normal float: a weight that under
 def positive_normal(rng: Any, mean: Any, sd: Any) -> Any:
     """Normal(mean, sd²) truncated to (0, ∞); always above 0.
 
-    By rejection from the Normal itself while zero lies less than half an sd above the mean, else from an exponential
-    (Robert 1995). With zero at a = -mean/sd and the best rate r = (a + √(a² + 4))/2, that of a proposal w = sd E/r is
-    exp(-(E - 1)²/2r²): in this form nothing cancels in the tail.
-    """
+    By rejection from the Normal itself while zero lies less than half an sd above the mean, else
+    from an exponential (Robert 1995). With zero at a = -mean/sd and the best rate r = (a + √(a² +
+    4))/2, that of a proposal w = sd E/r is exp(-(E - 1)²/2r²): in this form nothing cancels in the
+    tail."""
     if mean > -0.5 * sd:
         w = mean + sd * rng.standard_normal()
         while w <= 0.0:
@@ -35,12 +36,13 @@ def positive_normal(rng: Any, mean: Any, sd: Any) -> Any:
 
 @scalar
 def tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: Any) -> Any:
-    """A weight with density proportional to w^(shape-1) exp(-rate w + slope w - curvature w²/2) on w > 0.
+    """A weight with density proportional to w^(shape-1) exp(-rate w + slope w - curvature w²/2) on
+    w > 0.
 
-    That is a Gamma(shape, rate) prior times a likelihood whose logarithm is quadratic in w: for a feature of A pairs
-    with summed residuals B and noise variance σ², curvature = A/σ² and slope = B/σ². Shape is 1 or more, curvature 0
-    or more; where it is 0, slope is below rate (0 gives the prior).
-    """
+    That is a Gamma(shape, rate) prior times a likelihood whose logarithm is quadratic in w: for a
+    feature of A pairs with summed residuals B and noise variance σ², curvature = A/σ² and slope =
+    B/σ². Shape is 1 or more, curvature 0 or more; where it is 0, slope is below rate (0 gives the
+    prior)."""
     drift = slope - rate
     if drift < 0.0 and (shape > 1.0 or curvature == 0.0):
         return from_gamma(rng, shape, curvature, drift)
@@ -53,7 +55,8 @@ def tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: Any) -
 
 @scalar
 def _from_normal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
-    """The tilted weight from a truncated Normal around its mode w*, accepted with ((w/w*) exp(1 - w/w*))^(shape-1)."""
+    """The tilted weight from a truncated Normal around its mode w*, accepted with ((w/w*) exp(1 -
+    w/w*))^(shape-1)."""
     mode = 0.5 * (mean + math.sqrt(mean * mean + 4.0 * (shape - 1.0) * sd * sd))
     w = positive_normal(rng, mode, sd)
     while rng.standard_exponential() < (shape - 1.0) * (w / mode - 1.0 - math.log(w / mode)):
@@ -63,9 +66,11 @@ def _from_normal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
 
 @scalar
 def from_gamma(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
-    """The tilted weight for drift < 0, from Gamma(shape, r) of mean v, accepted with exp(-curvature (w - v)²/2)."""
-    # Since -w²/2 = v²/2 - vw - (w - v)²/2 for every v, a proposal of rate r = curvature v - drift leaves that factor; v
-    # is the one that is also the proposal's mean, shape/r. For shape 1 this is Robert's rejection.
+    """The tilted weight for drift < 0, from Gamma(shape, r) of mean v, accepted with exp(-curvature
+    (w - v)²/2)."""
+    # Since -w²/2 = v²/2 - vw - (w - v)²/2 for every v, a proposal of rate r = curvature v - drift
+    # leaves that factor; v is the one that is also the proposal's mean, shape/r. For shape 1 this
+    # is Robert's rejection.
     rate = 0.5 * (math.sqrt(drift * drift + 4.0 * shape * curvature) - drift)
     mean = shape / rate
     w = rng.standard_gamma(shape) / rate

@@ -6,4 +6,6 @@ from thali._late import load
 from ..shape import Shape
 
 # In this order; where no reading is sure, the first one counts.
-SHAPES: tuple[Shape, ...] = tuple(shape for spec in SPECS if spec.shapes for shape in load(spec.shapes))
+SHAPES: tuple[Shape, ...] = tuple(
+    shape for spec in SPECS if spec.shapes for shape in load(spec.shapes)
+)

@@ -31,7 +31,7 @@ from ..shape import Lack, Reading, Shape
 from ..table import RawTable
 from .experiments import numbers_places
 
-# Choices of one option out of several as a long table: a row for each alternative of each occasion --------------------
+# Choices of one option out of several as a long table: a row for each alternative of each occasion
 
 
 _LONG = "long table of choices"
@@ -44,7 +44,8 @@ _LONG_NAMED_BY = ("choice_id", "alternative")
 
 
 def match_long(table: RawTable, **columns: str | None) -> Reading | None:
-    """A table of which a column was named, or whose columns have the usual names; sure if their cells say so, too."""
+    """A table of which a column was named, or whose columns have the usual names; sure if their
+    cells say so, too."""
     named = {role: name for role, name in columns.items() if name is not None}
     asked = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
     try:
@@ -55,7 +56,13 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
         return Reading(CHOICES, _LONG, "long table", table, lambda: _read_long(table, named))
     sure = asked or (is_long_table(table.frame) and not numbers_places(table))
     return Reading(
-        CHOICES, _LONG, _long_sentence(found), table, lambda: _read_long(table, named), sure, roles=_long_roles(found)
+        CHOICES,
+        _LONG,
+        _long_sentence(found),
+        table,
+        lambda: _read_long(table, named),
+        sure,
+        roles=_long_roles(found),
     )
 
 
@@ -65,7 +72,10 @@ def _long_roles(found: dict[str, str | None]) -> ColumnsRead:
     def named(*roles: str) -> tuple[str, ...]:
         return tuple(name for role in roles if (name := found[role]) is not None)
 
-    options, whose = named("alternative", "choice_id", "available"), named("respondent", "choice_id")
+    options, whose = (
+        named("alternative", "choice_id", "available"),
+        named("respondent", "choice_id"),
+    )
     return ColumnsRead(options, named("chosen"), named("count"), found["respondent"], answer=whose)
 
 
@@ -78,8 +88,8 @@ def _read_long(table: RawTable, named: dict[str, Any]) -> tuple[Choices, str]:
 
 def _long_sentence(found: dict[str, str | None]) -> str:
     how = (
-        f"long table, options in {found['alternative']!r}, marked as chosen in {found['chosen']!r}, choice sets in"
-        f" {found['choice_id']!r}"
+        f"long table, options in {found['alternative']!r}, marked as chosen in"
+        f" {found['chosen']!r}, choice sets in {found['choice_id']!r}"
     )
     if found["respondent"] not in (None, found["choice_id"]):
         how += f", respondents in {found['respondent']!r}"
@@ -100,8 +110,8 @@ LONG_TABLE = Shape(
     CHOICES,
     match_long,
     expected=(
-        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (or"
-        " 'task', 'obsID'; 'alt', 'option'; 'choice')"
+        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and"
+        " 'chosen' (or 'task', 'obsID'; 'alt', 'option'; 'choice')"
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
@@ -110,7 +120,8 @@ LONG_TABLE = Shape(
 )
 
 
-# Rankings in three shapes: a column a rank, a column an option, or a row for each option of a ranking -----------------
+# Rankings in three shapes: a column a rank, a column an option, or a row for each option of a
+# ranking
 
 
 _RANKINGS = "table of rankings"
@@ -134,19 +145,35 @@ def match_rankings(
     found = ranking_columns(table.frame, given, others)
     if found is None and (option is None or rank is None) and unranked is None:
         return None
-    if found is not None and table.square is not None and (found.shape == LONG or not table.square.bare):
+    if (
+        found is not None
+        and table.square is not None
+        and (found.shape == LONG or not table.square.bare)
+    ):
         return None
     if found is not None and found.shape == OPTIONS and _holds_no_ranks(table, found):
         return None
     how = "rankings" if found is None else shown(found)
     roles = None if found is None else _rankings_roles(found)
-    return Reading(CHOICES, _RANKINGS, how, table, lambda: _read_rankings(table, given, others, weights), roles=roles)
+    return Reading(
+        CHOICES,
+        _RANKINGS,
+        how,
+        table,
+        lambda: _read_rankings(table, given, others, weights),
+        roles=roles,
+    )
 
 
 def _holds_no_ranks(table: RawTable, found: RankingColumns) -> bool:
-    """Whether another column says what was chosen of options called 1, 2, 3, or of products with such levels."""
+    """Whether another column says what was chosen of options called 1, 2, 3, or of products with
+    such levels."""
     own = by_plain_name(table.names)
-    if ODD.among(own) or (BEST.among(own) and WORST.among(own)) or best_columns(table.frame, {}) is not None:
+    if (
+        ODD.among(own)
+        or (BEST.among(own) and WORST.among(own))
+        or best_columns(table.frame, {}) is not None
+    ):
         return True
     tasks = wide_tasks(table.frame, {})
     return tasks is not None and not tasks.used.isdisjoint(found.columns)
@@ -156,12 +183,20 @@ def _rankings_roles(found: RankingColumns) -> ColumnsRead:
     """The columns that are read."""
     options, counts, whose = (
         tuple(filter(None, names))
-        for names in ((*found.columns, found.group), (found.count,), (found.respondent, found.group))
+        for names in (
+            (*found.columns, found.group),
+            (found.count,),
+            (found.respondent, found.group),
+        )
     )
-    return ColumnsRead(options, (), counts, found.respondent, answer=whose if found.shape == LONG else None)
+    return ColumnsRead(
+        options, (), counts, found.respondent, answer=whose if found.shape == LONG else None
+    )
 
 
-def _read_rankings(table: RawTable, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
+def _read_rankings(
+    table: RawTable, given: dict[str, Any], unranked: str, weights: bool
+) -> tuple[Choices, str]:
     data, how = Choices._of_rankings(table.frame, None, given, unranked, weights=weights)
     return data, f"{how}: {data}"
 
@@ -180,9 +215,9 @@ RANKINGS = Shape(
     CHOICES,
     match_rankings,
     expected=(
-        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first choice'), one column of"
-        " ranks per option, or a column of texts such as 'a > b = c'; or one row per option of a ranking, with the"
-        " columns 'respondent', 'option' and 'rank'"
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first"
+        " choice'), one column of ranks per option, or a column of texts such as 'a > b = c'; or"
+        " one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
@@ -193,7 +228,7 @@ RANKINGS = Shape(
 )
 
 
-# Best-worst choices: a set a row, and which of its options is the best and which the worst ----------------------------
+# Best-worst choices: a set a row, and which of its options is the best and which the worst --------
 
 
 _BEST_WORST = "table of best-worst choices"
@@ -220,11 +255,18 @@ def match_best_worst(
         if best is None and worst is None:
             return None
         return _best_worst_reading(_BEST_WORST, table, given, weights, _BEST_WORST, None)
-    return _best_worst_reading(_BEST_WORST, table, given, weights, str(found), _best_worst_roles(found, *found.options))
+    return _best_worst_reading(
+        _BEST_WORST, table, given, weights, str(found), _best_worst_roles(found, *found.options)
+    )
 
 
 def _best_worst_reading(
-    name: str, table: RawTable, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None
+    name: str,
+    table: RawTable,
+    given: dict[str, Any],
+    weights: bool,
+    how: str,
+    roles: ColumnsRead | None,
 ) -> Reading:
     def convert() -> tuple[Choices, str]:
         data = Choices.from_best_worst(table.frame, **given, weights=weights)
@@ -235,7 +277,9 @@ def _best_worst_reading(
 
 def _best_worst_roles(found: Any, *options: str) -> ColumnsRead:
     """The columns that are read."""
-    return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.respondent)
+    return ColumnsRead(
+        options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.respondent
+    )
 
 
 def best_worst_lacks(table: RawTable) -> Lack | None:
@@ -244,7 +288,8 @@ def best_worst_lacks(table: RawTable) -> Lack | None:
     best, worst = BEST.among(own), WORST.among(own)
     if best is not None and worst is not None:
         return Lack(
-            f"the columns 'option1', 'option2', 'option3' with the options offered, to match {best!r} and {worst!r}",
+            "the columns 'option1', 'option2', 'option3' with the options offered, to match"
+            f" {best!r} and {worst!r}",
             near=3,
         )
     if best is not None and series([name for name in table.names if name != best]):
@@ -257,9 +302,9 @@ BEST_WORST_TABLE = Shape(
     CHOICES,
     match_best_worst,
     expected=(
-        "one set of options per row, in the columns 'option1', 'option2', 'option3', with the columns 'best' and"
-        " 'worst' (or 'most', 'least'); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in"
-        " 'worst'"
+        "one set of options per row, in the columns 'option1', 'option2', 'option3', with the"
+        " columns 'best' and 'worst' (or 'most', 'least'); or one row per option of a set, with"
+        " 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),
@@ -269,7 +314,7 @@ BEST_WORST_TABLE = Shape(
 )
 
 
-# Choices of the best: a set a row, and which of its options is the best -----------------------------------------------
+# Choices of the best: a set a row, and which of its options is the best ---------------------------
 
 
 _BEST = "table of sets and the best of each"
@@ -278,14 +323,17 @@ _BEST = "table of sets and the best of each"
 def match_best(
     table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
-    """A table with a series of options and a column of the best, and none that may be of the worst."""
+    """A table with a series of options and a column of the best, and none that may be of the
+    worst."""
     given = {"respondent": respondent, "count": count}
     found = best_columns(table.frame, given)
     tasks = wide_tasks(table.frame, {})
     if found is None or (tasks is not None and tasks.chosen != found.best):
         return None
 
-    roles = ColumnsRead(found.options, (found.best,), tuple(filter(None, (found.count,))), found.respondent)
+    roles = ColumnsRead(
+        found.options, (found.best,), tuple(filter(None, (found.count,))), found.respondent
+    )
     return _best_worst_reading(_BEST, table, given, weights, str(found), roles)
 
 
@@ -293,7 +341,8 @@ BEST_TABLE = Shape(
     _BEST,
     CHOICES,
     match_best,
-    expected="one set of at least three options per row, in the columns 'option1', 'option2', 'option3', and 'best'",
+    expected="one set of at least three options per row, in the columns 'option1', 'option2',"
+    " 'option3', and 'best'",
     roles=(RESPONDENT, COUNT),
     settings=("weights",),
     main=("respondent",),

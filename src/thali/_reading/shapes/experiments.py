@@ -29,14 +29,16 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from ..shape import Lack, Reading, Shape
 from ..table import RawTable
 
-# Choice experiments as a long table: a row for each alternative of each task, described by attributes -----------------
+# Choice experiments as a long table: a row for each alternative of each task, described by
+# attributes
 
 
 _LONG = "choice experiment"
 
 
 def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
-    """A long table of choices with columns that describe the alternatives; any table if these are `known` to be one.
+    """A long table of choices with columns that describe the alternatives; any table if these are
+    `known` to be one.
 
     The options are those of `ChoiceExperiment.from_frame`.
     """
@@ -46,9 +48,19 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     how = "choices of one of several alternatives"
     how += f", described by {shorten(described)}" if described else ""
     other = CHOICES if numbers_places(table) else ""
-    convert, besides = partial(_read_long, table, options), AVAILABLE.each(by_plain_name(table.names))
+    convert, besides = (
+        partial(_read_long, table, options),
+        AVAILABLE.each(by_plain_name(table.names)),
+    )
     return Reading(
-        EXPERIMENTS, _LONG, how, table, convert, bool(described), other, besides=(options.get("bought"), *besides)
+        EXPERIMENTS,
+        _LONG,
+        how,
+        table,
+        convert,
+        bool(described),
+        other,
+        besides=(options.get("bought"), *besides),
     )
 
 
@@ -65,26 +77,34 @@ def _refuse_parted_tasks(table: RawTable, options: dict[str, Any]) -> None:
         return
     frame, kept, where = table.parted_from
     names = [name for name in table.names if name != options.get("bought")]
-    respondent, task, *_ = task_columns(names, *(options.get(role.name) for role in LONG_TABLE.roles))
+    respondent, task, *_ = task_columns(
+        names, *(options.get(role.name) for role in LONG_TABLE.roles)
+    )
     parts = [
-        [row_texts(column(part, name)) for name in (respondent, task)] for part in (frame.loc[kept], frame.loc[~kept])
+        [row_texts(column(part, name)) for name in (respondent, task)]
+        for part in (frame.loc[kept], frame.loc[~kept])
     ]
     if parted := sorted(set.intersection(*(set(zip(*each, strict=True)) for each in parts))):
         person, number = parted[0]
         raise ArgumentError(
             Argument("holdouts"),
-            f" ({where}) must be true in all rows of a task or in none; it is true in some rows of task {number!r} of"
-            f" respondent {person!r}.",
+            f" ({where}) must be true in all rows of a task or in none; it is true in some rows of"
+            f" task {number!r} of respondent {person!r}.",
         )
 
 
 def _refuse_weights(table: RawTable, data: ChoiceExperiment) -> None:
-    """Refuse a column that is called a weight, unless it is an attribute or the same in all rows."""
+    """Refuse a column that is called a weight, unless it is an attribute or the same in all
+    rows."""
     for name in table.names:
-        if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and column(table.frame, name).nunique() > 1:
+        if (
+            plain(name) in SURVEY_WEIGHTS
+            and name not in data.attributes
+            and column(table.frame, name).nunique() > 1
+        ):
             raise DataError(
-                f"Column {name!r} looks like weights, but models of choice experiments weight all tasks equally; if"
-                " it describes respondents, rename it, otherwise drop it with ",
+                f"Column {name!r} looks like weights, but models of choice experiments weight all"
+                " tasks equally; if it describes respondents, rename it, otherwise drop it with ",
                 Setting("without", [name]),
                 ".",
             )
@@ -97,23 +117,29 @@ def _described(data: ChoiceExperiment) -> str:
 
 
 def describing_columns(table: RawTable) -> list[str]:
-    """The columns of a long table of choices whose values differ between the alternatives of an occasion."""
+    """The columns of a long table of choices whose values differ between the alternatives of an
+    occasion."""
     if not is_long_table(table.frame):
         return []
     found = roles(table.frame, dict.fromkeys(LONG_ROLES))
-    keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
+    keys = dict.fromkeys(
+        found[role] for role in ("respondent", "choice_id") if found[role] is not None
+    )
     occasions = table.frame.groupby(list(keys), sort=False)
     further = [
-        name for name in table.names if name not in found.values() and not numbers_rows(column(table.frame, name))
+        name
+        for name in table.names
+        if name not in found.values() and not numbers_rows(column(table.frame, name))
     ]
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
 def numbers_places(table: RawTable) -> bool:
-    """Whether alternatives are numbered by their place in a task: words that describe them differ within each number.
+    """Whether alternatives are numbered by their place in a task: words that describe them differ
+    within each number.
 
-    Numbers alone, such as prices and times, differ as well between the occasions of an option whose label is a number.
-    """
+    Numbers alone, such as prices and times, differ as well between the occasions of an option whose
+    label is a number."""
     if not is_long_table(table.frame):
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
@@ -135,7 +161,10 @@ LONG_TABLE = Shape(
     _LONG,
     EXPERIMENTS,
     match_long,
-    expected=("one row per alternative of a task, with the columns 'respondent', 'task', 'chosen' and the attributes"),
+    expected=(
+        "one row per alternative of a task, with the columns 'respondent', 'task', 'chosen' and"
+        " the attributes"
+    ),
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
     settings=("known", "attributes", "levels", "none", "bins", "bought"),
     main=("respondent", "task", "chosen"),
@@ -143,7 +172,8 @@ LONG_TABLE = Shape(
 )
 
 
-# Choice experiments as a wide table: one row a task, one column for each attribute of each alternative ----------------
+# Choice experiments as a wide table: one row a task, one column for each attribute of each
+# alternative
 
 
 _WIDE = "choice experiment with one row per task"
@@ -159,7 +189,11 @@ def match_wide(
 ) -> Reading | None:
     """A table with a choice and columns that are called by attribute and alternative."""
     given = {"respondent": respondent, "task": task, "chosen": chosen}
-    if not table.named or table.square is not None or any(name not in (None, *table.names) for name in given.values()):
+    if (
+        not table.named
+        or table.square is not None
+        or any(name not in (None, *table.names) for name in given.values())
+    ):
         return None
     found = wide_tasks(table.frame, given, alternatives)
     if found is None:
@@ -188,14 +222,19 @@ def _read_wide(table: RawTable, options: dict[str, Any], how: str) -> tuple[Choi
 def wide_lacks(table: RawTable) -> Lack | None:
     """The choice beside columns that are called by attribute and alternative."""
     described = numbered_attributes(table.names)
-    return Lack(f"a column with the chosen alternative for {shorten(described, 4)}", "chosen", 2) if described else None
+    return (
+        Lack(f"a column with the chosen alternative for {shorten(described, 4)}", "chosen", 2)
+        if described
+        else None
+    )
 
 
 WIDE = Shape(
     _WIDE,
     EXPERIMENTS,
     match_wide,
-    expected="one row per task, with columns such as 'price_1', 'price_2' (or 'car_time', 'bus_time') and 'choice'",
+    expected="one row per task, with columns such as 'price_1', 'price_2' (or 'car_time',"
+    " 'bus_time') and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     settings=("alternatives", "levels", "none", "bins", "bought"),
     lacks=wide_lacks,

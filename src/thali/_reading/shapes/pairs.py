@@ -1,4 +1,5 @@
-"""The shapes of table that hold paired comparisons: squares, lists, trials, results, a column a pair."""
+"""The shapes of table that hold paired comparisons: squares, lists, trials, results, a column a
+pair."""
 
 from functools import partial
 from typing import Any
@@ -21,7 +22,13 @@ from thali._data.pairs.columns import (
 )
 from thali._data.pairs.covariates import columns_of_covariates
 from thali._data.pairs.trials import described_sides, near_trials, trial_columns
-from thali._data.pairs.wide import WideColumns, called_like_pairs, numbered_answers, outcomes_of_wide, wide_columns
+from thali._data.pairs.wide import (
+    WideColumns,
+    called_like_pairs,
+    numbered_answers,
+    outcomes_of_wide,
+    wide_columns,
+)
 from thali._data.roles import (
     AWAY,
     CHOSEN_OF_TWO,
@@ -45,7 +52,7 @@ from ..shape import Lack, Reading, Shape, refuse
 from ..square import Square, other_labels
 from ..table import RawTable
 
-# Paired comparisons as a square table: how often the row was chosen over the column -----------------------------------
+# Paired comparisons as a square table: how often the row was chosen over the column ---------------
 
 
 _SQUARE = "square matrix of counts"
@@ -53,7 +60,8 @@ _SQUARE_HOW = "square count matrix, row over column"
 
 
 def match_square(table: RawTable, weights: bool = False) -> Reading | None:
-    """A square of numbers that are not surely similarities; `weights`: fractional counts are meant."""
+    """A square of numbers that are not surely similarities; `weights`: fractional counts are
+    meant."""
     square = table.square
     if table.sheets and square is not None and not square.holds_similarities:
         return None  # squares_by_sheet reads all of them
@@ -63,7 +71,8 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
         return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: refuse(wrong), sure=False)
     if square.holds_similarities and not weights:
         return None
-    # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds numbers
+    # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds
+    # numbers
     sure = not (square.bare and table.named and square.has_diagonal)
     doubtful = square.numbers is not None and (square.is_symmetric or not square.holds_counts)
     could_be = SIMILARITIES if doubtful else ""
@@ -72,20 +81,26 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
 
 
 _OF_DISTANCES = Clause(
-    "; for distances set ", Setting("dissimilarities", "linear"), " or ", Value("dissimilarities", "exponential")
+    "; for distances set ",
+    Setting("dissimilarities", "linear"),
+    " or ",
+    Value("dissimilarities", "exponential"),
 )
 
 
 def _doubt_of_square(square: Square) -> Message | None:
     """Ask about a square of whole numbers that is symmetric, or of confusions."""
     if square.holds_symmetric_counts:
-        what = "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It may contain"
+        what = (
+            "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
+            " may contain"
+        )
         return Message(f"{what} distances or similarities", _OF_DISTANCES, ".")
     if not square.holds_confusions:
         return None
     return Message(
-        "The diagonal of the table dominates and all rows have the same sum, as in a confusion matrix; the table may"
-        " contain similarities",
+        "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
+        " matrix; the table may contain similarities",
         Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
         _OF_DISTANCES,
         "; for choices (row chosen over column), leave the diagonal empty.",
@@ -102,7 +117,8 @@ def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[Paired
 
 
 def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
-    """The cells, where labels and asymmetry show what they are without counts of an option and itself; what of that."""
+    """The cells, where labels and asymmetry show what they are without counts of an option and
+    itself; what of that."""
     if square.bare or not square.has_diagonal or not square.holds_counts or square.is_symmetric:
         return square.values, None
     diagonal = [as_label(value) for value in np.diag(square.values)]
@@ -110,20 +126,24 @@ def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     values = square.values.copy()
     np.fill_diagonal(values, 0)
     named = as_label((square.labels or ())[k])
-    return values, (f"The diagonal ({diagonal[k]} for {named!r}) compares an option with itself; it was ignored.")
+    return values, (
+        f"The diagonal ({diagonal[k]} for {named!r}) compares an option with itself; it was"
+        " ignored."
+    )
 
 
 SQUARE = Shape(
     _SQUARE,
     PAIRS,
     match_square,
-    expected="a square table of counts (row over column; the first column repeats the labels of the header)",
+    expected="a square table of counts (row over column; the first column repeats the labels of the"
+    " header)",
     settings=("weights",),
     needs="no square matrix",
 )
 
 
-# Paired comparisons as a workbook with a square of counts for every respondent, a sheet each --------------------------
+# Paired comparisons as a workbook with a square of counts for every respondent, a sheet each ------
 
 
 _SHEETS = "workbook with one square matrix per respondent"
@@ -149,8 +169,12 @@ def _read_sheets(table: RawTable, how: str, weights: bool) -> tuple[PairedCompar
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
         labels = labels or data.labels
-        rows.append(data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title))
-    data = PairedComparisons.from_frame(pd.concat(rows), respondent="respondent", labels=labels, weights=weights)
+        rows.append(
+            data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
+        )
+    data = PairedComparisons.from_frame(
+        pd.concat(rows), respondent="respondent", labels=labels, weights=weights
+    )
     return data, f"{how}: {data}"
 
 
@@ -164,7 +188,8 @@ SHEETS = Shape(
 )
 
 
-# Paired comparisons as a list: a winner and a loser a row, or a pair a row with the times each was chosen -------------
+# Paired comparisons as a list: a winner and a loser a row, or a pair a row with the times each was
+# chosen
 
 
 _LIST = "list of comparisons"
@@ -181,16 +206,27 @@ def match_list(
     covariates: Any = None,
     date: str | None = None,
 ) -> Reading | None:
-    """A table whose columns have the names of such a list, or were named; `weights`: fractional counts are meant.
+    """A table whose columns have the names of such a list, or were named; `weights`: fractional
+    counts are meant.
 
-    Covariates are those of pairs of which the columns say which option was first, and how often each was chosen.
-    """
-    given = {"count": count, "losses": losses, "respondent": respondent, "covariates": covariates, "date": date}
+    Covariates are those of pairs of which the columns say which option was first, and how often
+    each was chosen."""
+    given = {
+        "count": count,
+        "losses": losses,
+        "respondent": respondent,
+        "covariates": covariates,
+        "date": date,
+    }
     given |= {"rejected": rejected}
     if rejected is not None and covariates is None:
         found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
         return _list_reading(table, found, given, weights)
-    found = choice_columns(table.names, (count, losses, respondent)) if table.named and chosen is None else []
+    found = (
+        choice_columns(table.names, (count, losses, respondent))
+        if table.named and chosen is None
+        else []
+    )
     if covariates is not None:
         found = [columns for columns in found if columns.in_order and len(columns.times) == 2]
     both_ways = any(len(columns.times) == 2 for columns in found)
@@ -202,7 +238,9 @@ def match_list(
     return _list_reading(table, found, given, weights)
 
 
-def _list_reading(table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
+def _list_reading(
+    table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool
+) -> Reading:
     for name in ("count", "losses", "respondent", "date"):
         if given[name] is not None:
             column(table.frame, given[name])
@@ -213,19 +251,35 @@ def _list_reading(table: RawTable, found: list[PairColumns], given: dict[str, An
     roles = ColumnsRead(one.options, (), counts, one.respondent) if len(found) == 1 else None
     counted, besides = _counted(found, given), (*(given["covariates"] or ()), given["date"])
     doubt = None if given["count"] or given["rejected"] else _doubt_of_list(table, one)
-    return Reading(PAIRS, _LIST, how, table, convert, counted=counted, roles=roles, besides=besides, doubt=doubt)
+    return Reading(
+        PAIRS,
+        _LIST,
+        how,
+        table,
+        convert,
+        counted=counted,
+        roles=roles,
+        besides=besides,
+        doubt=doubt,
+    )
 
 
 def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
-    """Ask about columns i and j beside a column of numbers that is no count, as lists of distances have."""
+    """Ask about columns i and j beside a column of numbers that is no count, as lists of distances
+    have."""
     if one.times or tuple(map(plain, one.options)) != ("i", "j"):
         return None
-    measures = [name for name in table.names if name not in one.used and may_measure(name, column(table.frame, name))]
+    measures = [
+        name
+        for name in table.names
+        if name not in one.used and may_measure(name, column(table.frame, name))
+    ]
     if not measures:
         return None
     return Message(
-        f"Columns 'i' and 'j' with numbers in {shorten(measures)} can be read in three ways: as distances between"
-        " objects, as similarities between objects, or as choices of 'i' over 'j'",
+        f"Columns 'i' and 'j' with numbers in {shorten(measures)} can be read in three ways: as"
+        " distances between objects, as similarities between objects, or as choices of 'i' over"
+        " 'j'",
         _OF_DISTANCES,
         "; for choices name ",
         Argument("chosen"),
@@ -238,13 +292,19 @@ def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
 
 def _completed(columns: PairColumns, table: RawTable, given: dict[str, Any]) -> PairColumns:
     """The columns with those that were named, and that of who answered."""
-    times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
+    times = (
+        given["count"] or next(iter(columns.times), None),
+        given["losses"] or next(iter(columns.times[1:]), None),
+    )
     respondent = given["respondent"] or columns.respondent or respondent_column(table.names, times)
     return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
 
 
-def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The columns that comparisons are made of, and which of them are counts; a tie alone in its row is no count."""
+def _counted(
+    found: list[PairColumns], given: dict[str, Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The columns that comparisons are made of, and which of them are counts; a tie alone in its
+    row is no count."""
     if (
         given["covariates"] is not None
         or len(found) > 1
@@ -260,9 +320,13 @@ def _read_list(
     table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
     """The comparisons in a list, and how it was read."""
-    columns = _completed(found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given)
+    columns = _completed(
+        found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given
+    )
     known: dict[str, Any] = {"covariates": given["covariates"], "date": given["date"]}
-    data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, **known)
+    data = PairedComparisons._of_list(
+        table.frame, columns, weights=weights or columns.weighted, **known
+    )
     empty = int(uncounted(table.frame, columns).sum())
     ignored = f"; {plural(empty, 'row')} without counts dropped" if empty else ""
     named = f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
@@ -280,8 +344,9 @@ LIST = Shape(
     PAIRS,
     match_list,
     expected=(
-        "the columns 'chosen' and 'rejected' (or 'winner', 'loser'; 'i', 'j'), with 'count' (or 'n', 'freq', 'weight')"
-        " if rows are counts; or 'a', 'b', 'a_over_b', 'b_over_a' (or 'item1', 'item2', 'wins1', 'wins2') and 'ties'"
+        "the columns 'chosen' and 'rejected' (or 'winner', 'loser'; 'i', 'j'), with 'count' (or"
+        " 'n', 'freq', 'weight') if rows are counts; or 'a', 'b', 'a_over_b', 'b_over_a' (or"
+        " 'item1', 'item2', 'wins1', 'wins2') and 'ties'"
     ),
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
@@ -291,7 +356,8 @@ LIST = Shape(
 )
 
 
-# Paired comparisons as trials: a row names both options and says which was chosen; so do logs of arenas ---------------
+# Paired comparisons as trials: a row names both options and says which was chosen; so do logs of
+# arenas
 
 
 _TRIALS = "table of trials"
@@ -305,7 +371,8 @@ def match_trials(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """A table with two columns of options and one that says which was chosen, some of them named perhaps."""
+    """A table with two columns of options and one that says which was chosen, some of them named
+    perhaps."""
     return _match_sides(_TRIALS, False, table, columns, coding, weights, covariates, date)
 
 
@@ -320,7 +387,10 @@ def _match_sides(
     date: str | None,
 ) -> Reading | None:
     """A table of trials or of games; sure if its cells say so, too."""
-    given = {role: columns.get(each) for role, each in zip(ROLES, RESULTS if game else ROLES, strict=True)}
+    given = {
+        role: columns.get(each)
+        for role, each in zip(ROLES, RESULTS if game else ROLES, strict=True)
+    }
     named = any(columns.get(each) is not None for each in (GAMES_BY if game else TRIALS_BY))
     convert = partial(_read_trials, table, given, game, coding, weights, covariates, date)
     try:
@@ -337,8 +407,20 @@ def _match_sides(
     described = columns_of_covariates(covariates, table.names, (found.first, found.second))
     described += [date] if date in table.names else []
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
-    roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.respondent, judged=not game)
-    return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles, besides=tuple(described))
+    roles = ColumnsRead(
+        (found.first, found.second), found.verdict, counts, found.respondent, judged=not game
+    )
+    return Reading(
+        PAIRS,
+        name,
+        how,
+        table,
+        convert,
+        sure,
+        counted=counted,
+        roles=roles,
+        besides=tuple(described),
+    )
 
 
 def _read_trials(
@@ -375,8 +457,9 @@ TRIAL_TABLE = Shape(
     PAIRS,
     match_trials,
     expected=(
-        "one trial per row, with the columns 'left', 'right' (or 'a', 'b'; 'option1', 'option2'; 'model_a', 'model_b')"
-        " and 'chosen' (or 'winner', 'response'), which contains the chosen option, its side or 'tie'"
+        "one trial per row, with the columns 'left', 'right' (or 'a', 'b'; 'option1', 'option2';"
+        " 'model_a', 'model_b') and 'chosen' (or 'winner', 'response'), which contains the chosen"
+        " option, its side or 'tie'"
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
@@ -386,7 +469,8 @@ TRIAL_TABLE = Shape(
 )
 
 
-# Paired comparisons as results of games: a row names both sides and says who won, by a result or by goals -------------
+# Paired comparisons as results of games: a row names both sides and says who won, by a result or by
+# goals
 
 
 _RESULTS = "table of results"
@@ -409,8 +493,8 @@ RESULTS_OF_GAMES = Shape(
     PAIRS,
     match_results,
     expected=(
-        "one game per row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of"
-        " both sides"
+        "one game per row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0,"
+        " -1) or the goals of both sides"
     ),
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
@@ -420,16 +504,22 @@ RESULTS_OF_GAMES = Shape(
 )
 
 
-# Paired comparisons as a wide table: one column a pair, one row a respondent or a pattern of answers with its count ---
+# Paired comparisons as a wide table: one column a pair, one row a respondent or a pattern of
+# answers with its count
 
 
 _WIDE = "table with one column per pair"
 
 
 def match_wide(
-    table: RawTable, respondent: str | None = None, count: str | None = None, coding: Any = None, weights: bool = False
+    table: RawTable,
+    respondent: str | None = None,
+    count: str | None = None,
+    coding: Any = None,
+    weights: bool = False,
 ) -> Reading | None:
-    """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their names."""
+    """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their
+    names."""
     if not table.named:
         return None
     # as many people as pairs look like a square, but not with answers on the diagonal
@@ -442,13 +532,19 @@ def match_wide(
     if found is None:
         return None
     how = f"one column per pair, {shorten(list(found.pairs), 3)}"
-    roles = ColumnsRead(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.respondent)
+    roles = ColumnsRead(
+        tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.respondent
+    )
     convert = partial(_read_wide, table, found, coding, weights)
     return Reading(PAIRS, _WIDE, how, table, convert, sure=found.order == "named", roles=roles)
 
 
-def _read_wide(table: RawTable, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
-    data, how = PairedComparisons._of_outcomes(outcomes_of_wide(table.frame, found, coding, None, weights))
+def _read_wide(
+    table: RawTable, found: WideColumns, coding: Any, weights: bool
+) -> tuple[PairedComparisons, str]:
+    data, how = PairedComparisons._of_outcomes(
+        outcomes_of_wide(table.frame, found, coding, None, weights)
+    )
     row = "one respondent per row" if data.respondents else "one pattern of answers per row"
     return data, f"{row}, {how}: {data}"
 
@@ -456,10 +552,14 @@ def _read_wide(table: RawTable, found: WideColumns, coding: Any, weights: bool) 
 def wide_lacks(table: RawTable) -> Lack | None:
     """What columns lack that are called like pairs, or hold codes of answers."""
     if called := called_like_pairs(table.names):
-        return Lack(f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(called, 3)}", near=3)
+        return Lack(
+            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(called, 3)}", near=3
+        )
     if numbered := numbered_answers(table.frame):
         first, last = numbered[0], numbered[-1]
-        what = f"some pairs: the number of columns from {first!r} to {last!r} is not 3, 6, 10, 15, ..."
+        what = (
+            f"some pairs: the number of columns from {first!r} to {last!r} is not 3, 6, 10, 15, ..."
+        )
         return Lack(what, near=3)
     return None
 
@@ -469,8 +569,9 @@ WIDE = Shape(
     PAIRS,
     match_wide,
     expected=(
-        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or 'V12', which contains 1 and"
-        " 2, or 1, -1 and 0 for a tie, or the chosen label, or other values defined by a coding"
+        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or 'V12',"
+        " which contains 1 and 2, or 1, -1 and 0 for a tie, or the chosen label, or other values"
+        " defined by a coding"
     ),
     roles=(RESPONDENT, COUNT),
     settings=("coding", "weights"),

@@ -26,18 +26,19 @@ from ..shape import Reading, Shape, refuse
 from ..square import Square, other_labels
 from ..table import RawTable
 
-# Similarities as a square table, whole or one triangle of it ----------------------------------------------------------
+# Similarities as a square table, whole or one triangle of it --------------------------------------
 
 
 _SQUARE = "square matrix of similarities"
 
 
-def match_square(table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None) -> Reading | None:
+def match_square(
+    table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None
+) -> Reading | None:
     """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
 
-    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ. `dissimilarities`: how these
-    become similarities.
-    """
+    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
+    `dissimilarities`: how these become similarities."""
     if table.sheets:
         return None
     square = table.square
@@ -45,7 +46,9 @@ def match_square(table: RawTable, symmetrize: str | None = None, dissimilarities
     if square is None:
         wrong = "" if listed or not table.named else other_labels(table.frame)
         return (
-            Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: refuse(wrong), sure=False) if wrong else None
+            Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: refuse(wrong), sure=False)
+            if wrong
+            else None
         )
     if listed and not square.is_symmetric:
         return None
@@ -54,12 +57,20 @@ def match_square(table: RawTable, symmetrize: str | None = None, dissimilarities
     return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure)
 
 
-def _read_square(square: Square, symmetrize: str | None, how_similar: str | None) -> tuple[Similarities, str]:
+def _read_square(
+    square: Square, symmetrize: str | None, how_similar: str | None
+) -> tuple[Similarities, str]:
     found = measured_pairs(square.cells, square.labels, symmetrize)
     if how_similar is not None:
-        found = found._replace(values=from_dissimilarities(found, how_similar), lowest_diagonal=False)
+        found = found._replace(
+            values=from_dissimilarities(found, how_similar), lowest_diagonal=False
+        )
     data = Similarities._of(found)
-    how = found.layout if how_similar is None else f"{found.layout} of dissimilarities ({how_similar})"
+    how = (
+        found.layout
+        if how_similar is None
+        else f"{found.layout} of dissimilarities ({how_similar})"
+    )
     if found.zeros_not_read:
         how += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
@@ -72,8 +83,8 @@ SQUARE = Shape(
     SIMILARITIES,
     match_square,
     expected=(
-        "a square table of similarities (the first column repeats the labels of the header), complete or only one"
-        " triangle"
+        "a square table of similarities (the first column repeats the labels of the header),"
+        " complete or only one triangle"
     ),
     settings=("symmetrize", "dissimilarities"),
     triangle=True,
@@ -81,7 +92,7 @@ SQUARE = Shape(
 )
 
 
-# Similarities as a workbook with a square for every respondent, a sheet each ------------------------------------------
+# Similarities as a workbook with a square for every respondent, a sheet each ----------------------
 
 
 _SHEETS = "workbook with one square matrix of similarities per respondent"
@@ -96,15 +107,16 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
     if counts:
         similar = [title for title in squares if title not in counts]
         raise DataError(
-            f"Some sheets contain similarities ({shorten(similar)}), but others do not ({shorten(counts)}); keep one"
-            " kind of sheet."
+            f"Some sheets contain similarities ({shorten(similar)}), but others do not"
+            f" ({shorten(counts)}); keep one kind of sheet."
         )
     how = "one sheet per respondent, each with a square matrix of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
 def _read_sheets(table: RawTable, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
-    """Each sheet is checked by itself; the data are the means, with the number of respondents of each."""
+    """Each sheet is checked by itself; the data are the means, with the number of respondents of
+    each."""
     matrices = {}
     for title, sheet in table.sheets:
         square = sheet.square
@@ -132,7 +144,7 @@ SHEETS = Shape(
 )
 
 
-# Similarities as a list: two objects a row, and how similar they are --------------------------------------------------
+# Similarities as a list: two objects a row, and how similar they are ------------------------------
 
 
 _LIST = "list of similarities"
@@ -147,9 +159,9 @@ def match_list(
 ) -> Reading | None:
     """A table whose columns have the names of such a list.
 
-    `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is what is wrong.
-    `symmetrize`: of squares; a list has nothing to take the mean of. `dissimilarities`: how these become similarities.
-    """
+    `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is
+    what is wrong. `symmetrize`: of squares; a list has nothing to take the mean of.
+    `dissimilarities`: how these become similarities."""
     names = table.names if table.named else []
     if names and table.square is None and (known or dissimilarities is not None):
         measure = _measure(table, respondent, dissimilarities is not None)
@@ -173,7 +185,10 @@ def match_list(
 
 
 def _list_reading(
-    table: RawTable, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+    table: RawTable,
+    respondent: str | None,
+    measure: str | None = None,
+    how_similar: str | None = None,
 ) -> Reading:
     """The reading of columns that are there."""
     columns = pair_columns(table.names, similarity=measure, who=respondent)
@@ -184,7 +199,8 @@ def _list_reading(
 
 
 def _measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
-    """The column of dissimilarities, or the only one of numbers that may be a measure, where no name says which."""
+    """The column of dissimilarities, or the only one of numbers that may be a measure, where no
+    name says which."""
     own = by_plain_name(table.names)
     if usual := DISSIMILARITY.among(own) or SIMILARITY.among(own):
         return usual if of_dissimilarities else None
@@ -198,15 +214,26 @@ def _measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) 
 
 
 def _read_list(
-    table: RawTable, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+    table: RawTable,
+    respondent: str | None,
+    measure: str | None = None,
+    how_similar: str | None = None,
 ) -> tuple[Similarities, str]:
-    columns, frame, how = pair_columns(table.names, similarity=measure, who=respondent), table.frame, ""
+    columns, frame, how = (
+        pair_columns(table.names, similarity=measure, who=respondent),
+        table.frame,
+        "",
+    )
     if how_similar is not None:
         differ = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
         given = column(frame, columns.similarity).astype(object)
-        numbers = checked_numbers(given.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity")
+        numbers = checked_numbers(
+            given.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
+        )
         distance = pd.Series(numbers, frame.index)[differ].dropna()
-        values = similar(distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}")
+        values = similar(
+            distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}"
+        )
         frame = frame.assign(**{columns.similarity: pd.Series(values, distance.index)})
         how = f", converted from dissimilarities ({how_similar})"
     data = Similarities.from_frame(frame, *columns)
@@ -218,8 +245,9 @@ LIST = Shape(
     SIMILARITIES,
     match_list,
     expected=(
-        "the columns 'first', 'second' and 'similarity' (or 'a' and 'b', 'i' and 'j', 'item1' and 'item2', 'row'"
-        " and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are means of several judgements"
+        "the columns 'first', 'second' and 'similarity' (or 'a' and 'b', 'i' and 'j', 'item1' and"
+        " 'item2', 'row' and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are"
+        " means of several judgements"
     ),
     roles=(RESPONDENT,),
     settings=("known", "symmetrize", "dissimilarities"),

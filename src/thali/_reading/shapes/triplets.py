@@ -29,17 +29,38 @@ def match(
     weights: bool = False,
 ) -> Reading | None:
     """A table whose columns have the names of triplets, or are named."""
-    named = {"objects": objects, "odd": odd, "anchor": anchor, "nearer": nearer, "farther": farther, "count": count}
+    named = {
+        "objects": objects,
+        "odd": odd,
+        "anchor": anchor,
+        "nearer": nearer,
+        "farther": farther,
+        "count": count,
+    }
     columns = triplet_columns(table.names, named | {"respondent": respondent})
     if columns is None:
         return None
     answered = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
-    roles = ColumnsRead(columns.objects, answered, tuple(filter(None, (columns.count,))), columns.who)
-    return Reading(TRIPLETS, NAME, str(columns), table, lambda: _converted(table, columns, weights), roles=roles)
+    roles = ColumnsRead(
+        columns.objects, answered, tuple(filter(None, (columns.count,))), columns.who
+    )
+    return Reading(
+        TRIPLETS,
+        NAME,
+        str(columns),
+        table,
+        lambda: _converted(table, columns, weights),
+        roles=roles,
+    )
 
 
 def _converted(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, str]:
-    chosen = {"odd": columns.odd, "chosen": columns.chosen, "count": columns.count, "respondent": columns.who}
+    chosen = {
+        "odd": columns.odd,
+        "chosen": columns.chosen,
+        "count": columns.count,
+        "respondent": columns.who,
+    }
     objects = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
     if columns.odd is not None or columns.chosen is not None:
         objects = {"objects": columns.objects}

@@ -1,13 +1,13 @@
 """What a child process does: read the data of a study, fit a model to them, or compare models.
 
-`python -m thali._surfaces.app.child WHAT FOLDER CORES` runs the functions of the command line, so that the app can do
-what that can, in the words of the app. SIGTERM is to it what Ctrl-C is at a terminal: what was drawn is kept.
+`python -m thali._surfaces.app.child WHAT FOLDER CORES` runs the functions of the command line, so
+that the app can do what that can, in the words of the app. SIGTERM is to it what Ctrl-C is at a
+terminal: what was drawn is kept.
 
-Python lets a signal raise between any two instructions: in an import, which then holds its lock for ever, or where an
-exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes it (`held_back`); anything else is
-given up on the spot, and the process begins again as `python -m thali._surfaces.app.child WHAT FOLDER CORES stopped`,
-which reports what the job holds.
-"""
+Python lets a signal raise between any two instructions: in an import, which then holds its lock for
+ever, or where an exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes
+it (`held_back`); anything else is given up on the spot, and the process begins again as `python -m
+thali._surfaces.app.child WHAT FOLDER CORES stopped`, which reports what the job holds."""
 
 import os
 import shutil
@@ -25,14 +25,32 @@ import typer
 
 from thali._inference.files import atomic_write, lock
 from thali._inference.jobs import read_index, sealed
-from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, LongRunWarning, ThaliError, ThaliWarning
+from thali.errors import (
+    ConvergenceWarning,
+    DataError,
+    InterruptedWarning,
+    LongRunWarning,
+    ThaliError,
+    ThaliWarning,
+)
 
 from ..cli.boundary import Terminal
 from ..cli.commands.jobs import JOB, as_typed
 from .english import AppWords, sentence_and_names
 from .reading import what_was_read
 from .runs import REFUSED
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, StudyFolder
+from .studies import (
+    COMPARE,
+    COVER,
+    EVIDENCE,
+    FIT,
+    LOOK,
+    READ,
+    TEST,
+    TOOK,
+    TOOK_TO_COMPARE,
+    StudyFolder,
+)
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
@@ -46,7 +64,9 @@ def read(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     try:
         found = what_was_read(study, terminal)
     except MemoryError:
-        raise DataError("The table does not fit into memory; remove columns that the model does not use.") from None
+        raise DataError(
+            "The table does not fit into memory; remove columns that the model does not use."
+        ) from None
     study.write("reading", found)
 
 
@@ -62,7 +82,8 @@ def fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 
 def stopped(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Write the report of the draws that the job of a fit holds, if any, and end as a fit that was stopped."""
+    """Write the report of the draws that the job of a fit holds, if any, and end as a fit that was
+    stopped."""
     index = read_index(Path(FIT) / JOB)
     if index is not None and any(index.get("recorded", ())):
         _fit(study, terminal, cores, {"max-time": _AT_ONCE})
@@ -76,31 +97,56 @@ def _fit(study: StudyFolder, terminal: Terminal, cores: int, more: dict[str, Any
     asked = study.read(FIT)
     out = Path(FIT)
     out.mkdir(exist_ok=True)
-    typed = _typed(asked) | ({"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {})
+    typed = _typed(asked) | (
+        {"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {}
+    )
     page = out / "report.html"
-    run_fit(terminal, study.data_name, asked["model"], typed | more, out, False, _formats(), page, _cover(study))
+    run_fit(
+        terminal,
+        study.data_name,
+        asked["model"],
+        typed | more,
+        out,
+        False,
+        _formats(),
+        page,
+        _cover(study),
+    )
 
 
 def look(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Write the report of what a fit has drawn so far: that of a copy of its job, which is stopped at once."""
+    """Write the report of what a fit has drawn so far: that of a copy of its job, which is stopped
+    at once."""
     from ..cli.commands.fit import run_fit
 
     asked = study.read(FIT)
     out = Path(LOOK)
     _copy_job(Path(FIT) / JOB, out / JOB)
     typed = _typed(asked) | {"max-time": _AT_ONCE, "cores": 1}
-    run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html", _cover(study))
+    run_fit(
+        terminal,
+        study.data_name,
+        asked["model"],
+        typed,
+        out,
+        False,
+        (),
+        out / "report.html",
+        _cover(study),
+    )
 
 
 def _cover(study: StudyFolder) -> dict[str, str]:
-    """The cover of its report: what was written for it, with the name of the study where that was given."""
+    """The cover of its report: what was written for it, with the name of the study where that was
+    given."""
     about = study.about
     title = {"title": about["title"]} if "data" in about else {}
     return {"data": about.get("data", about["title"]), **title, **study.read(FIT).get(COVER, {})}
 
 
 def _copy_job(job: Path, copy: Path) -> None:
-    """Copy a job that another process writes to; its index, which is replaced last, says which files count."""
+    """Copy a job that another process writes to; its index, which is replaced last, says which
+    files count."""
     for _ in range(50):
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
@@ -123,7 +169,11 @@ def compare(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     from ..cli.commands.report import run_report
 
     asked = study.read(COMPARE)
-    out, began, before = Path(COMPARE), time.monotonic(), study.read(TOOK_TO_COMPARE).get("seconds", 0.0)
+    out, began, before = (
+        Path(COMPARE),
+        time.monotonic(),
+        study.read(TOOK_TO_COMPARE).get("seconds", 0.0),
+    )
     typed = {**_typed(asked), "cores": cores}
     try:
         own = UNSAID | {"by": "prediction"}
@@ -141,7 +191,9 @@ def evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     asked = study.read(EVIDENCE)
     own = UNSAID | {"by": "evidence", "sensitivity": asked["sensitivity"]}
     typed = {**_typed(asked), "cores": cores}
-    run_compare(terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats())
+    run_compare(
+        terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats()
+    )
 
 
 def test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
@@ -153,7 +205,9 @@ def test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     out = Path(TEST)
     shutil.rmtree(out, ignore_errors=True)
     result = run_test(terminal, asked["name"], [study.data_name], _typed(asked), out, _formats())
-    words = as_typed("test", {"data_name": study.data_name, "typed": asked["typed"]}).removeprefix("thali test ")
+    words = as_typed("test", {"data_name": study.data_name, "typed": asked["typed"]}).removeprefix(
+        "thali test "
+    )
     command = f"thali test {asked['name']} {words}"
     atomic_write(out / "report.html", page_of(result, command, terminal.words))
 
@@ -188,7 +242,10 @@ def _stop(frame: FrameType | None, *words: str) -> None:
     """Note it where it is waited for; else begin again, to end with what the job holds."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "thali._surfaces.app.child", *words, STOPPED])
+        os.execv(
+            sys.executable,
+            [sys.executable, "-P", "-m", "thali._surfaces.app.child", *words, STOPPED],
+        )
     handler(signal.SIGINT, frame)
 
 
@@ -217,7 +274,8 @@ def _locked(descriptor: int) -> bool:
 def carried_out(
     what: str, do: Callable[[StudyFolder, Terminal, int], None], study: StudyFolder, cores: int
 ) -> dict[str, Any]:
-    """How it ended: a code as at the command line, what should be known, and which arguments a refusal names.
+    """How it ended: a code as at the command line, what should be known, and which arguments a
+    refusal names.
 
     How long it takes is written down while it runs.
     """
@@ -235,7 +293,10 @@ def carried_out(
     ) -> None:
         if isinstance(message, LongRunWarning):
             study.write(f"{what}.long", {"sentence": message.render(terminal.words)})
-        elif isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in shown:
+        elif (
+            isinstance(message, ThaliWarning)
+            and (sentence := message.render(terminal.words)) not in shown
+        ):
             shown.append(sentence)
 
     code, message = _FINE, ""
@@ -258,7 +319,10 @@ def carried_out(
             code = _STOPPED
         except Exception:
             traceback.print_exc()
-            code, message = _BROKEN, "thali met an internal error; see the log of the fit for details."
+            code, message = (
+                _BROKEN,
+                "thali met an internal error; see the log of the fit for details.",
+            )
     return {"code": code, "message": message, "named": named, "warnings": shown}
 
 
@@ -271,7 +335,10 @@ def _formats() -> tuple[str, ...]:
 
 def _typed(asked: dict[str, Any]) -> dict[str, Any]:
     """What was entered, as the command line has it."""
-    return {word: Path(value) if word in asked["paths"] else value for word, value in asked["typed"].items()}
+    return {
+        word: Path(value) if word in asked["paths"] else value
+        for word, value in asked["typed"].items()
+    }
 
 
 if __name__ == "__main__":

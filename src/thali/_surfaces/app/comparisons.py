@@ -53,10 +53,16 @@ def candidates(study: StudyFolder) -> tuple[Compared, ...]:
     """The models that may be compared on these data."""
     kind = _kind(study)
     if features := features_of(kind):
-        alone, by_group = (OF_ASPECTS, OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
+        alone, by_group = (
+            (OF_ASPECTS, OF_GROUPS)
+            if features == "aspects"
+            else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
+        )
         return by_group if has_groups(study) else alone
     names = [offer.name for offer in offers_of(kind)]
-    return tuple(Compared(english.title(name), name, () if name in _SLOW else (COMPARE,)) for name in names)
+    return tuple(
+        Compared(english.title(name), name, () if name in _SLOW else (COMPARE,)) for name in names
+    )
 
 
 def has_evidence(study: StudyFolder) -> bool:
@@ -73,10 +79,14 @@ def ticked(study: StudyFolder, run: str) -> list[str]:
     """The names of the models that are chosen: those that were compared, or else the usual ones."""
     before: list[str] = study.read(run).get("names", [])
     fitted = study.read(FIT).get("model", "") if run == COMPARE else ""
-    return before or [each.name for each in candidates(study) if run in each.ticked or each.item == fitted]
+    return before or [
+        each.name for each in candidates(study) if run in each.ticked or each.item == fitted
+    ]
 
 
-def asked_to_compare(study: StudyFolder, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:
+def asked_to_compare(
+    study: StudyFolder, run: str, names: Sequence[str], sensitivity: bool = False
+) -> dict[str, Any]:
     """What is asked for to compare these models by what they predict, or by their evidence."""
     chosen = [each for each in candidates(study) if each.name in names]
     if not chosen:
@@ -96,4 +106,8 @@ def _kind(study: StudyFolder) -> str:
 def _taken_over(study: StudyFolder) -> dict[str, Any]:
     """What was typed about the table, and some of what was typed about the fit."""
     typed, fitted = study.typed, study.read(FIT).get("typed", {})
-    return {word: value for word, value in (fitted | typed).items() if word in typed or word in _OF_MODELS}
+    return {
+        word: value
+        for word, value in (fitted | typed).items()
+        if word in typed or word in _OF_MODELS
+    }

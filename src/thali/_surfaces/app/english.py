@@ -14,12 +14,18 @@ from thali.errors import ThaliError, Words
 from ..cli.boundary import OptionWords
 
 BESIDE_COLUMNS = {"covariates": ("order",)}  # what may be chosen beside columns
-TEXTS: dict[str, Any] = tomllib.loads((files("thali._surfaces.app") / "english.toml").read_text("utf-8"))
+TEXTS: dict[str, Any] = tomllib.loads(
+    (files("thali._surfaces.app") / "english.toml").read_text("utf-8")
+)
 
 
 def _namespace(held: Any) -> Any:
     """Return tables as objects, so that a template names what they hold."""
-    return SimpleNamespace(**{key: _namespace(each) for key, each in held.items()}) if isinstance(held, dict) else held
+    return (
+        SimpleNamespace(**{key: _namespace(each) for key, each in held.items()})
+        if isinstance(held, dict)
+        else held
+    )
 
 
 texts: SimpleNamespace = _namespace(TEXTS)  # by page: `texts.home.title`
@@ -169,12 +175,15 @@ class AppWords(OptionWords):
 
 
 def sentence_and_names(error: ThaliError, words: Words) -> tuple[str, list[str]]:
-    """What is wrong in words of the page, and the arguments that it speaks of, where the sentence belongs.
+    """What is wrong in words of the page, and the arguments that it speaks of, where the sentence
+    belongs.
 
     Examples
     --------
     >>> from thali.errors import Argument, ArgumentError
-    >>> sentence_and_names(ArgumentError(Argument("draws"), " must be an integer; got 'x'."), AppWords([]))
+    >>> sentence_and_names(
+    ...     ArgumentError(Argument("draws"), " must be an integer; got 'x'."), AppWords([])
+    ... )
     ("“Draws per chain” must be an integer; got 'x'.", ['draws'])
     """
     own = words if isinstance(words, AppWords) else AppWords([])

@@ -1,6 +1,8 @@
-"""Results to show and to download, each at an address that is good for once, and a study as one folder in a zip.
+"""Results to show and to download, each at an address that is good for once, and a study as one
+folder in a zip.
 
-Frames and downloads send no header, hence the addresses. The command line reads the folder where it is unpacked::
+Frames and downloads send no header, hence the addresses. The command line reads the folder where it
+is unpacked::
 
     drinks/                 what `thali fit --out` writes: posterior, tables, pictures, report, job
       data.csv              the data, and files of options
@@ -55,7 +57,8 @@ class Tickets:
 
 
 def file_of(study: StudyFolder, what: str) -> Response | None:
-    """What can be shown or downloaded of a run: RUN/view, report, posterior, csv or xlsx; None if it is not there."""
+    """What can be shown or downloaded of a run: RUN/view, report, posterior, csv or xlsx; None if
+    it is not there."""
     name, _, kind = what.partition("/")
     folder = study.path / name
     if name not in RUNS or folder.is_symlink():
@@ -64,13 +67,18 @@ def file_of(study: StudyFolder, what: str) -> Response | None:
     if kind in ("view", "report") and _is_plain_file(report):
         saved = None if kind == "view" else f"{stem(study)}-{name}.html"
         return FileResponse(
-            report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
+            report,
+            media_type="text/html",
+            headers={"Content-Security-Policy": REPORT_POLICY},
+            filename=saved,
         )
     if kind == "posterior":
         found = model_in(folder)
         if found is None or not _is_plain_file(found):
             return None
-        return FileResponse(found, media_type="application/x-netcdf", filename=f"{stem(study)}-{found.name}")
+        return FileResponse(
+            found, media_type="application/x-netcdf", filename=f"{stem(study)}-{found.name}"
+        )
     if kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
         return FileResponse(workbook, filename=f"{stem(study)}-{name}.xlsx")
     if kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
@@ -84,7 +92,8 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def without_formulas(table: str) -> str:
-    """A table in CSV that a spreadsheet takes for text and numbers, as in the workbooks: a formula gets an apostrophe.
+    """A table in CSV that a spreadsheet takes for text and numbers, as in the workbooks: a formula
+    gets an apostrophe.
 
     Examples
     --------
@@ -99,7 +108,8 @@ def without_formulas(table: str) -> str:
 
 
 def stem(study: StudyFolder) -> str:
-    """What downloads are called after: the study, in letters that every computer allows in the name of a file."""
+    """What downloads are called after: the study, in letters that every computer allows in the name
+    of a file."""
     title = study.shown_title
     name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in ENDINGS else title
     return re.sub(r"[^A-Za-z0-9]+", "-", name)[:_STEM].strip("-") or "thali"
@@ -110,16 +120,23 @@ def _zipped(tables: list[Path], name: str) -> Response:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in tables:
-            held = without_formulas(file.read_text("utf-8")).encode() if file.suffix == ".csv" else file.read_bytes()
+            held = (
+                without_formulas(file.read_text("utf-8")).encode()
+                if file.suffix == ".csv"
+                else file.read_bytes()
+            )
             archive.writestr(zipfile.ZipInfo(file.name), held, zipfile.ZIP_DEFLATED)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content.getvalue(), media_type="application/zip", headers=headers)
 
 
-# A study as one folder in a zip ---------------------------------------------------------------------------------------
+# A study as one folder in a zip -------------------------------------------------------------------
 
 
-_INSIDE = {FIT: PurePosixPath(), **{name: PurePosixPath(name) for name in (COMPARE, EVIDENCE, TEST)}}
+_INSIDE = {
+    FIT: PurePosixPath(),
+    **{name: PurePosixPath(name) for name in (COMPARE, EVIDENCE, TEST)},
+}
 _CHUNK = 1 << 20  # bytes
 
 
@@ -177,7 +194,9 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 def _files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
     """Where each file goes, the file, and its content if that is changed; no links."""
-    for file in sorted([*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]):
+    for file in sorted(
+        [*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]
+    ):
         if _is_plain_file(file):
             yield PurePosixPath(file.name), file, None
     for run, inside in _INSIDE.items():
@@ -185,11 +204,16 @@ def _files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | No
         for file in sorted(root.rglob("*")) if not root.is_symlink() else ():
             within = PurePosixPath(file.relative_to(root).as_posix())
             if _is_plain_file(file) and within != PurePosixPath(JOB, LOCK):
-                yield inside / within, file, _changed(file, within, str(PurePosixPath(*[".."] * len(inside.parts))))
+                yield (
+                    inside / within,
+                    file,
+                    _changed(file, within, str(PurePosixPath(*[".."] * len(inside.parts)))),
+                )
 
 
 def _changed(file: Path, within: PurePosixPath, data: str) -> bytes | None:
-    """A table without formulas, a command that finds its data in the folder `data`; None: as it is."""
+    """A table without formulas, a command that finds its data in the folder `data`; None: as it
+    is."""
     if within == PurePosixPath(JOB, INDEX):
         with suppress(DataError):  # a damaged one goes as it is
             index = read_index(file.parent) or {"command": None}

@@ -1,4 +1,5 @@
-"""Options of models as the fields of a page, and what was entered there as the command line has it."""
+"""Options of models as the fields of a page, and what was entered there as the command line has
+it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,7 +46,8 @@ class Field(NamedTuple):
 
 
 def tests_of(has_groups: bool) -> list[ModelSpec]:
-    """The classical tests that need nothing but data; that of groups comes first where there are any."""
+    """The classical tests that need nothing but data; that of groups comes first where there are
+    any."""
     own = [spec for spec in TESTS if spec.name not in (*_NOT_OF_DATA, _OF_GROUPS)]
     return [*(spec for spec in TESTS if spec.name == _OF_GROUPS and has_groups), *own]
 
@@ -61,18 +63,26 @@ def data_options(kind: str) -> list[Option]:
     for spec in TYPED:
         if not kind or kind in spec.data:
             for option in spec.options:
-                if option.to == DATA and option.type is not Path and (not kind or option.is_for(kind)):
+                if (
+                    option.to == DATA
+                    and option.type is not Path
+                    and (not kind or option.is_for(kind))
+                ):
                     found.setdefault(option.word, option)
     return list(found.values())
 
 
 def shown_of_data(kind: str) -> list[Option]:
-    """What a page asks of the columns of a table of this kind: of options that name the same argument, the last."""
-    return list({option.name: option for option in data_options(kind) if option.name != WHERE}.values())
+    """What a page asks of the columns of a table of this kind: of options that name the same
+    argument, the last."""
+    return list(
+        {option.name: option for option in data_options(kind) if option.name != WHERE}.values()
+    )
 
 
 def given_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
-    """What was typed about a table, by the words that these options have for it; the rest is left out.
+    """What was typed about a table, by the words that these options have for it; the rest is left
+    out.
 
     Examples
     --------
@@ -80,7 +90,10 @@ def given_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[s
     >>> given_of_data({"respondent": "VP", "alternative": "food"}, [RESPONDENT])
     {'respondent': 'VP'}
     """
-    own, name_of = {option.word for option in options}, {option.word: option.name for option in data_options("")}
+    own, name_of = (
+        {option.word for option in options},
+        {option.word: option.name for option in data_options("")},
+    )
     word_of = {option.name: option.word for option in options}
     words = {word: word if word in own else word_of.get(name_of.get(word, "")) for word in typed}
     return {own_word: typed[word] for word, own_word in words.items() if own_word}
@@ -95,8 +108,8 @@ def fields(
 ) -> list[Field]:
     """A field for each option, those of several methods side by side.
 
-    `offered`: of options that take some of the columns alone, by their names, those; what was given is offered, too.
-    """
+    `offered`: of options that take some of the columns alone, by their names, those; what was given
+    is offered, too."""
     found = []
     for option in options:
         value = given.get(option.word)
@@ -107,7 +120,12 @@ def fields(
             chosen = value if isinstance(value, list) else str(value or "").split(",")
             beside = english.BESIDE_COLUMNS.get(option.name, ())
             own = list(
-                dict.fromkeys([*offered[option.name], *(each for each in chosen if each and each not in beside)])
+                dict.fromkeys(
+                    [
+                        *offered[option.name],
+                        *(each for each in chosen if each and each not in beside),
+                    ]
+                )
             )
         if not (option.name in OF_PEOPLE and not own):
             found.append(_field(option, options, value, own, methods))
@@ -116,7 +134,8 @@ def fields(
 
 def model_options(spec: ModelSpec, kind: str, has_people: bool) -> list[Option]:
     """The options of a model that are asked of whoever has data of this kind."""
-    of_model = [option for option in spec.options if option.to != DATA or option.type is Path]  # or beside the table
+    # or beside the table
+    of_model = [option for option in spec.options if option.to != DATA or option.type is Path]
     own = [option for option in of_model if option.is_for(kind)]
     return [option for option in own if has_people or option.name != PEOPLE]
 
@@ -128,7 +147,12 @@ def _field(
     columns: Sequence[str],
     methods: Sequence[str],
 ) -> Field:
-    kind, choices, default, texts = "text", [], english.in_words(option.default, options), english.texts.field
+    kind, choices, default, texts = (
+        "text",
+        [],
+        english.in_words(option.default, options),
+        english.texts.field,
+    )
     label = english.label(option.name)
     help = english.TEXTS["help"].get(option.name) or english.in_words(option.help, options)
     help = "" if help.rstrip(".") == label else help
@@ -143,7 +167,10 @@ def _field(
         choices = [("", texts.is_default.format(value=answers[usual])), (other, answers[other])]
     elif option.metavar == "COLUMN" and option.several:
         kind, default = "columns", ""
-        beside = [(word, english.TEXTS["field"][word]) for word in english.BESIDE_COLUMNS.get(option.name, ())]
+        beside = [
+            (word, english.TEXTS["field"][word])
+            for word in english.BESIDE_COLUMNS.get(option.name, ())
+        ]
         choices = [*beside, *((each, each) for each in columns)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
@@ -165,11 +192,21 @@ def _field(
         kind = "words" if "|" in option.metavar and option.type != PEOPLE_VALUE else "choice"
         choices = [(each, english.choice(option.name, each)) for each in option.words]
         usual = dict(choices).get(option.default)
-        usually = texts.is_default.format(value=usual) if usual else english.choice(option.name, "") or texts.usual
+        usually = (
+            texts.is_default.format(value=usual)
+            if usual
+            else english.choice(option.name, "") or texts.usual
+        )
         choices = [("", usually), *(each for each in choices if each[0] != option.default)]
         default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")
-    several: list[str] = given if isinstance(given, list) else str(given or "").split(",") if kind == "columns" else []
+    several: list[str] = (
+        given
+        if isinstance(given, list)
+        else str(given or "").split(",")
+        if kind == "columns"
+        else []
+    )
     value = "\n".join(given) if isinstance(given, list) else _shown(given)
     return Field(
         option.word,
@@ -198,16 +235,21 @@ def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) 
     """What was entered for a model, by the words of its options, as the command line has it."""
     method = spec.method_of({word: text for word, text in form.items() if text})
     found: dict[str, Any] = {}
-    for option in spec.options_of(method) if method in spec.methods or not spec.methods else spec.options:
+    for option in (
+        spec.options_of(method) if method in spec.methods or not spec.methods else spec.options
+    ):
         text = form.get(option.word, "").strip()
         if text == FILE and option.word in files:
-            found[option.word] = Path(files[option.word]) if option.type is Path else files[option.word]
+            found[option.word] = (
+                Path(files[option.word]) if option.type is Path else files[option.word]
+            )
             continue
         if option.type is Path:
             text = ""
         if option.to == FEATURES and text and not _is_known(option, text):
             raise ArgumentError(
-                Argument(option.name), f" must be one of the listed values or an integer; got {text!r}."
+                Argument(option.name),
+                f" must be one of the listed values or an integer; got {text!r}.",
             )
         if text and not (option.name == "method" and text == spec.methods[0]):
             found[option.word] = typed = _typed(option, text)

@@ -1,9 +1,9 @@
 """What every request meets first: who may ask, from where, and how much may be sent.
 
-Loopback alone is no boundary, since any page in the browser can send requests to it. So each request must name a host
-of ours (against DNS rebinding), none may come from another origin, and whatever shows or changes anything needs the
-key, which stands in the fragment of the address and comes back as a header; so it is in no log.
-"""
+Loopback alone is no boundary, since any page in the browser can send requests to it. So each
+request must name a host of ours (against DNS rebinding), none may come from another origin, and
+whatever shows or changes anything needs the key, which stands in the fragment of the address and
+comes back as a header; so it is in no log."""
 
 import asyncio
 import hmac
@@ -30,13 +30,14 @@ _PAUSE = 1.0  # seconds after a wrong key
 MAX_SECONDS_OF_BODY = 600.0
 
 PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-    " frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src"
+    " 'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
-# A report brings a policy of its own, which allows its scripts by their hashes; here it may not reach the app.
+# A report brings a policy of its own, which allows its scripts by their hashes; here it may not
+# reach the app.
 REPORT_POLICY = (
-    "sandbox allow-scripts allow-downloads allow-modals; connect-src 'none'; form-action 'none'; base-uri 'none';"
-    " frame-ancestors 'self'"
+    "sandbox allow-scripts allow-downloads allow-modals; connect-src 'none'; form-action 'none';"
+    " base-uri 'none'; frame-ancestors 'self'"
 )
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -63,10 +64,13 @@ class Guard:
     hosts : tuple of str
         The names by which this server may be called.
     any_address : bool
-        Whether it may be called by any number of an address, too: a page elsewhere can only send names.
+        Whether it may be called by any number of an address, too: a page elsewhere can only send
+        names.
     """
 
-    def __init__(self, app: Any, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> None:
+    def __init__(
+        self, app: Any, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False
+    ) -> None:
         self.app, self._key, self._hosts, self._any_address = app, key, hosts, any_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,7 +89,11 @@ class Guard:
         most = MAX_UPLOAD if path == "/api/upload" or "/file/" in path else MAX_FORM
         refusal = self._refusal(scope["method"], path, headers, most)
         key = headers.get(KEY, "").encode()
-        if refusal is None and path.startswith("/api/") and not hmac.compare_digest(key, self._key.encode()):
+        if (
+            refusal is None
+            and path.startswith("/api/")
+            and not hmac.compare_digest(key, self._key.encode())
+        ):
             await asyncio.sleep(_PAUSE)
             refusal = 401, "The key is missing or wrong; open the address that thali app printed."
         if refusal is not None:
@@ -94,7 +102,9 @@ class Guard:
         else:
             await self.app(scope, _counted(receive, most), sending)
 
-    def _refusal(self, method: str, path: str, headers: Headers, most: int) -> tuple[int, str] | None:
+    def _refusal(
+        self, method: str, path: str, headers: Headers, most: int
+    ) -> tuple[int, str] | None:
         """Why the request is refused, whoever sends it."""
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -155,21 +165,25 @@ def _limit(most: int) -> str:
     return f"The upload is larger than {most >> 20} MB; remove columns that the model does not use."
 
 
-# Connections that send no whole request are closed, whoever holds them, and there are only so many at once ------------
+# Connections that send no whole request are closed, whoever holds them, and there are only so many
+# at once
 
 
 MAX_SECONDS = 20.0  # between two looks
-MAX_CONNECTIONS = 128  # at once: 20 browsers open 6 each; a process of macOS may have 256 files and connections
+# at once: 20 browsers open 6 each; a process of macOS may have 256 files and connections
+MAX_CONNECTIONS = 128
 MAX_WAITING = 64  # taken in one go, before the first of them is counted
 _BODY = json.dumps({"problem": "Too many connections; try again in a minute."}).encode()
 _TOO_MANY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 60\r\nConnection: close\r\n"
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+    b"Retry-After: 60\r\nConnection: close\r\n"
     b"Content-Length: %d\r\n\r\n%b" % (len(_BODY), _BODY)
 )
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn that ends where nothing is answered and no request comes, whatever else is sent."""
+    """A connection of uvicorn that ends where nothing is answered and no request comes, whatever
+    else is sent."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Look at it now and then; close it at once if there are too many."""

@@ -37,15 +37,39 @@ from .fields import (
 )
 from .reading import reading_of
 from .runs import Runs, ended
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, StudyFolder
+from .studies import (
+    COMPARE,
+    COVER,
+    EVIDENCE,
+    FIT,
+    LOOK,
+    READ,
+    TEST,
+    TOOK,
+    TOOK_TO_COMPARE,
+    Studies,
+    StudyFolder,
+)
 
-# The screens of a study, one decision each; which there are depends on how far it is, and the first is shown unasked.
-DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = "data", "ask", "run", "report", "more", "tests", "about"
+# The screens of a study, one decision each; which there are depends on how far it is, and the first
+# is shown unasked.
+DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = (
+    "data",
+    "ask",
+    "run",
+    "report",
+    "more",
+    "tests",
+    "about",
+)
 SCREENS = (DATA, ASK, RUN, REPORT, MORE, COMPARE, EVIDENCE, TESTS, ABOUT)
-SCREEN_OF = {TEST: TESTS, COMPARE: COMPARE, EVIDENCE: EVIDENCE}  # where a run is followed, but for the fit
+# where a run is followed, but for the fit
+SCREEN_OF = {TEST: TESTS, COMPARE: COMPARE, EVIDENCE: EVIDENCE}
 COVERED = ("title", "author", "question")  # what may be written at the head of a report
-_FOR_ANY_MODEL = ("market", "price", "labels", "ci", "monotone")  # words that mean the same whatever the model
-_SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}  # runs that do not say how far they are
+# words that mean the same whatever the model
+_FOR_ANY_MODEL = ("market", "price", "labels", "ci", "monotone")
+# runs that do not say how far they are
+_SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 
 def rendered(name: str, **context: Any) -> str:
@@ -55,9 +79,15 @@ def rendered(name: str, **context: Any) -> str:
 
 @cache
 def _templates() -> jinja2.Environment:
-    loader = jinja2.FunctionLoader(lambda name: (files("thali._surfaces.app") / "page" / name).read_text("utf-8"))
+    loader = jinja2.FunctionLoader(
+        lambda name: (files("thali._surfaces.app") / "page" / name).read_text("utf-8")
+    )
     return jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
@@ -78,7 +108,9 @@ class Pages:
         return rendered(
             "home.html",
             studies=sorted(
-                (self._line(each) for each in self._studies.all()), key=lambda each: each["begun"], reverse=True
+                (self._line(each) for each in self._studies.all()),
+                key=lambda each: each["begun"],
+                reverse=True,
             ),
             datasets=[(each.name, each.description, each.kind) for each in catalogue()],
         )
@@ -100,16 +132,31 @@ class Pages:
             }
         except Exception as error:
             state = _why(error)
-            return {"name": study.name, "title": study.name, "state": state, "model": "", "created": "", "begun": ""}
+            return {
+                "name": study.name,
+                "title": study.name,
+                "state": state,
+                "model": "",
+                "created": "",
+                "begun": "",
+            }
 
     def study(self, study: StudyFolder, screen: str) -> str:
-        """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
+        """A screen of a study, the one where it stands unless it has that which is asked for, or
+        why it has none."""
         try:
             screens = self._screens(study)
             # of a fit that was refused the question, where the reason stands
-            unasked = ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
+            unasked = (
+                ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
+            )
             here = screen if screen in screens else unasked
-            context = {"study": study.name, "title": study.shown_title, "screens": screens, "here": here}
+            context = {
+                "study": study.name,
+                "title": study.shown_title,
+                "screens": screens,
+                "here": here,
+            }
             shows = {
                 DATA: self._data,
                 ASK: self._ask,
@@ -124,7 +171,9 @@ class Pages:
             name = "comparison" if here in (COMPARE, EVIDENCE) else here
             return rendered(f"{name}.html", **context, **shows[here](study, here))
         except Exception as error:
-            return rendered("damaged.html", study=study.name, folder=str(study.path), why=_why(error))
+            return rendered(
+                "damaged.html", study=study.name, folder=str(study.path), why=_why(error)
+            )
 
     def _screens(self, study: StudyFolder) -> list[str]:
         """The screens that a study has."""
@@ -156,14 +205,21 @@ class Pages:
             roles = []
         asked_elsewhere = {each.name for each in (*asked_for, *roles)} | set(QUESTIONS)
         of_kind = {
-            kind: [each for each in options if each.name not in asked_elsewhere] for kind, options in of_kinds.items()
+            kind: [each for each in options if each.name not in asked_elsewhere]
+            for kind, options in of_kinds.items()
         }
         return {
             "reading": reading,
             "named": [_unrecognised(field) for field in of(asked_for)],
-            "roles": [_recognised(*each, reading["roles"]) for each in zip(roles, of(roles), strict=True)],
+            "roles": [
+                _recognised(*each, reading["roles"]) for each in zip(roles, of(roles), strict=True)
+            ],
             "asked_kind": asked.get("kind", ""),
-            "kept": [(each.word, each.value) for each in of(data_options(kind)) if each.value and each.word != WHERE],
+            "kept": [
+                (each.word, each.value)
+                for each in of(data_options(kind))
+                if each.value and each.word != WHERE
+            ],
             "rows": of([option for option in data_options("") if option.name == WHERE])[0],
             "about_rows": bool(reading["problem"]) and WHERE in named,
             "kinds": [(each, of(options)) for each, options in of_kind.items()],
@@ -172,7 +228,8 @@ class Pages:
         }
 
     def _ask(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """The questions that models answer, with the fields of each; after a fit that was refused, why."""
+        """The questions that models answer, with the fields of each; after a fit that was refused,
+        why."""
         reading, asked = reading_of(study), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
@@ -185,14 +242,30 @@ class Pages:
             typed = before.get("typed", {})
             if before.get("model") != name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
-            shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
+            shown = {
+                word: FILE if word in given and value == given[word] else value
+                for word, value in typed.items()
+            }
             own = fields(
-                model_options(spec, reading["kind"], has_people), shown, reading["attributes"], spec.methods, offered
+                model_options(spec, reading["kind"], has_people),
+                shown,
+                reading["attributes"],
+                spec.methods,
+                offered,
             )
-            called = "individuals" if name == reading["models"][0] and "people" in reading["settings"] else name
+            called = (
+                "individuals"
+                if name == reading["models"][0] and "people" in reading["settings"]
+                else name
+            )
             title, answers = english.title(called), english.answers(spec, called)
-            models.append({"name": name, "title": title, "answers": answers, "fields": fault.at(own, name)})
-        own, typed = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
+            models.append(
+                {"name": name, "title": title, "answers": answers, "fields": fault.at(own, name)}
+            )
+        own, typed = (
+            {each.name: each for each in shown_of_data(reading["kind"])},
+            asked.get("typed", {}),
+        )
         options = [own[name] for name in QUESTIONS if name in reading["questions"]]
         questions = fault.at(fields(options, typed, reading["columns"], offered=offered))
         return {
@@ -226,10 +299,16 @@ class Pages:
     def _more(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """How many draws there are to be."""
         draws = self._runs.draws(study, FIT)
-        return {"model": _model(study), "size": _size(study), "end": ended(study, FIT), "draws": draws}
+        return {
+            "model": _model(study),
+            "size": _size(study),
+            "end": ended(study, FIT),
+            "draws": draws,
+        }
 
     def _comparison(self, study: StudyFolder, here: str) -> dict[str, Any]:
-        """A comparison of models by prediction or by evidence: what is asked, how far it is, or its report."""
+        """A comparison of models by prediction or by evidence: what is asked, how far it is, or its
+        report."""
         state, end = self._runs.state(study, here), ended(study, here)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
@@ -249,7 +328,10 @@ class Pages:
     def _tests(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """Classical tests, and the answer of the last one."""
         return {
-            "tests": [(spec.name, english.answers(spec, spec.name)) for spec in tests_of(has_groups(study))],
+            "tests": [
+                (spec.name, english.answers(spec, spec.name))
+                for spec in tests_of(has_groups(study))
+            ],
             "may_group": not has_groups(study) and bool(_offered(reading_of(study))[GROUP]),
             "tested": study.read(TEST).get("name", ""),
             "state": self._runs.state(study, TEST),
@@ -281,7 +363,8 @@ class Pages:
 
 
 def is_open(children: Runs, study: StudyFolder) -> bool:
-    """Whether data and model may still change: no fit was begun, or none but one that was refused."""
+    """Whether data and model may still change: no fit was begun, or none but one that was
+    refused."""
     state = children.state(study, FIT)
     return state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study))
 
@@ -304,23 +387,30 @@ def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def _estimates(study: StudyFolder, is_compared: bool) -> list[str]:
-    """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the fit."""
+    """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the
+    fit."""
     parts, texts = reading_of(study)["parts"], english.texts.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
     spec, _ = model_named(fitted["model"])
-    is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
+    # which a comparison fits by, too
+    is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])
     compared = study.read(TOOK_TO_COMPARE) if is_compared else {}
     found = [texts.none_ticked]
     for number in range(1, 1 + len(candidates(study))):
         fits = f"{english.counted('model', number)}:"
         if parts:
-            models, refits = english.counted("model", number), english.counted("fit", number * parts)
+            models, refits = (
+                english.counted("model", number),
+                english.counted("fit", number * parts),
+            )
             fits = texts.fits.format(models=models, fits=refits)
         if compared:
             time = english.duration(number * compared["seconds"] / compared["models"])
             found.append(texts.as_before.format(fits=fits, time=time))
         elif parts and took is not None and is_usual:
-            found.append(texts.takes.format(fits=fits, time=english.duration(number * parts * took)))
+            found.append(
+                texts.takes.format(fits=fits, time=english.duration(number * parts * took))
+            )
         else:
             found.append(texts.unknown.format(fits=fits))
     return found
@@ -352,7 +442,10 @@ class _Fault:
         """These fields, of a model or of all, the one that the sentence is about with it."""
         at = [field.word == self._word and model in ("", self._model) for field in shown]
         self.is_shown = self.is_shown or any(at)
-        return [field._replace(fault=self.sentence) if is_it else field for field, is_it in zip(shown, at, strict=True)]
+        return [
+            field._replace(fault=self.sentence) if is_it else field
+            for field, is_it in zip(shown, at, strict=True)
+        ]
 
 
 def progress_of(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
@@ -396,16 +489,24 @@ def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
 
 
 def _recognised(option: Option, field: Field, columns: dict[str, str]) -> Field:
-    """A field of a column that a table must have, with the one that was recognised, and without further words."""
+    """A field of a column that a table must have, with the one that was recognised, and without
+    further words."""
     column = columns[option.name]
-    first = ("", english.texts.field.recognised_as.format(column=column) if column else english.texts.field.recognised)
+    first = (
+        "",
+        english.texts.field.recognised_as.format(column=column)
+        if column
+        else english.texts.field.recognised,
+    )
     return field._replace(help="", choices=[first, *field.choices[1:]])
 
 
 def _unrecognised(field: Field) -> Field:
     """A field without its default, which has led to a problem."""
     first = ("", english.texts.data.choose_column)
-    return field._replace(choices=[first, *field.choices[1:]] if field.kind == "column" else field.choices, default="")
+    return field._replace(
+        choices=[first, *field.choices[1:]] if field.kind == "column" else field.choices, default=""
+    )
 
 
 def _why(error: Exception) -> str:

@@ -3,7 +3,12 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from thali._data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
+from thali._data.described_columns import (
+    ColumnsRead,
+    column_of_people,
+    columns_of_comparisons,
+    columns_of_people,
+)
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
 from thali._labels import as_label
@@ -65,7 +70,8 @@ def nothing_read(problem: str) -> dict[str, Any]:
 
 
 def what_was_read(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
-    """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and whatever else is known."""
+    """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and
+    whatever else is known."""
     options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
     words = AppWords(options)
@@ -73,7 +79,9 @@ def what_was_read(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
         warnings.simplefilter("always")
         shown = _what_was_read(study, words)
     of_notes = AppWords(options)
-    notes = [each.message.render(of_notes) for each in warned if isinstance(each.message, DataWarning)]
+    notes = [
+        each.message.render(of_notes) for each in warned if isinstance(each.message, DataWarning)
+    ]
     shown["practice"] = [value for name, value in of_notes.settings if name == WHERE]
     return shown | {"notes": list(dict.fromkeys(notes))}
 
@@ -104,7 +112,9 @@ def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
     except ThaliError as error:
         shown["problem"] = error.render(words)
         if shown["offered"]:  # the table was read: it is what it was asked besides
-            words.named += [name for name in QUESTIONS if name in wanted and name not in words.named]
+            words.named += [
+                name for name in QUESTIONS if name in wanted and name not in words.named
+            ]
     shown["named"] = words.named
     return shown
 
@@ -122,7 +132,11 @@ def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
     """What was typed about the table, as the shapes take it."""
     known = {option.word: option for option in data_options(asked.get("kind", ""))}
     typed = asked.get("typed", {})
-    return {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
+    return {
+        known[word].name: value_of(known[word], value)
+        for word, value in typed.items()
+        if word in known
+    }
 
 
 def _read(
@@ -151,7 +165,9 @@ def _read(
         main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
         of_kind = _questions_of(kind, whole[0])
         named = of_kind.recognised(main, reading.roles, whole[0])
-        shown["roles"] = dict.fromkeys(main, "") | {name: each for name, each in named.items() if name in main and each}
+        shown["roles"] = dict.fromkeys(main, "") | {
+            name: each for name, each in named.items() if name in main and each
+        }
         shown |= of_kind.offered(whole[0], frame, reading.roles, asked.get("others", []))
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
 
@@ -164,14 +180,23 @@ def _of_rows(table: RawTable, wanted: dict[str, Any]) -> RawTable:
 class _DataQuestions:
     """What a page says and asks of data; what goes with one kind of them is a class of its own."""
 
-    def recognised(self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str | None]:
+    def recognised(
+        self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any
+    ) -> dict[str, str | None]:
         """Of what is asked first the columns that were recognised, as far as a reading says so."""
         if roles is None:
             return {}
-        found = {"respondent": roles.who, "count": roles.counts[0] if len(roles.counts) == 1 else None}
+        found = {
+            "respondent": roles.who,
+            "count": roles.counts[0] if len(roles.counts) == 1 else None,
+        }
         for one, other, outcome in (("first", "second", "chosen"), ("home", "away", "result")):
             if {one, other} <= {*main}:
-                found |= {one: roles.options[0], other: roles.options[1], outcome: roles.outcome[-1]}
+                found |= {
+                    one: roles.options[0],
+                    other: roles.options[1],
+                    outcome: roles.outcome[-1],
+                }
         if "rejected" in main and len(roles.counts) < 2:  # else each side has its count
             found |= {"chosen": roles.options[0], "rejected": roles.options[1]}
         if "worst" in main:
@@ -181,11 +206,15 @@ class _DataQuestions:
     def offered(
         self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
     ) -> dict[str, Any]:
-        """The columns that describe people or comparisons, and one that may say who answered, with some cells."""
+        """The columns that describe people or comparisons, and one that may say who answered, with
+        some cells."""
         return {}
 
-    def questions(self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
-        """What the data can be asked beside what a column means: groups of people, and covariates of comparisons."""
+    def questions(
+        self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
+    ) -> list[str]:
+        """What the data can be asked beside what a column means: groups of people, and covariates
+        of comparisons."""
         return []
 
     def attributes(self, data: Any) -> list[str]:
@@ -207,11 +236,17 @@ class _OfAnswers(_DataQuestions):
         offered = {GROUP: [*known, *filter(None, (roles.who,))], BY: known}
         who = None if data.respondents else column_of_people(frame, roles, others)
         if data.forward is not None:
-            offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))
-        examples = [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
+            offered[COVARIATES] = columns_of_comparisons(
+                frame, roles if who is None else roles._replace(who=who)
+            )
+        examples = (
+            [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
+        )
         return {"offered": offered, "who": [] if who is None else [who, *examples]}
 
-    def questions(self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
+    def questions(
+        self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
+    ) -> list[str]:
         if GROUP in typed:
             return [GROUP]
         groups = [GROUP] if data.respondents and offered.get(GROUP) else []
@@ -219,7 +254,9 @@ class _OfAnswers(_DataQuestions):
 
 
 class _OfExperiments(_DataQuestions):
-    def recognised(self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str | None]:
+    def recognised(
+        self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any
+    ) -> dict[str, str | None]:
         scheme = data.scheme
         return {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
 
@@ -233,21 +270,31 @@ class _OfExperiments(_DataQuestions):
 
     def facts(self, data: Any) -> Facts:
         scheme = data.scheme
-        roles = (scheme.respondent, "respondent"), (scheme.task, "task"), (scheme.alternative, "alternative")
-        columns = tuple(f"{name} ({role})" for name, role in (*roles, (scheme.chosen, "chosen")) if name is not None)
+        roles = (
+            (scheme.respondent, "respondent"),
+            (scheme.task, "task"),
+            (scheme.alternative, "alternative"),
+        )
+        columns = tuple(
+            f"{name} ({role})"
+            for name, role in (*roles, (scheme.chosen, "chosen"))
+            if name is not None
+        )
         size, *attributes = data._description().facts
         return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
 def _questions_of(kind: str, data: Any) -> _DataQuestions:
-    """Return what is asked of data of a kind: of answers that add up over people more than of others."""
+    """Return what is asked of data of a kind: of answers that add up over people more than of
+    others."""
     if kind == EXPERIMENTS:
         return _OfExperiments()
     return _OfAnswers() if getattr(data, "add_up", False) else _DataQuestions()
 
 
 def _parts(data: Any) -> int:
-    """How many parts of the data a comparison of models leaves out in turn; 0 if they are too few."""
+    """How many parts of the data a comparison of models leaves out in turn; 0 if they are too
+    few."""
     from thali._comparison.ways import parts_of
 
     try:

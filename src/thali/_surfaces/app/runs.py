@@ -1,8 +1,9 @@
-"""Child processes that read, fit and compare: begun, stopped, and found again after the server was gone.
+"""Child processes that read, fit and compare: begun, stopped, and found again after the server was
+gone.
 
-A child has a session of its own and writes to files alone, so it survives the server. It holds a lock while it runs,
-which ends with it; so whoever finds the lock free and no NAME.end.json knows that the child was killed.
-"""
+A child has a session of its own and writes to files alone, so it survives the server. It holds a
+lock while it runs, which ends with it; so whoever finds the lock free and no NAME.end.json knows
+that the child was killed."""
 
 import os
 import signal
@@ -55,8 +56,10 @@ class Runs:
     def __init__(self, studies: Studies, slots: int | None = None) -> None:
         self._studies = studies
         self.children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
-        self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
-        self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
+        # when a child is killed that does not stop
+        self._stopping: dict[tuple[str, str], float] = {}
+        # the first that was seen of each run
+        self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}
         self._reported: set[str] = set()
         self.slots: int = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
@@ -81,7 +84,8 @@ class Runs:
             self.tend()
 
     def tend(self) -> None:
-        """Begin what waits, as far as there are processors; kill what was asked to stop long ago."""
+        """Begin what waits, as far as there are processors; kill what was asked to stop long
+        ago."""
         for (study_name, name), deadline in list(self._stopping.items()):
             study = self._studies.named(study_name)
             if study is None or self.state(study, name) != RUNNING:
@@ -145,8 +149,17 @@ class Runs:
         self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
             child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "thali._surfaces.app.child", name, str(study.path), str(cores_of_run())],
-                cwd=study.path,  # -P: a table may lie beside a file that is called as a module of Python
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "thali._surfaces.app.child",
+                    name,
+                    str(study.path),
+                    str(cores_of_run()),
+                ],
+                # -P: a table may lie beside a file that is called as a module of Python
+                cwd=study.path,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -173,7 +186,8 @@ class Runs:
     def draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
         """The draws of each chain in its job; None if there is no job of chains."""
         index = _index(study, name)
-        if index is None or "draws" not in index["place"]:  # particles, say, or parts of a comparison
+        # particles, say, or parts of a comparison
+        if index is None or "draws" not in index["place"]:
             return None
         return DrawCounts(max(index["recorded"], default=0), index["place"]["draws"])
 
@@ -240,6 +254,7 @@ def _is_locked(path: Path) -> bool:
 
 
 _OWN_SESSION: dict[str, Any] = (
-    {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}  # CREATE_NEW_PROCESS_GROUP
+    # CREATE_NEW_PROCESS_GROUP
+    {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
 )
 _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL

@@ -104,7 +104,7 @@ class Server:
         self.pages = Pages(self.studies, self.runs)
         self._tickets = Tickets()
 
-    # pages ----------------------------------------------------------------------------------------------------
+    # pages ----------------------------------------------------------------------------------------
 
     def shell(self, request: Request) -> Response:
         """The page around all others; it shows nothing without the key."""
@@ -121,7 +121,7 @@ class Server:
             raise HTTPException(404)
         return HTMLResponse(self.pages.study(self._study(request), screen))
 
-    # data -----------------------------------------------------------------------------------------------------
+    # data -----------------------------------------------------------------------------------------
 
     async def upload(self, request: Request) -> Response:
         """A file as the body of the request; its name is only shown."""
@@ -149,8 +149,11 @@ class Server:
             raise HTTPException(400)
         own = data_options(kind)
         questions, _ = _questions(study.typed, own)
-        typed = {word: value for word, value in questions.items() if word not in form} | _given(form, own)
-        others = {key: value for key, value in study.read(READ).items() if key == "others"}  # who did not answer
+        typed = {word: value for word, value in questions.items() if word not in form} | _given(
+            form, own
+        )
+        # who did not answer
+        others = {key: value for key, value in study.read(READ).items() if key == "others"}
         return await self._read(study, {"kind": kind, "typed": typed, **others})
 
     async def who(self, request: Request) -> Response:
@@ -197,7 +200,7 @@ class Server:
             study.write("reading", nothing_read(message))
         return _go(study)
 
-    # runs -----------------------------------------------------------------------------------------------------
+    # runs -----------------------------------------------------------------------------------------
 
     async def fit(self, request: Request) -> Response:
         """Fit a model."""
@@ -209,7 +212,10 @@ class Server:
         if model not in reading.get("models", ()):
             return _problem(english.texts.refused.choose_model)
         spec, _ = model_named(model)
-        if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
+        if (
+            "asked" in form
+            and (problem := await self._asked_of_data(request, study, form)) is not None
+        ):
             return problem
         given = given_of_data(study.typed, spec.options)
         try:
@@ -217,7 +223,8 @@ class Server:
         except ThaliError as error:
             sentence, named = sentence_and_names(error, AppWords(spec.options))
             return _problem(
-                sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
+                sentence,
+                fields=[each.word for name in named for each in spec.options if each.name == name],
             )
         read = study.read("reading")  # once more if groups were chosen
         if model == read["models"][0]:
@@ -229,9 +236,13 @@ class Server:
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {
             "model": model,
-            "typed": {word: str(value) if word in paths else value for word, value in typed.items()},
+            "typed": {
+                word: str(value) if word in paths else value for word, value in typed.items()
+            },
             "paths": paths,
-            COVER: {word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())},
+            COVER: {
+                word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())
+            },
             "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
         }
         study.clear(FIT)
@@ -240,8 +251,11 @@ class Server:
         self.runs.queue(study, FIT)
         return _go(study)
 
-    async def _asked_of_data(self, request: Request, study: StudyFolder, form: dict[str, str]) -> Response | None:
-        """Read the table again if groups or covariates were chosen; what they cannot be, and all is as before."""
+    async def _asked_of_data(
+        self, request: Request, study: StudyFolder, form: dict[str, str]
+    ) -> Response | None:
+        """Read the table again if groups or covariates were chosen; what they cannot be, and all is
+        as before."""
         asked, reading = study.read(READ), study.read("reading")
         options = data_options(reading["kind"])
         questions, others = _questions(asked.get("typed", {}), options)
@@ -299,9 +313,12 @@ class Server:
         return self._compared(study, EVIDENCE, form)
 
     def _compared(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
-        """Begin a comparison of the models that are ticked unless one runs; an earlier one gives way."""
+        """Begin a comparison of the models that are ticked unless one runs; an earlier one gives
+        way."""
         try:
-            asked = asked_to_compare(study, name, form.get("models", "").splitlines(), "sensitivity" in form)
+            asked = asked_to_compare(
+                study, name, form.get("models", "").splitlines(), "sensitivity" in form
+            )
         except ThaliError as error:
             sentence, fields = sentence_and_names(error, AppWords([]))
             return _problem(sentence, fields=fields)
@@ -376,10 +393,11 @@ class Server:
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
-    # files ----------------------------------------------------------------------------------------------------
+    # files ----------------------------------------------------------------------------------------
 
     async def ticket(self, request: Request) -> Response:
-        """An address that gives a file once, within a minute: a frame and a download send no header."""
+        """An address that gives a file once, within a minute: a frame and a download send no
+        header."""
         study, what = self._study(request), (await _form(request)).get("what", "")
         if what == "folder":
             if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
@@ -396,7 +414,7 @@ class Server:
             return PlainTextResponse(english.texts.refused.only_once, 404)
         return response
 
-    # what they share ------------------------------------------------------------------------------------------
+    # what they share ------------------------------------------------------------------------------
 
     def _study(self, request: Request) -> StudyFolder:
         study = self.studies.named(request.path_params["study"])
@@ -430,7 +448,9 @@ class Server:
             task.cancel()
 
 
-def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> Guard:
+def application(
+    folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False
+) -> Guard:
     """The app as ASGI; studies lie in the folder."""
     server = Server(folder)
     one = "/api/study/{study}"
@@ -466,7 +486,9 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
     handlers: Any = {
         HTTPException: _http_problem,
         ThaliError: lambda request, error: _problem(error.render(AppWords([]))),
-        OSError: lambda request, error: _problem(f"{error.filename or 'The folder'}: {error.strerror or error}.", 409),
+        OSError: lambda request, error: _problem(
+            f"{error.filename or 'The folder'}: {error.strerror or error}.", 409
+        ),
         500: lambda request, error: _problem(english.texts.refused.error, 500),
         ClientDisconnect: lambda request, error: _problem(english.texts.refused.broken_off),
     }
@@ -480,8 +502,11 @@ def _given(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
     return {option.word: text.splitlines() if option.several else text for option, text in given}
 
 
-def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was typed about a table: what asks something of the data, and what says how they are read."""
+def _questions(
+    typed: dict[str, Any], options: Sequence[Option]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was typed about a table: what asks something of the data, and what says how they are
+    read."""
     words = {option.word for option in options if option.name in QUESTIONS}
     asked = {word: value for word, value in typed.items() if word in words}
     return asked, {word: value for word, value in typed.items() if word not in asked}
@@ -500,7 +525,9 @@ async def _form(request: Request) -> dict[str, str]:
 
 def _http_problem(request: Request, error: HTTPException) -> Response:
     refusal = _REFUSALS.get(error.status_code)
-    return _problem(getattr(english.texts.refused, refusal) if refusal else error.detail, error.status_code)
+    return _problem(
+        getattr(english.texts.refused, refusal) if refusal else error.detail, error.status_code
+    )
 
 
 def _go(study: StudyFolder, screen: str = "") -> Response:

@@ -27,7 +27,8 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     port : int
         0: a free one.
     host : str
-        The address to serve; any other than that of this computer itself needs a password, which is printed.
+        The address to serve; any other than that of this computer itself needs a password, which is
+        printed.
     browser : bool
         Whether to open it.
     folder : Path or None
@@ -110,7 +111,8 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise DataError(
-            f"Cannot serve the app at {host}, port {port} ({error.strerror}); choose another port or host."
+            f"Cannot serve the app at {host}, port {port} ({error.strerror}); choose another port"
+            " or host."
         ) from None
     return found
 
@@ -121,7 +123,8 @@ def _address(host: str, port: int, key: str = "") -> str:
 
 
 def write_start_page(address: str, folder: Path) -> str:
-    """A page for the browser, which alone holds the address: all users of the computer see arguments of programs."""
+    """A page for the browser, which alone holds the address: all users of the computer see
+    arguments of programs."""
     page = folder / "open.html"
     page.touch(mode=0o600)
     page.write_text(
@@ -135,16 +138,16 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
     """Say where the app is."""
     if is_open:
         print(
-            f"WARNING: anyone who can reach {host} over the network and knows the password can use this app,"
-            " and\ntraffic is not encrypted; use this only in networks you trust.",
+            f"WARNING: anyone who can reach {host} over the network and knows the password can use"
+            " this app, and\ntraffic is not encrypted; use this only in networks you trust.",
             flush=True,
         )
         print(f"thali app: {_address(host, port)}\npassword: {key}")
     else:
         print(f"thali app: {_address(host, port, key)}")
     print(
-        f"Studies are stored in {folder}. Press Ctrl-C to close the app; running fits continue and are shown when you"
-        " open the app again."
+        f"Studies are stored in {folder}. Press Ctrl-C to close the app; running fits continue and"
+        " are shown when you open the app again."
     )
     sys.stdout.flush()
 

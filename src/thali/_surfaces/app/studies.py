@@ -3,18 +3,24 @@
 ::
 
     FOLDER/20261121-1745-3f9c2a/
-      study.json        its title, and the data: a file beside it, or a bundled data set
+      study.json        title, and the data: a file beside it, or a bundled data set
       data.csv          what was dropped, under a name of ours
-      read.json         what was typed about the table; reading.json  what it was read as
-      fit.json          model and options;              fit/          results and job, as `thali fit --out` has them
-      fit.took.json     the seconds that it took
-      look.json                                         look/         results so far of a fit that runs
-      compare.json      which models;                   compare/      as `thali compare --out` has them
-      compare.took.json the seconds that it took
-      evidence.json     likewise;                       evidence/     as `thali compare --by evidence --out` has them
-      test.json         which classical test;           test/         its report and tables
-      NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
-      NAME.long.json    that it takes more than a minute, and what is quicker
+      read.json         what was typed about the table
+      reading.json      what the table was read as
+      fit.json          model and options
+      fit/              results and job, as `thali fit --out` has them
+      fit.took.json     seconds of the fit
+      look.json         what is asked of the results so far of a fit that runs
+      look/             results so far
+      compare.json      the models compared
+      compare/          as `thali compare --out` has them
+      compare.took.json seconds of the comparison
+      evidence.json     the models compared by their evidence
+      evidence/         as `thali compare --by evidence --out` has them
+      test.json         the classical test
+      test/             its report and tables
+      NAME.long.json    that NAME takes more than a minute, and what is quicker
+      NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   each as in `runs`
 """
 
 import contextlib
@@ -55,7 +61,9 @@ _LOG = 20_000  # bytes
 def _has_kinds(found: dict[str, Any], name: str) -> bool:
     """Whether what was read is as thali wrote it."""
     present = {key: kind for key, kind in _MAY_HOLD.get(name, {}).items() if key in found}
-    return all(isinstance(found.get(key), kind) for key, kind in (_HELD.get(name, {}) | present).items())
+    return all(
+        isinstance(found.get(key), kind) for key, kind in (_HELD.get(name, {}) | present).items()
+    )
 
 
 def default_folder() -> Path:
@@ -94,13 +102,16 @@ class StudyFolder:
         except (OSError, ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not _has_kinds(found, name):
-            raise DataError(f"The file '{self.path / name}.json' is damaged; restore it from a copy.")
+            raise DataError(
+                f"The file '{self.path / name}.json' is damaged; restore it from a copy."
+            )
         return found
 
     def write(self, name: str, content: dict[str, Any]) -> None:
         """Replace NAME.json."""
         atomic_write(
-            self.path / f"{name}.json", json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
+            self.path / f"{name}.json",
+            json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace"),
         )
 
     def remove(self, *names: str) -> None:
@@ -134,7 +145,8 @@ class StudyFolder:
 
     @property
     def shown_title(self) -> str:
-        """What pages and downloads call it: the name that it was given, else the title of its report, else its data."""
+        """What pages and downloads call it: the name that it was given, else the title of its
+        report, else its data."""
         about = self.about
         written: str = self.read(FIT).get(COVER, {}).get("title", "")
         return about["title"] if "data" in about else written or about["title"]
@@ -143,17 +155,27 @@ class StudyFolder:
     def about(self) -> dict[str, Any]:
         """Its title, when it was made, and where the data are."""
         if found := self.read("study"):
-            if not _FILE.fullmatch(str(found.get("file", "data.csv"))) or (self.path / "study.json").is_symlink():
-                raise DataError(f"The file '{self.path / 'study.json'}' is damaged; restore it from a copy.")
+            if (
+                not _FILE.fullmatch(str(found.get("file", "data.csv")))
+                or (self.path / "study.json").is_symlink()
+            ):
+                raise DataError(
+                    f"The file '{self.path / 'study.json'}' is damaged; restore it from a copy."
+                )
             return found
-        raise DataError(f"The file '{self.path / 'study.json'}' is missing; restore it from a copy.")
+        raise DataError(
+            f"The file '{self.path / 'study.json'}' is missing; restore it from a copy."
+        )
 
     @property
     def data_name(self) -> str:
         """The data, as the command line names them from within the folder."""
         about = self.about
         if not isinstance(name := about.get("file") or about.get("dataset"), str):
-            raise DataError(f"The file '{self.path / 'study.json'}' does not name the data; restore it from a copy.")
+            raise DataError(
+                f"The file '{self.path / 'study.json'}' does not name the data; restore it from a"
+                " copy."
+            )
         return name
 
     def files(self) -> dict[str, str]:
@@ -169,7 +191,9 @@ class Studies:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise DataError(f"Cannot create the folder '{folder}': {error.strerror}; choose another.") from None
+            raise DataError(
+                f"Cannot create the folder '{folder}': {error.strerror}; choose another."
+            ) from None
 
     def all(self) -> list[StudyFolder]:
         """The latest first, those that are damaged too."""
@@ -187,7 +211,10 @@ class Studies:
         study = StudyFolder(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
         study.path.mkdir(mode=0o700)
         shown = " ".join(printable(title).split())[:_LONGEST] or "data"
-        study.write("study", {"title": shown, "created": now.astimezone().isoformat(timespec="seconds"), **data})
+        study.write(
+            "study",
+            {"title": shown, "created": now.astimezone().isoformat(timespec="seconds"), **data},
+        )
         return study
 
     def rename(self, study: StudyFolder, title: str) -> None:
@@ -206,7 +233,9 @@ class Studies:
             with contextlib.suppress(DataError):
                 if other.shown_title == shown != study.shown_title:
                     begun = other.about["created"][:16].replace("T", ", ")
-                    raise ArgumentError(name, f" must be unique; {shown!r} is the name of a study started {begun}.")
+                    raise ArgumentError(
+                        name, f" must be unique; {shown!r} is the name of a study started {begun}."
+                    )
         study.write("study", {"data": about["title"], **about, "title": shown})
 
     def again(self, study: StudyFolder) -> StudyFolder:
@@ -231,6 +260,7 @@ class Studies:
 
 
 def ending_of(name: str) -> str:
-    """The ending of an uploaded file, if it is one of a table; tables are recognised by their content."""
+    """The ending of an uploaded file, if it is one of a table; tables are recognised by their
+    content."""
     ending = Path(name.replace("\\", "/")).suffix.lower()
     return ending if ending in ENDINGS else ".txt"

@@ -1,8 +1,8 @@
 """The command line: `thali fit`, `thali compare`, `thali test` and so on.
 
-The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it needs when it runs,
-so that help stays instant. The options of `thali fit` stand in the specs of the models.
-"""
+The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it
+needs when it runs, so that help stays instant. The options of `thali fit` stand in the specs of the
+models."""
 
 import atexit
 import gc
@@ -13,7 +13,14 @@ from typing import Annotated
 import typer
 
 from . import declared
-from .help import CompareCommand, DesignCommand, FitCommand, LeaderboardCommand, TestCommand, explained
+from .help import (
+    CompareCommand,
+    DesignCommand,
+    FitCommand,
+    LeaderboardCommand,
+    TestCommand,
+    explained,
+)
 
 __all__ = ["app", "main"]
 
@@ -22,7 +29,9 @@ app: typer.Typer = typer.Typer(
     rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
     pretty_exceptions_enable=False,
 )
-cache: typer.Typer = typer.Typer(help="Show or clear the cache of compiled samplers.", no_args_is_help=True)
+cache: typer.Typer = typer.Typer(
+    help="Show or clear the cache of compiled samplers.", no_args_is_help=True
+)
 field: typer.Typer = typer.Typer(
     help="Make a questionnaire and collect the answers.",
     no_args_is_help=True,
@@ -30,9 +39,9 @@ field: typer.Typer = typer.Typer(
 
 
 _HELP = (
-    "Latent-feature models of choice and similarity.\n\n\x08\nthali fit celebrities          an example that comes"
-    " with thali\nthali fit study.csv            what respondents prefer, and why\nthali leaderboard votes.csv"
-    "    ranks with intervals, in seconds\n"
+    "Latent-feature models of choice and similarity.\n\n\x08\nthali fit celebrities          an"
+    " example that comes with thali\nthali fit study.csv            what respondents prefer, and"
+    " why\nthali leaderboard votes.csv    ranks with intervals, in seconds\n"
 )
 
 
@@ -48,7 +57,9 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """What every command has."""
@@ -56,7 +67,12 @@ def _options(
 
 _COMMANDS = (
     ("fit", declared.fit, FitCommand, "Fit a model to a table and print the results."),
-    ("leaderboard", declared.leaderboard, LeaderboardCommand, "Rank options by votes, with intervals for the ranks."),
+    (
+        "leaderboard",
+        declared.leaderboard,
+        LeaderboardCommand,
+        "Rank options by votes, with intervals for the ranks.",
+    ),
     ("compare", declared.compare, CompareCommand, "Compare how well models predict the data."),
     ("test", declared.test, TestCommand, "Run a classical test of paired comparisons."),
     ("design", declared.design, DesignCommand, "Design pairs, sets or choice tasks."),
@@ -69,7 +85,9 @@ _COMMANDS = (
     ("cite", declared.cite, None, "Print citations of thali and a model, as BibTeX."),
 )
 for _name, _command, _class, _line in _COMMANDS:
-    app.command(_name, cls=_class, short_help=_line)(_command if _class is None else explained(_command))
+    app.command(_name, cls=_class, short_help=_line)(
+        _command if _class is None else explained(_command)
+    )
 app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
 for _group, _name, _command, _line in (
@@ -88,8 +106,10 @@ def main() -> None:
     """Run the command line."""
     os.environ["PYTHONSAFEPATH"] = "1"  # workers import nothing from the folder of the data
     for stream in (sys.stdout, sys.stderr):
-        # A label or a Greek letter that the terminal's encoding lacks becomes "?" instead of an error.
+        # A label or a Greek letter that the terminal's encoding lacks becomes "?" instead of an
+        # error.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    # Python would look through all that was loaded for garbage before it ends, which takes half a second.
+    # Python would look through all that was loaded for garbage before it ends, which takes half a
+    # second.
     atexit.register(gc.freeze)
     app()

@@ -1,4 +1,5 @@
-"""Between the library and the person at the terminal: its words, and errors and warnings as plain lines on stderr."""
+"""Between the library and the person at the terminal: its words, and errors and warnings as plain
+lines on stderr."""
 
 import shlex
 import sys
@@ -32,7 +33,9 @@ class OptionWords(Words):
     >>> from thali.errors import ArgumentError, Setting
     >>> from thali._model.options import SEED, TEMPERING
     >>> words = OptionWords([SEED, TEMPERING])
-    >>> ArgumentError("Set ", Setting("random_seed", 3), " and ", Setting("tempering", None), ".").render(words)
+    >>> ArgumentError(
+    ...     "Set ", Setting("random_seed", 3), " and ", Setting("tempering", None), "."
+    ... ).render(words)
     'Set --seed 3 and --tempering auto.'
     """
 
@@ -102,7 +105,8 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# Between the library and the person at the terminal: errors and warnings become plain lines on stderr -----------------
+# Between the library and the person at the terminal: errors and warnings become plain lines on
+# stderr
 
 
 BAD_INPUT = 2
@@ -112,7 +116,9 @@ INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 class Terminal:
     """Where messages go, and the words in which they are spelled there."""
 
-    def __init__(self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords) -> None:
+    def __init__(
+        self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords
+    ) -> None:
         self.words: Words = words
         self._words_of = words_of
         self.is_whole, self.is_quiet = False, False
@@ -133,7 +139,8 @@ class Terminal:
         return TEXT if self.is_whole else SCREEN
 
     def text(self, findings: Findings, read: str = "", *more: str) -> str:
-        """What is printed of findings; `read`: what the data are; `more`: options and commands that show more."""
+        """What is printed of findings; `read`: what the data are; `more`: options and commands that
+        show more."""
         from ..screen import result, screen
         from ..text import text_of
 
@@ -149,7 +156,8 @@ _is_quiet = ContextVar("is_quiet", default=False)
 
 
 def notify(message: str, is_news: bool = True) -> None:
-    """Write one line to stderr; nothing but warnings and errors where the result alone was asked for."""
+    """Write one line to stderr; nothing but warnings and errors where the result alone was asked
+    for."""
     if is_news and _is_quiet.get():
         return
     text = " ".join(printable(message).split())
@@ -164,10 +172,9 @@ def notify(message: str, is_news: bool = True) -> None:
 def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     """Show errors and warnings of the enclosed command as single lines on stderr.
 
-    A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with 130. A
-    `ThaliWarning` is shown once and the command goes on; the two that the report itself words (chains that do not
-    agree, a run that was stopped) are not shown twice.
-    """
+    A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with
+    130. A `ThaliWarning` is shown once and the command goes on; the two that the report itself
+    words (chains that do not agree, a run that was stopped) are not shown twice."""
     terminal = Terminal(OptionWords([]) if words is None else words)
     _is_quiet.set(False)
     with warnings.catch_warnings():
@@ -190,7 +197,8 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
         except ThaliError as error:
             notify(f"error: {error.render(terminal.words)}", False)
             raise typer.Exit(BAD_INPUT) from None
-        except BrokenPipeError:  # the reader of our output (head, less) has left: no fault of the input
+        # the reader of our output (head, less) has left: no fault of the input
+        except BrokenPipeError:
             raise
         except OSError as error:
             notify(f"error: {error.filename or 'the file'}: {error.strerror or error}.", False)

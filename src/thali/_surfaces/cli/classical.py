@@ -1,4 +1,5 @@
-"""The classical tests of paired comparisons that `thali test` carries out: data only, so that `--help` stays fast."""
+"""The classical tests of paired comparisons that `thali test` carries out: data only, so that
+`--help` stays fast."""
 
 from functools import partial
 
@@ -8,14 +9,19 @@ from thali._model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE, WITHO
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
-    each for each in OF_TABLES if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
+    each
+    for each in OF_TABLES
+    if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
-_CHOSEN = Option("chosen", "Column with the chosen option.", to=DATA, default="recognised", metavar="COLUMN")
+_CHOSEN = Option(
+    "chosen", "Column with the chosen option.", to=DATA, default="recognised", metavar="COLUMN"
+)
 READ = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
 
 ASPECTS = Option(
     "aspects",
-    "Known aspects. unique: one per option (Bradley-Terry-Luce); FILE: a table of options and aspects.",
+    "Known aspects. unique: one per option (Bradley-Terry-Luce); FILE: a table of options and"
+    " aspects.",
     to=FEATURES,
     default="unique",
     metavar="unique|FILE",
@@ -52,14 +58,15 @@ EACH = Option(
 )
 GROUP = Option(
     "group",
-    "Column with the group of each respondent; omit this argument if each group has a separate file.",
+    "Column with the group of each respondent; omit this argument if each group has a separate"
+    " file.",
     to=FIT,
     metavar="COLUMN",
 )
 CONTRAST = Option(
     "contrasts",
-    "Contrast of options (or aspects): coefficients that sum to 0. Repeat the argument to test several contrasts"
-    " jointly.",
+    "Contrast of options (or aspects): coefficients that sum to 0. Repeat the argument to test"
+    " several contrasts jointly.",
     CONTRASTS,
     FIT,
     typed="contrast",
@@ -73,7 +80,9 @@ SCALE = Option(
     words={"utility": "utility", "weights": "weights"},
 )
 SMALLER = ASPECTS.but(name="smaller", help="unique, or FILE with the aspects of the smaller model.")
-LARGER = ASPECTS.but(name="larger", help="FILE with the aspects of the larger model.", default="", metavar="FILE")
+LARGER = ASPECTS.but(
+    name="larger", help="FILE with the aspects of the larger model.", default="", metavar="FILE"
+)
 ORDER = Option(
     "order",
     "Estimate the advantage of the first option, or of the home side.",
@@ -82,7 +91,9 @@ ORDER = Option(
     default="--no-order",
 )
 _SEED = SEED.but(
-    help="Random seed: the same seed gives the same samples.", default="0; random for a bootstrap", check=seed_number
+    help="Random seed: the same seed gives the same samples.",
+    default="0; random for a bootstrap",
+    check=seed_number,
 )
 _OF_FIT = (SAMPLES, _SEED)
 _OF_BOOTSTRAP = (*_OF_FIT, CI.but(to=FIT))
@@ -100,7 +111,9 @@ def _test(
     """A test, described as a model is."""
     names = (function.partition(":")[2].replace("_", "-"), *aliases)
     others = tuple(other for other in names if other != name)
-    return ModelSpec(name, others, f"thali._{function}", (PAIRS,), answers, options=(*options, *read))
+    return ModelSpec(
+        name, others, f"thali._{function}", (PAIRS,), answers, options=(*options, *read)
+    )
 
 
 TESTS: tuple[ModelSpec, ...] = (
@@ -151,7 +164,8 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "group",
         "paired.groups:group_test",
-        "whether weights differ between groups of respondents; give --group COLUMN, or one file per group",
+        "whether weights differ between groups of respondents; give --group COLUMN, or one file"
+        " per group",
         GROUP,
         *_KNOWN,
         _SEED,
@@ -160,8 +174,8 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "order",
         "paired.order:order_effect",
-        "whether the option shown first (or the home side) is favoured; give a table of trials, or two tables,"
-        " the second in reverse order",
+        "whether the option shown first (or the home side) is favoured; give a table of trials, or"
+        " two tables, the second in reverse order",
         *_KNOWN,
         aliases=("home-advantage",),
     ),

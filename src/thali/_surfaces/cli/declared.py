@@ -25,7 +25,9 @@ from .options import (
 
 _Report = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write a report: one HTML file to mail or print.", show_default=False),
+    typer.Option(
+        metavar="FILE", help="Write a report: one HTML file to mail or print.", show_default=False
+    ),
 ]
 
 _Slides = Annotated[
@@ -49,28 +51,32 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table (CSV, TSV, Excel, Parquet, JSON Lines), the name of a bundled data set, or - for standard"
-            " input. Paired comparisons: a square matrix of counts (row over column), or one comparison per row."
-            " Choices: one alternative of a choice set per row. Similarities: a symmetric matrix, or one pair per"
-            " row. Classification: one observation per row (see --target). Choice experiments: one alternative of"
-            " a task per row (see --monotone).",
+            help="A table (CSV, TSV, Excel, Parquet, JSON Lines), the name of a bundled data set,"
+            " or - for standard input. Paired comparisons: a square matrix of counts (row over"
+            " column), or one comparison per row. Choices: one alternative of a choice set per"
+            " row. Similarities: a symmetric matrix, or one pair per row. Classification: one"
+            " observation per row (see --target). Choice experiments: one alternative of a"
+            " task per row (see --monotone).",
             show_default=False,
         ),
     ],
     model: Annotated[
         str | None,
         typer.Option(
-            help=" ".join(f"{spec.name} ({', '.join(spec.aliases)}): {spec.answers}." for spec in TYPED),
-            show_default="chosen by kind of data, and printed; plackett-luce with --target, product-classes with"
-            " --monotone",
+            help=" ".join(
+                f"{spec.name} ({', '.join(spec.aliases)}): {spec.answers}." for spec in TYPED
+            ),
+            show_default="chosen by kind of data, and printed; plackett-luce with --target,"
+            " product-classes with --monotone",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write posterior.nc (model.nc if the fit has no draws), tables and pictures to a folder. To resume"
-            " after a crash, run the same command again, or thali resume DIR.",
+            help="Write posterior.nc (model.nc if the fit has no draws), tables and pictures to a"
+            " folder. To resume after a crash, run the same command again, or thali resume"
+            " DIR.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -85,7 +91,8 @@ def fit(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Fit a model to comparisons, choices, similarities, an experiment or data with covariates; print the results."""
+    """Fit a model to comparisons, choices, similarities, an experiment or data with covariates;
+    print the results."""
     from .commands.fit import run_fit
     from .files import formats_of
 
@@ -133,14 +140,19 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder passed as --out to thali fit, compare or leaderboard, or a file written by save.",
+            help="The folder passed as --out to thali fit, compare or leaderboard, or a file"
+            " written by save.",
             show_default=False,
         ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="File name of the report.", show_default="report.html in the folder"
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File name of the report.",
+            show_default="report.html in the folder",
         ),
     ] = None,
     slides: _Slides = None,
@@ -152,7 +164,9 @@ def report(
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(terminal, results, out, {"title": title, "author": author, "question": question}, slides)
+        run_report(
+            terminal, results, out, {"title": title, "author": author, "question": question}, slides
+        )
 
 
 def show(
@@ -160,16 +174,24 @@ def show(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder passed as --out to thali fit, compare or leaderboard, or a file written by save.",
+            help="The folder passed as --out to thali fit, compare or leaderboard, or a file"
+            " written by save.",
             show_default=False,
         ),
     ],
     finding: Annotated[
         str | None,
-        typer.Argument(metavar="[FINDING]", help="Key of a table, as listed by --list.", show_default="one screen"),
+        typer.Argument(
+            metavar="[FINDING]",
+            help="Key of a table, as listed by --list.",
+            show_default="one screen",
+        ),
     ] = None,
     lists: Annotated[
-        bool, typer.Option("--list", help="List the keys of all tables, with the question that each answers.")
+        bool,
+        typer.Option(
+            "--list", help="List the keys of all tables, with the question that each answers."
+        ),
     ] = False,
     form: Form = None,
     quiet: Quiet = False,
@@ -195,19 +217,23 @@ def compare(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="DATA", help="A table, or the name of a bundled data set, as for thali fit.", show_default=False
+            metavar="DATA",
+            help="A table, or the name of a bundled data set, as for thali fit.",
+            show_default=False,
         ),
     ],
     models: Annotated[
         str | None,
         typer.Option(
             metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
-            help="Models to compare, separated by commas. NAME=MODEL sets the name that is printed. A model is a name"
-            " of thali fit --model (such as plackett-luce), with default settings; a value of --aspects or --features"
-            " (such as ibp or unique); or tree (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also"
-            " common, free or similar: the weights of the groups. With respondents, also a value of --people (such as"
-            " adjusted or classes:2). similar:unique and classes:2:unique have unique aspects instead of inferred"
-            " ones. For choice experiments, attention:hierarchical-logit adds attribute non-attendance.",
+            help="Models to compare, separated by commas. NAME=MODEL sets the name that is printed."
+            " A model is a name of thali fit --model (such as plackett-luce), with default"
+            " settings; a value of --aspects or --features (such as ibp or unique); or tree"
+            " (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also common,"
+            " free or similar: the weights of the groups. With respondents, also a value of"
+            " --people (such as adjusted or classes:2). similar:unique and classes:2:unique"
+            " have unique aspects instead of inferred ones. For choice experiments,"
+            " attention:hierarchical-logit adds attribute non-attendance.",
             show_default="default models for the kind of data",
         ),
     ] = None,
@@ -215,9 +241,10 @@ def compare(
         str | None,
         typer.Option(
             metavar="pair|respondent|choice|task|row",
-            help="What to hold out. Paired comparisons: all comparisons of one pair or of one respondent; similarities:"
-            " one pair; choices: single choices or all choices of a respondent; choice experiments: the last tasks of"
-            " each respondent, or all tasks of some respondents; classification: rows, in folds.",
+            help="What to hold out. Paired comparisons: all comparisons of one pair or of one"
+            " respondent; similarities: one pair; choices: single choices or all choices of a"
+            " respondent; choice experiments: the last tasks of each respondent, or all tasks"
+            " of some respondents; classification: rows, in folds.",
             show_default="the first that the data contain",
         ),
     ] = None,
@@ -225,22 +252,26 @@ def compare(
         int | None,
         typer.Option(
             help="Number of cross-validation folds.",
-            show_default="5 for classification; each pair, or 6 above 20 fits; else one fifth or a quarter",
+            show_default="5 for classification; each pair, or 6 above 20 fits; else one fifth or a"
+            " quarter",
         ),
     ] = None,
     by: Annotated[
         str | None,
         typer.Option(
             metavar="prediction|evidence",
-            help="Criterion. evidence: the probability of the data under each model, with posterior probabilities and"
-            " Bayes factors, without holding out data; only for latent-feature models fitted by MCMC.",
-            show_default="evidence if all models have it and --leave-out is not given, else prediction",
+            help="Criterion. evidence: the probability of the data under each model, with posterior"
+            " probabilities and Bayes factors, without holding out data; only for"
+            " latent-feature models fitted by MCMC.",
+            show_default="evidence if all models have it and --leave-out is not given, else"
+            " prediction",
         ),
     ] = None,
     sensitivity: Annotated[
         bool | None,
         typer.Option(
-            help="With --by evidence: repeat the comparison under other priors (takes 2 to 6 times as long).",
+            help="With --by evidence: repeat the comparison under other priors (takes 2 to 6 times"
+            " as long).",
             show_default="no-sensitivity",
         ),
     ] = None,
@@ -248,8 +279,9 @@ def compare(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write the tables, the pictures and, with --by evidence, a report and the finished models to a"
-            " folder. To resume after a crash, run the same command again, or thali resume DIR.",
+            help="Write the tables, the pictures and, with --by evidence, a report and the finished"
+            " models to a folder. To resume after a crash, run the same command again, or"
+            " thali resume DIR.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -259,7 +291,8 @@ def compare(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Compare models by evidence, or by their predictions of held-out pairs, choices, tasks or rows."""
+    """Compare models by evidence, or by their predictions of held-out pairs, choices, tasks or
+    rows."""
     from .commands.compare import run_compare
     from .files import formats_of
 
@@ -278,7 +311,7 @@ def compare(
         )
 
 
-# The other commands: tests, designs, bundled data, reproductions of tables, the app -----------------------
+# The other commands: tests, designs, bundled data, reproductions of tables, the app ---------------
 
 
 @takes_options_of_models(specs=TESTS)
@@ -295,13 +328,14 @@ def test(
         list[str] | None,
         typer.Argument(
             metavar="DATA...",
-            help="A table of paired comparisons, or the name of a bundled data set, as for thali fit. The tests"
-            " 'group' and 'order' accept several tables.",
+            help="A table of paired comparisons, or the name of a bundled data set, as for thali"
+            " fit. The tests 'group' and 'order' accept several tables.",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write all tables to a folder.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Write all tables to a folder.", show_default=False),
     ] = None,
     tables: Tables = None,
     form: Form = None,
@@ -326,44 +360,53 @@ def design(
         list[str],
         typer.Argument(
             metavar="OPTION...|FILE",
-            help="The options (at least three), or their number. With --tasks: a table with one level per row and the"
-            " columns 'attribute', 'level' and optionally 'utility' (expected utility) and 'sd' (its standard"
-            " deviation).",
+            help="The options (at least three), or their number. With --tasks: a table with one"
+            " level per row and the columns 'attribute', 'level' and optionally 'utility'"
+            " (expected utility) and 'sd' (its standard deviation).",
             show_default=False,
         ),
     ],
     tasks: Annotated[
         int | None,
-        typer.Option(help="Number of choice tasks per respondent.", show_default="a design of pairs"),
+        typer.Option(
+            help="Number of choice tasks per respondent.", show_default="a design of pairs"
+        ),
     ] = None,
     alternatives: Annotated[
-        int | None, typer.Option(help="With --tasks: number of products per task.", show_default=False)
+        int | None,
+        typer.Option(help="With --tasks: number of products per task.", show_default=False),
     ] = None,
     size: Annotated[
         int | None,
         typer.Option(
-            help="Number of options per set, for sets larger than pairs; 3 gives triplets.", show_default=False
+            help="Number of options per set, for sets larger than pairs; 3 gives triplets.",
+            show_default=False,
         ),
     ] = None,
     per_person: Annotated[
         int | None,
         typer.Option(
-            help="Number of pairs or sets to show to each respondent: a balanced subset of all of them.",
+            help="Number of pairs or sets to show to each respondent: a balanced subset of all of"
+            " them.",
             show_default=False,
         ),
     ] = None,
     versions: Annotated[
         int | None,
         typer.Option(
-            help="Number of versions; each respondent answers one (with --tasks or --per-person).", show_default="1"
+            help="Number of versions; each respondent answers one (with --tasks or --per-person).",
+            show_default="1",
         ),
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="With --tasks: add a no-choice option to each task.")] = False,
+    none: Annotated[
+        bool, typer.Option("--none", help="With --tasks: add a no-choice option to each task.")
+    ] = False,
     interaction: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=A,B,...",
-            help="With --tasks: attributes whose effects depend on other attributes, such as price=brand.",
+            help="With --tasks: attributes whose effects depend on other attributes, such as"
+            " price=brand.",
             show_default=False,
         ),
     ] = None,
@@ -379,8 +422,9 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=increasing|decreasing ...",
-            help="With --tasks: attributes for which all respondents prefer higher (increasing) or lower (decreasing)"
-            " values, such as price=decreasing; the design then avoids dominated products.",
+            help="With --tasks: attributes for which all respondents prefer higher (increasing) or"
+            " lower (decreasing) values, such as price=decreasing; the design then avoids"
+            " dominated products.",
             show_default=False,
         ),
     ] = None,
@@ -388,7 +432,8 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=A,NAME=B,C",
-            help="With --tasks: combinations of levels that no product may have; repeat the option for several rules.",
+            help="With --tasks: combinations of levels that no product may have; repeat the option"
+            " for several rules.",
             show_default=False,
         ),
     ] = None,
@@ -396,7 +441,8 @@ def design(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --tasks: a table of holdout tasks for all respondents (columns: 'task' and attributes).",
+            help="With --tasks: a table of holdout tasks for all respondents (columns: 'task' and"
+            " attributes).",
             show_default=False,
         ),
     ] = None,
@@ -404,9 +450,9 @@ def design(
         Path | None,
         typer.Option(
             metavar="RESULTS",
-            help="With --tasks: results of a logit fitted to a pilot study, which give expected utilities and their"
-            " uncertainty. With --power and a design of pairs or sets: results of a model with one worth per option"
-            " (thali fit --model BTL).",
+            help="With --tasks: results of a logit fitted to a pilot study, which give expected"
+            " utilities and their uncertainty. With --power and a design of pairs or sets:"
+            " results of a model with one worth per option (thali fit --model BTL).",
             show_default=False,
         ),
     ] = None,
@@ -414,37 +460,48 @@ def design(
         int | None,
         typer.Option(
             metavar="PEOPLE",
-            help="Simulate studies with this number of respondents, and print how often each utility differs"
-            " significantly from 0 (with --tasks), or how often the top three options differ. 0: find the number of"
-            " respondents required.",
+            help="Simulate studies with this number of respondents, and print how often each"
+            " utility differs significantly from 0 (with --tasks), or how often the top three"
+            " options differ. 0: find the number of respondents required.",
             show_default="no simulation",
         ),
     ] = None,
     spread: Annotated[
         float | None,
-        typer.Option(help="With --power: standard deviation of each utility between respondents.", show_default="0"),
+        typer.Option(
+            help="With --power: standard deviation of each utility between respondents.",
+            show_default="0",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Random seed: the same seed gives the same design (with --tasks, --size or --per-person).",
+            help="Random seed: the same seed gives the same design (with --tasks, --size or"
+            " --per-person).",
             show_default="random",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the design to a folder, as a table.", show_default=False),
+        typer.Option(
+            metavar="DIR", help="Write the design to a folder, as a table.", show_default=False
+        ),
     ] = None,
     tables: Tables = None,
     form: Form = None,
     quiet: Quiet = False,
 ) -> None:
     """Design pairs (in balanced order), sets (--size, --per-person) or choice tasks (--tasks)."""
-    named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
+    named = {
+        name: name
+        for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")
+    }
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
-    named |= {"respondents": "power", "spread": "spread"} | ({} if pilot is None else {"prior": "pilot"})
+    named |= {"respondents": "power", "spread": "spread"} | (
+        {} if pilot is None else {"prior": "pilot"}
+    )
     with plain_messages(OptionWords.of_names(named)) as terminal:
         from thali.errors import ArgumentError
 
@@ -455,21 +512,33 @@ def design(
         formats = formats_of(tables, None, out)
         parts = 1 if versions is None else versions
         if tasks is None:
-            of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
-            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "overlap": overlap}
+            of_tasks = {
+                "alternatives": alternatives,
+                "interaction": interaction,
+                "direction": direction,
+            }
+            of_tasks |= {
+                "prohibit": prohibit,
+                "holdouts": holdouts,
+                "none": none or None,
+                "overlap": overlap,
+            }
             if given := [word for word, value in of_tasks.items() if value is not None]:
-                raise ArgumentError(f"--{given[0]} applies to choice tasks; set their number with --tasks.")
+                raise ArgumentError(
+                    f"--{given[0]} applies to choice tasks; set their number with --tasks."
+                )
             if power is None and (pilot is not None or spread is not None):
                 raise ArgumentError(
-                    "--pilot and --spread apply to simulated respondents; set their number with --power."
+                    "--pilot and --spread apply to simulated respondents; set their number with"
+                    " --power."
                 )
             simulated = None if power is None else (power or None, spread or 0.0, pilot)
             if size is None and per_person is None:
                 of_parts = (("versions", versions), ("seed", None if power is not None else seed))
                 if given := [word for word, value in of_parts if value is not None]:
                     raise ArgumentError(
-                        f"--{given[0]} applies to subsets of pairs or sets, or to tasks; add --per-person, --size or"
-                        " --tasks."
+                        f"--{given[0]} applies to subsets of pairs or sets, or to tasks; add"
+                        " --per-person, --size or --tasks."
                     )
                 print_design(terminal, options, out, formats, simulated, seed)
             else:
@@ -478,12 +547,24 @@ def design(
             return
         if size is not None or per_person is not None:
             raise ArgumentError(
-                "--size and --per-person apply to sets of options; for choice tasks use --alternatives and --tasks."
+                "--size and --per-person apply to sets of options; for choice tasks use"
+                " --alternatives and --tasks."
             )
-        how = {"versions": parts, "none": none, "overlap": overlap or "minimal", "random_seed": seed}
-        typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
+        how = {
+            "versions": parts,
+            "none": none,
+            "overlap": overlap or "minimal",
+            "random_seed": seed,
+        }
+        typed = {
+            "interactions": interaction or [],
+            "directions": direction or [],
+            "prohibited": prohibit or [],
+        }
         if spread is not None and power is None:
-            raise ArgumentError("--spread applies to simulated respondents; set their number with --power.")
+            raise ArgumentError(
+                "--spread applies to simulated respondents; set their number with --power."
+            )
         simulated = None if power is None else (power, spread or 0.0)
         of_study = (formats, typed, holdouts, simulated, pilot)
         print_choice_design(terminal, options, tasks, alternatives, out, *of_study, **how)
@@ -495,10 +576,11 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Tables of any size (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a bundled data set."
-            " Tables may contain votes (model_a, model_b, winner), winners and losers, results of games, a square"
-            " matrix of counts, rankings, choices or best-worst sets. Several files are merged. To update a"
-            " leaderboard, give its leaderboard.nc as the first file.",
+            help="Tables of any size (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a"
+            " bundled data set. Tables may contain votes (model_a, model_b, winner), winners"
+            " and losers, results of games, a square matrix of counts, rankings, choices or"
+            " best-worst sets. Several files are merged. To update a leaderboard, give its"
+            " leaderboard.nc as the first file.",
             show_default=False,
         ),
     ],
@@ -506,7 +588,8 @@ def leaderboard(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder for leaderboard.csv, .json and .png, and for leaderboard.nc, which later updates require.",
+            help="Folder for leaderboard.csv, .json and .png, and for leaderboard.nc, which later"
+            " updates require.",
         ),
     ] = None,
     report: _Report = None,
@@ -523,22 +606,34 @@ def leaderboard(
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
         given = _given(typed)
         terminal.print_as(form, quiet)
-        run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
+        run_leaderboard(
+            terminal,
+            data,
+            given,
+            out,
+            report,
+            {"title": title, "author": author, "question": question},
+        )
 
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Name of a bundled data set.", show_default="list all")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="Name of a bundled data set.", show_default="list all"
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the data set to a CSV file.", show_default="standard output"),
+        typer.Option(
+            metavar="FILE", help="Write the data set to a CSV file.", show_default="standard output"
+        ),
     ] = None,
 ) -> None:
     """List the bundled data sets, or export one.
 
-    An exported table is a square that `thali fit` reads: counts, row chosen over column, or similarities.
-    """
+    An exported table is a square that `thali fit` reads: counts, row chosen over column, or
+    similarities."""
     with plain_messages():
         from .commands.datasets import export_dataset, list_datasets
 
@@ -553,7 +648,9 @@ def datasets(
 def cite(
     model: Annotated[
         str | None,
-        typer.Argument(metavar="[MODEL]", help="A model, as for thali fit --model.", show_default="thali only"),
+        typer.Argument(
+            metavar="[MODEL]", help="A model, as for thali fit --model.", show_default="thali only"
+        ),
     ] = None,
 ) -> None:
     """Print citations of thali and of a model's paper, as BibTeX."""
@@ -564,23 +661,28 @@ def cite(
 
 
 def start_app(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the server; 0 picks a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the server; 0 picks a free one.")
+    ] = 0,
     host: Annotated[
         str,
         typer.Option(
-            help="Address of the server. Any address other than this computer's own opens the app to others, who need"
-            " a password; traffic is not encrypted."
+            help="Address of the server. Any address other than this computer's own opens the app"
+            " to others, who need a password; traffic is not encrypted."
         ),
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
     folder: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for data and results.", show_default="thali's folder in your home directory"
+            metavar="DIR",
+            help="Folder for data and results.",
+            show_default="thali's folder in your home directory",
         ),
     ] = None,
 ) -> None:
-    """Open thali in the browser: choose a file, check how it was read, fit a model, read the report."""
+    """Open thali in the browser: choose a file, check how it was read, fit a model, read the
+    report."""
     with plain_messages():
         from ..app.start import run_app
 
@@ -589,7 +691,9 @@ def start_app(
 
 Models = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[MODEL]...", help="Models, as for thali fit --model.", show_default="all"),
+    typer.Argument(
+        metavar="[MODEL]...", help="Models, as for thali fit --model.", show_default="all"
+    ),
 ]
 
 
@@ -618,7 +722,10 @@ def cache_warm(models: Models = None) -> None:
 
 
 def cache_build(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the compiled code; created if necessary.")],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FOLDER", help="Folder for the compiled code; created if necessary."),
+    ],
     models: Models = None,
     target: Annotated[
         str | None,
@@ -640,8 +747,9 @@ DesignToAsk = Annotated[
     Path,
     typer.Argument(
         metavar="DESIGN",
-        help="A text file with one option or picture per line, a folder of pictures, a table with the columns"
-        " 'option' and 'picture', or a design (its table, or the folder given to thali design --out).",
+        help="A text file with one option or picture per line, a folder of pictures, a table with"
+        " the columns 'option' and 'picture', or a design (its table, or the folder given to"
+        " thali design --out).",
         show_default=False,
     ),
 ]
@@ -654,7 +762,9 @@ Asked = Annotated[
         show_default="pairs; choice for a design with products",
     ),
 ]
-Titled = Annotated[str | None, typer.Option("--title", help="Title of the page.", show_default=False)]
+Titled = Annotated[
+    str | None, typer.Option("--title", help="Title of the page.", show_default=False)
+]
 StudyFile = Annotated[
     Path | None,
     typer.Option(
@@ -670,7 +780,10 @@ _ASKED = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DE
 
 def field_make(
     design: DesignToAsk,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
+    ],
     kind: Asked = None,
     title: Titled = None,
     study: StudyFile = None,
@@ -685,8 +798,15 @@ def field_make(
 
 def field_export(
     design: DesignToAsk,
-    to: Annotated[str, typer.Option(metavar="TOOL", help="Target program: jspsych or psychopy.", show_default=False)],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="TOOL", help="Target program: jspsych or psychopy.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)
+    ],
     kind: Asked = None,
     title: Titled = None,
     study: StudyFile = None,
@@ -702,11 +822,18 @@ def field_export(
 
 def field_collect(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder with the files of answers.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="Folder with the files of answers.", show_default=False
+        ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write all answers as a table for thali fit.", show_default="report only"),
+        typer.Option(
+            metavar="FILE",
+            help="Write all answers as a table for thali fit.",
+            show_default="report only",
+        ),
     ] = None,
 ) -> None:
     """Merge the answers of all respondents; report missing, duplicate and careless ones."""

@@ -25,14 +25,19 @@ if TYPE_CHECKING:
 
 
 def check_folder(folder: Path, option: str = "--out") -> Path:
-    """The nearest folder that exists on the way to `folder`, once it is clear that `folder` can be written."""
+    """The nearest folder that exists on the way to `folder`, once it is clear that `folder` can be
+    written."""
     existing = folder
     while not existing.is_dir():
         if existing.exists():
-            raise ArgumentError(f"{option} requires a folder; {existing} is a file. Choose another name.")
+            raise ArgumentError(
+                f"{option} requires a folder; {existing} is a file. Choose another name."
+            )
         existing = existing.parent
     if not os.access(existing, os.W_OK):
-        raise ArgumentError(f"{option}: no permission to write to the folder {existing}. Choose another folder.")
+        raise ArgumentError(
+            f"{option}: no permission to write to the folder {existing}. Choose another folder."
+        )
     return existing
 
 
@@ -49,13 +54,22 @@ def write_findings(
     others: Mapping[str, bytes | memoryview] = MappingProxyType({}),
     figures: Figures | None = None,
 ) -> list[str]:
-    """Write the tables of findings in these formats with other files, all or none; then each picture.
+    """Write the tables of findings in these formats with other files, all or none; then each
+    picture.
 
     Long tables, of single persons or pairs, are CSV alone.
     """
     shown = list(findings.of(FILES))
-    tables = {found.key: found.table for found in shown if found.table is not None and SHEETS in found.place}
-    long = {found.key: found.table for found in shown if found.table is not None and SHEETS not in found.place}
+    tables = {
+        found.key: found.table
+        for found in shown
+        if found.table is not None and SHEETS in found.place
+    }
+    long = {
+        found.key: found.table
+        for found in shown
+        if found.table is not None and SHEETS not in found.place
+    }
     write_all(folder, {**others, **table_files(tables, formats), **table_files(long, ("csv",))})
     pictures = [found.picture for found in shown if found.picture]
     if figures is not None:
@@ -92,7 +106,9 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
     except ThaliError as error:
         notify(f"{error}")
     while sys.stdin.isatty() and sys.stderr.isatty():
-        sys.stderr.write("thali: enter another folder for the results (Enter: a temporary folder): ")
+        sys.stderr.write(
+            "thali: enter another folder for the results (Enter: a temporary folder): "
+        )
         sys.stderr.flush()
         if not (name := sys.stdin.readline().strip()):
             break
@@ -104,16 +120,24 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
     temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
     write(temporary)
     raise DataError(
-        f"The results were written to '{temporary}' instead of '{folder}'; move the files to a permanent folder."
+        f"The results were written to '{temporary}' instead of '{folder}'; move the files to a"
+        " permanent folder."
     )
 
 
-def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:
-    """Write pictures beside tables that are there; one that cannot be drawn costs a warning and nothing else."""
+def write_pictures(
+    folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures
+) -> list[str]:
+    """Write pictures beside tables that are there; one that cannot be drawn costs a warning and
+    nothing else."""
     from ..html import attempted
 
     kinds = [each for each in formats if each in KINDS] or ["png"]
-    files = {f"{each.stem}.{kind}": partial(drawn, figures, each, kind) for each in pictures for kind in kinds}
+    files = {
+        f"{each.stem}.{kind}": partial(drawn, figures, each, kind)
+        for each in pictures
+        for kind in kinds
+    }
     made = {name: attempted(f"the picture {name}", draw) for name, draw in files.items()}
     contents = {name: content for name, content in made.items() if content is not None}
     if contents:
@@ -139,7 +163,8 @@ def drawn(figures: Figures, picture: Drawable, kind: str) -> bytes:
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
-    """Write files to a folder, which is made if it is absent, and say which files of other runs stand beside them."""
+    """Write files to a folder, which is made if it is absent, and say which files of other runs
+    stand beside them."""
     existing = check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -154,7 +179,9 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
             raise DataError(cannot_write(folder, error)) from error
         raise
     kinds = {Path(name).suffix for name in contents}
-    if others := sorted(f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents):
+    if others := sorted(
+        f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents
+    ):
         notify(f"the folder '{folder}' also contains files from other runs: {shorten(others, 5)}.")
 
 
@@ -167,7 +194,11 @@ def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tu
     ):
         if typed is not None and out is None:
             raise ArgumentError(f"{option} applies to the files that --out writes; add --out DIR.")
-        found += (usual,) if typed is None else tuple(_format(each, option, known) for each in typed.split(","))
+        found += (
+            (usual,)
+            if typed is None
+            else tuple(_format(each, option, known) for each in typed.split(","))
+        )
     return tuple(dict.fromkeys(found))
 
 
@@ -186,13 +217,21 @@ def _format(typed: str, option: str, known: tuple[str, ...]) -> str:
     return name
 
 
-def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]) -> dict[str, bytes | memoryview]:
-    """Tables as files, by name; the index is written if it has names; in Excel all are sheets of one workbook."""
+def table_files(
+    tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]
+) -> dict[str, bytes | memoryview]:
+    """Tables as files, by name; the index is written if it has names; in Excel all are sheets of
+    one workbook."""
     formats = list(formats)
     found: dict[str, bytes | memoryview] = {
-        f"{name}.{each}": _TABLES[each](table) for name, table in tables.items() for each in formats if each in _TABLES
+        f"{name}.{each}": _TABLES[each](table)
+        for name, table in tables.items()
+        for each in formats
+        if each in _TABLES
     }
-    return found | ({f"tables.{WORKBOOK}": _workbook(tables)} if WORKBOOK in formats and tables else {})
+    return found | (
+        {f"tables.{WORKBOOK}": _workbook(tables)} if WORKBOOK in formats and tables else {}
+    )
 
 
 def _csv(table: "pandas.DataFrame") -> bytes:

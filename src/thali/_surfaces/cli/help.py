@@ -44,7 +44,10 @@ _MODELS = {
 }
 
 FIT_PANELS: Panels = {
-    "Your data": {**_COLUMNS, "--group COLUMN": "Column with groups of respondents, fitted jointly"},
+    "Your data": {
+        **_COLUMNS,
+        "--group COLUMN": "Column with groups of respondents, fitted jointly",
+    },
     "The model": {
         "--model NAME": "Model; listed below by kind of data",
         "--method METHOD": "Estimation method, such as maximum-likelihood",
@@ -158,7 +161,9 @@ _HELP_ALL = inspect.Parameter(
     default=False,
     annotation=Annotated[
         bool,
-        typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options and exit."),
+        typer.Option(
+            "--help-all", callback=_show_all, is_eager=True, help="Show all options and exit."
+        ),
     ],
 )
 
@@ -265,7 +270,11 @@ def _panels_of_table(name: str) -> Panels:
 
 def _lines(spec: ModelSpec, owners: set[str]) -> dict[str, str]:
     """The options that these take, each with the beginning of what it means."""
-    return {f"--{each.word}": _beginning(text_of_option(spec, each)) for each in spec.options if each.to in owners}
+    return {
+        f"--{each.word}": _beginning(text_of_option(spec, each))
+        for each in spec.options
+        if each.to in owners
+    }
 
 
 def _beginning(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The data that the command line was given: bundled or a file, comparisons, choices or similarities."""
+"""The data that the command line was given: bundled or a file, comparisons, choices or
+similarities."""
 
 import math
 import os
@@ -25,23 +26,31 @@ if TYPE_CHECKING:
     from thali._reading.table import RawTable
     from thali.datasets import Dataset
 
-_CLASSES = " If one column contains classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+_CLASSES = (
+    " If one column contains classes and the others are covariates, name it: thali fit FILE"
+    " --target COLUMN."
+)
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
 _TRIALS = (
-    " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN --second COLUMN"
-    " --chosen COLUMN."
+    " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN"
+    " --second COLUMN --chosen COLUMN."
 )
-_SETS = " If each row is an alternative of a choice set, name their column: thali fit FILE --alternative COLUMN."
+_SETS = (
+    " If each row is an alternative of a choice set, name their column: thali fit FILE"
+    " --alternative COLUMN."
+)
 
 
 _OPTIONS = (
-    " If the columns are covariates of options in other comparisons: thali fit COMPARISONS --option-covariates FILE."
+    " If the columns are covariates of options in other comparisons: thali fit COMPARISONS"
+    " --option-covariates FILE."
 )
 
 
 @dataclass(frozen=True)
 class NamedData:
-    """What DATA names: a bundled data set, or a file, which is read once and parsed once for all who look at it."""
+    """What DATA names: a bundled data set, or a file, which is read once and parsed once for all
+    who look at it."""
 
     name: str
     bundled: "Dataset | None"
@@ -56,7 +65,8 @@ class NamedData:
 
 
 def find_data(name: str) -> NamedData:
-    """The bundled data set or file of that name, "-" being what is piped in; a name that is both is the bundled one."""
+    """The bundled data set or file of that name, "-" being what is piped in; a name that is both is
+    the bundled one."""
     from thali import datasets
     from thali._labels import suggest
 
@@ -73,31 +83,44 @@ def find_data(name: str) -> NamedData:
     return NamedData(name, None, read_source(name))
 
 
-def kind_of_data(found: NamedData, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> str:
+def kind_of_data(
+    found: NamedData, leave_out: bool = False, wanted: dict[str, Any] | None = None
+) -> str:
     """Return the kind of these data.
 
-    `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
-    table besides, whichever model's data it is.
-    """
+    `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`:
+    what is known of the table besides, whichever model's data it is."""
     known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
     kinds = tuple(spec.kind for spec in known)
-    return found.bundled.kind if found.bundled is not None else reading_of(found.table, kinds, wanted or {}).kind
+    return (
+        found.bundled.kind
+        if found.bundled is not None
+        else reading_of(found.table, kinds, wanted or {}).kind
+    )
 
 
-def load(found: NamedData, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False) -> tuple[Any, str]:
-    """The data for that model, which `is_named` or follows from them; what `recognised` says of them in a sentence."""
+def load(
+    found: NamedData, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False
+) -> tuple[Any, str]:
+    """The data for that model, which `is_named` or follows from them; what `recognised` says of
+    them in a sentence."""
     data, sentences, could_be = recognised(found, spec, wanted)
     says = could_be and not is_named
     other = [f"if these are {could_be}, add --model {model_for(could_be).name}"] if says else []
     return data, "; ".join([sentences[0], *other, *sentences[1:]])
 
 
-def load_held_out(found: NamedData, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme") -> "ChoiceExperiment":
-    """The tasks that are held out, with the attributes and levels of the whole table, and the bins of the fit."""
+def load_held_out(
+    found: NamedData, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme"
+) -> "ChoiceExperiment":
+    """The tasks that are held out, with the attributes and levels of the whole table, and the bins
+    of the fit."""
     from thali._data.experiments.scheme import none_rows
     from thali._reading.shapes.experiments import WIDE
 
-    wanted = wanted | {"bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None}
+    wanted = wanted | {
+        "bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None
+    }
     with without_warnings():  # which those that are fitted give
         whole = reading_of(found.table, spec.data, wanted | {"holdouts": None}).build()[0].scheme
         levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
@@ -106,7 +129,11 @@ def load_held_out(found: NamedData, spec: ModelSpec, wanted: dict[str, Any], sch
             held_out = reading_of(found.table, spec.data, wanted)
             if whole.none and wanted.get("bought") is None:
                 is_long = held_out.shape != WIDE.name  # in a wide one all tasks have it
-                if is_long and held_out.table is not None and not none_rows(held_out.table.frame, whole.none).any():
+                if (
+                    is_long
+                    and held_out.table is not None
+                    and not none_rows(held_out.table.frame, whole.none).any()
+                ):
                     held_out = reading_of(found.table, spec.data, wanted | {"none": None})
             return held_out.build()[0]
         except DataError as error:
@@ -114,12 +141,15 @@ def load_held_out(found: NamedData, spec: ModelSpec, wanted: dict[str, Any], sch
 
 
 def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
-    """The data of that name for commands that take paired comparisons alone, and the same of them."""
+    """The data of that name for commands that take paired comparisons alone, and the same of
+    them."""
     data, sentences, _ = recognised(find_data(name), model_for(PAIRS), wanted | {"asks": True})
     return data, "; ".join(sentences)
 
 
-def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
+def recognised(
+    found: NamedData, spec: ModelSpec, wanted: dict[str, Any]
+) -> tuple[Any, list[str], str]:
     """The data for that model, and what they were recognised as."""
     from thali._aspects.choice_dependence import effect_of_data
     from thali._data.judged import Judged
@@ -136,7 +166,9 @@ def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tup
         except DataError as error:
             if not could_be:
                 raise
-            hint = Clause(f" If these are {could_be}, add ", Setting("model", model_for(could_be).name), ".")
+            hint = Clause(
+                f" If these are {could_be}, add ", Setting("model", model_for(could_be).name), "."
+            )
             raise DataError(error, hint) from None
         sentences = [sentence]
     if isinstance(data, Judged) and (example := data.example()):
@@ -150,7 +182,11 @@ def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tup
         about = f" (respondent columns: {shorten(differing)})" if differing else ""
         effect = effect_of_data(data)
         known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
-        people = f"{len(data.respondents):,} respondents" if len(data.respondents) > 1 else "1 respondent"
+        people = (
+            f"{len(data.respondents):,} respondents"
+            if len(data.respondents) > 1
+            else "1 respondent"
+        )
         sentences.append(f"{data.answers_in_words} from {people}{about}{known}")
     if (path := wanted.get("option_covariates")) is not None:
         data = with_option_covariates(data, path)
@@ -163,9 +199,15 @@ def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tup
 
 
 def _by_group(
-    found: NamedData, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, sentences: list[str]
+    found: NamedData,
+    spec: ModelSpec,
+    wanted: dict[str, Any],
+    data: Any,
+    column: str,
+    sentences: list[str],
 ) -> tuple[Any, list[str]]:
-    """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
+    """The comparisons of each group of people by a column of the table, or of each person by that
+    of who answered."""
     from thali._data.groups import GroupedData
 
     if not data.add_up:
@@ -179,16 +221,24 @@ def _by_group(
             data.by_group(column)  # which says what is wrong with the column
         groups = GroupedData(by_person.by_respondent())
     if len(groups) == 1:
-        raise DataError(f"Column {column!r} contains only {groups.names[0]!r}; remove ", Argument("group"), ".")
+        raise DataError(
+            f"Column {column!r} contains only {groups.names[0]!r}; remove ", Argument("group"), "."
+        )
     if len(groups) == data.n_answers:
-        raise DataError(f"Column {column!r} has a different value in every row; name a column with repeated values.")
+        raise DataError(
+            f"Column {column!r} has a different value in every row; name a column with repeated"
+            " values."
+        )
     if wanted.get("ties") in _TIES:
         groups = groups.without_ties(wanted["ties"])
     return groups, [*sentences, f"by {column!r}: {groups}"]
 
 
-def _by_rows(table: "RawTable", spec: ModelSpec, wanted: dict[str, Any], name: str) -> dict[str, Any]:
-    """The data in the rows with each value of a column, of data that do not keep who gave which answer."""
+def _by_rows(
+    table: "RawTable", spec: ModelSpec, wanted: dict[str, Any], name: str
+) -> dict[str, Any]:
+    """The data in the rows with each value of a column, of data that do not keep who gave which
+    answer."""
     from thali._data.columns import column
     from thali._labels import as_label
     from thali._reading.table import in_file
@@ -197,22 +247,28 @@ def _by_rows(table: "RawTable", spec: ModelSpec, wanted: dict[str, Any], name: s
         values = column(table.frame, name).map(as_label)
     parts = {}
     for value in filter(None, dict.fromkeys(values)):  # an empty cell is in no group
-        rows = replace(table, frame=table.frame.loc[values == value], file=f"{table.file}, {name} {value!r}")
+        rows = replace(
+            table, frame=table.frame.loc[values == value], file=f"{table.file}, {name} {value!r}"
+        )
         parts[value] = reading_of(rows, spec.data, wanted).build()[0]
     if len(parts) == 1:
-        raise DataError(f"Column {name!r} contains only {next(iter(parts))!r}; remove ", Argument("group"), ".")
+        raise DataError(
+            f"Column {name!r} contains only {next(iter(parts))!r}; remove ", Argument("group"), "."
+        )
     return parts
 
 
 def with_option_covariates(data: Any, path: Path) -> Any:
-    """The comparisons with the covariates of options in a table whose first column holds the labels."""
+    """The comparisons with the covariates of options in a table whose first column holds the
+    labels."""
     from thali._reading.table import in_file, read_table
 
     frame = read_table(path)
     with in_file(str(path)):
         if frame.shape[1] < 2:
             raise DataError(
-                "A table of option covariates needs the labels in its first column and at least one other column."
+                "A table of option covariates needs the labels in its first column and at least"
+                " one other column."
             )
         return data.with_option_covariates(frame.set_index(frame.columns[0]))
 
@@ -226,7 +282,9 @@ def reading_of(table: "RawTable", kinds: tuple[str, ...], wanted: dict[str, Any]
     except RecognitionError as error:
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         if not models and not error.nearest and PAIRS in kinds:
-            raise DataError(error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)) from None
+            raise DataError(
+                error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)
+            ) from None
         named = [part for name in models for part in (" or ", Setting("model", name))]
         raise DataError(error, Clause(" Add ", *named[1:], ".") if named else "") from None
 
@@ -249,5 +307,8 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
     of_table = [name for name in wanted if name not in ("option_covariates", "asks")]
     if of_table:
         name = Argument(of_table[0])
-        raise DataError(name, f" applies to files only; {record.name!r} is a bundled data set. Remove this argument.")
+        raise DataError(
+            name,
+            f" applies to files only; {record.name!r} is a bundled data set. Remove this argument.",
+        )
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

@@ -18,7 +18,8 @@ TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the com
 
 
 def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
-    """The model of that name, and its alias if it was called by one; capitals, hyphens, underscores do not matter.
+    """The model of that name, and its alias if it was called by one; capitals, hyphens, underscores
+    do not matter.
 
     `place` is how the command calls what was typed.
 
@@ -32,20 +33,25 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
         for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
             if plain(known) == plain(name):
                 if not spec.options:
-                    raise ArgumentError(f"{spec.name} takes Python functions and objects; fit it in Python.")
+                    raise ArgumentError(
+                        f"{spec.name} takes Python functions and objects; fit it in Python."
+                    )
                 return spec, known if known in spec.aliases else ""
     for test in TESTS:
         if plain(name) in map(plain, (test.name, *test.aliases)):
-            raise ArgumentError(f"{place}: {name!r} is a test, not a model; use thali test {test.name} DATA.")
+            raise ArgumentError(
+                f"{place}: {name!r} is a test, not a model; use thali test {test.name} DATA."
+            )
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
-        f"{place} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
-        f"{suggest(name, every)}"
+        f"{place} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got"
+        f" {name!r}.{suggest(name, every)}"
     )
 
 
 def model_for(data: str, words: Iterable[str] = ()) -> ModelSpec:
-    """Return the first model of that kind of data that has all of these options, or else the first."""
+    """Return the first model of that kind of data that has all of these options, or else the
+    first."""
     offers = offers_of(data)
     return next((offer for offer in offers if offer.has(words)), offers[0]).spec
 
@@ -59,27 +65,32 @@ def settings_of_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> 
     """What an alias says besides the model."""
     needed = spec.aliases_need.get(alias)
     if needed and needed not in typed:
-        raise ArgumentError(f"{alias} is {spec.name} with --{needed}; add that option, or use --model {spec.name}.")
+        raise ArgumentError(
+            f"{alias} is {spec.name} with --{needed}; add that option, or use --model {spec.name}."
+        )
     means = spec.aliases_mean.get(alias, {})
     for name, value in means.items():
         if other := sorted({word for word in (name, "tree") if word in typed}):
             raise ArgumentError(
-                f"{alias} is {spec.name} with --{name} {value}; remove --{other[0]}, or use --model {spec.name}."
+                f"{alias} is {spec.name} with --{name} {value}; remove --{other[0]}, or use"
+                f" --model {spec.name}."
             )
     return means
 
 
 def options_of(
-    spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None, specs: tuple[ModelSpec, ...] = TYPED
+    spec: ModelSpec,
+    typed: Mapping[str, Any],
+    data_name: str | None,
+    specs: tuple[ModelSpec, ...] = TYPED,
 ) -> dict[str, Option]:
     """The options of a model that were typed, by their words.
 
     Examples
     --------
     >>> options_of(model_for("similarities"), {"draws": 5, "a": 1.0}, None)
-    Traceback (most recent call last):
-    thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove this argument.
-    """
+    Traceback (most recent call last): thali.errors.ArgumentError: --a applies to plackett-luce, not
+    to additive-clustering; remove this argument."""
     method = spec.method_of(typed)
     found = {}
     for word in typed:
@@ -89,8 +100,17 @@ def options_of(
         fitting = [option for option in own if not option.methods or method in option.methods]
         if not fitting and method in spec.methods:
             first, *others = dict.fromkeys(name for option in own for name in option.methods)
-            owners = [Setting("method", first), *(part for name in others for part in (" or ", Value("method", name)))]
-            now = " applies to ", *owners, ", not to ", Value("method", method), "; remove this argument."
+            owners = [
+                Setting("method", first),
+                *(part for name in others for part in (" or ", Value("method", name))),
+            ]
+            now = (
+                " applies to ",
+                *owners,
+                ", not to ",
+                Value("method", method),
+                "; remove this argument.",
+            )
             raise ArgumentError(Argument(own[0].name), *now)
         found[word] = (fitting or own)[0]
     return found

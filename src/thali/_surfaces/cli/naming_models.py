@@ -1,4 +1,5 @@
-"""What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
+"""What --models, --aspects and --tree name: models, and the tables and trees of options that they
+read."""
 
 from collections.abc import Iterator
 from itertools import compress
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def parse_aspects(
-    value: str, labels: tuple[str, ...], option: str = "--aspects", words: tuple[str, ...] = ("ibp", "unique")
+    value: str,
+    labels: tuple[str, ...],
+    option: str = "--aspects",
+    words: tuple[str, ...] = ("ibp", "unique"),
 ) -> "str | int | dict[str, list[str]]":
     """What a model's argument for aspects or features takes, from what was typed.
 
@@ -39,7 +43,8 @@ def parse_aspects(
         pass
     if not Path(value).exists():
         raise ArgumentError(
-            f"{option} must be {', '.join(words)}, an integer or the path of a table; there is no file {value!r}."
+            f"{option} must be {', '.join(words)}, an integer or the path of a table; there is no"
+            f" file {value!r}."
         )
 
     from thali._reading.table import read_table
@@ -47,8 +52,8 @@ def parse_aspects(
     table = read_table(value)
     if table.shape[1] < 2:
         raise DataError(
-            f"{value}: a table of aspects needs a column of option labels and at least one other column; found"
-            f" {table.shape[1]} in all."
+            f"{value}: a table of aspects needs a column of option labels and at least one other"
+            f" column; found {table.shape[1]} in all."
         )
     entries = table.iloc[:, 1:].astype(object)
     is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
@@ -59,7 +64,8 @@ def parse_aspects(
     row, column = (int(axis[0]) for axis in (~is_binary).nonzero())
     raise DataError(
         f"{value}: columns of aspects must contain only 0 and 1; row {row + 1} below the header"
-        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, contains {entries.iloc[row, column]!r}."
+        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, contains"
+        f" {entries.iloc[row, column]!r}."
     )
 
 
@@ -72,30 +78,39 @@ def _from_columns(
     rows = checked_labels(options, f"{path}: the options in the first column")
     for label in labels:
         if label not in rows:
-            raise DataError(f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect).")
-    return {label: list(compress(names, row)) for label, row in zip(rows, entries.to_numpy(), strict=True)}
+            raise DataError(
+                f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect)."
+            )
+    return {
+        label: list(compress(names, row))
+        for label, row in zip(rows, entries.to_numpy(), strict=True)
+    }
 
 
 def _named_rows(path: object, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
-    """The options of a table and what the second column says of each; a row without either is refused."""
+    """The options of a table and what the second column says of each; a row without either is
+    refused."""
     from thali._labels import as_label
 
     for row, (option, of_it) in enumerate(table.itertuples(index=False), start=1):
         if not as_label(option) or not as_label(of_it):
             raise DataError(
-                f"{path}: row {row} below the header must contain an option and {what}; got {option!r} and {of_it!r}."
+                f"{path}: row {row} below the header must contain an option and {what}; got"
+                f" {option!r} and {of_it!r}."
             )
         yield as_label(option), as_label(of_it)
 
 
-def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+def _from_list(
+    path: str, table: "pandas.DataFrame", labels: tuple[str, ...]
+) -> dict[str, list[str]]:
     owned: dict[str, list[str]] = {label: [] for label in labels}
     for option, aspect in _named_rows(path, table, "an aspect"):
         owned.setdefault(option, []).append(aspect)  # the model refuses unknown options
     return owned
 
 
-# The value of `--tree`: a table of options and their groups, or a tree in Newick format -------------------------------
+# The value of `--tree`: a table of options and their groups, or a tree in Newick format -----------
 
 
 LEAF_LENGTH = 0.1
@@ -110,7 +125,9 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     source = read_source(path)
     if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
         if leaf_length is not None:
-            raise ArgumentError(f"{path}: a Newick tree has its own edge lengths; remove the leaf length.")
+            raise ArgumentError(
+                f"{path}: a Newick tree has its own edge lengths; remove the leaf length."
+            )
         try:
             return thali.Tree.from_newick(content_of(source))
         except DataError as error:
@@ -120,63 +137,88 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
 
     table = read_table(source)
     if table.shape[1] != 2:
-        raise DataError(f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}.")
+        raise DataError(
+            f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}."
+        )
     groups: dict[str, list[str]] = {}
     for option, group in _named_rows(path, table, "a group"):
         groups.setdefault(group, []).append(option)
     return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
 
 
-# The value of --models of `thali compare`: models by name, or by what they learn of options ---------------------------
+# The value of --models of `thali compare`: models by name, or by what they learn of options -------
 
 
-def parse_models(text: str, settings: dict[Any, Any], form: DataForm, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
+def parse_models(
+    text: str, settings: dict[Any, Any], form: DataForm, labels: tuple[str, ...]
+) -> list[tuple[str, Any]]:
     """The models that --models names, by name.
 
     Examples
     --------
     >>> from thali._data.kinds import PAIRS, DataForm
     >>> settings = {"lapse": 0.0, "alpha": 1.0}
-    >>> parse_models("BTL, 3", settings, DataForm(PAIRS), ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
+    >>> parse_models(
+    ...     "BTL, 3", settings, DataForm(PAIRS), ("a", "b")
+    ... )  # doctest: +NORMALIZE_WHITESPACE
     [('BTL', BradleyTerryLuce()),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
     named = []
     for name, item in _items(text):
         if not name or not item:
-            raise ArgumentError(f"--models must list models separated by commas, such as unique,3,ibp; got {text!r}.")
+            raise ArgumentError(
+                "--models must list models separated by commas, such as unique,3,ibp; got"
+                f" {text!r}."
+            )
         of_people, item = _of_people(item, form)
         named.append((name, _model(item, settings, form.kind, labels).set_params(**of_people)))
-    if settings.get("tree") is not None and not any(_is_tree(_of_people(item, form)[1]) for _, item in _items(text)):
-        raise ArgumentError("--tree is given but --models does not contain tree; add tree, or remove --tree.")
+    if settings.get("tree") is not None and not any(
+        _is_tree(_of_people(item, form)[1]) for _, item in _items(text)
+    ):
+        raise ArgumentError(
+            "--tree is given but --models does not contain tree; add tree, or remove --tree."
+        )
     return named
 
 
 def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
-    """What an item says of people, or of groups or classes of them, as parameters of a model, and the rest of it."""
+    """What an item says of people, or of groups or classes of them, as parameters of a model, and
+    the rest of it."""
     word, _, rest = item.partition(":")
     usual, is_alone = {"people": Groups()} if form.has_groups else {}, not form.has_groups
     if form.has_groups and word in (FREE, SIMILAR, COMMON):
         return {"people": Groups(word)}, rest or "ibp"
-    if is_alone and features_of(form.kind) == "aspects" and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS):
+    if (
+        is_alone
+        and features_of(form.kind) == "aspects"
+        and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
+    ):
         return {"people": parse_people(word)}, rest or "ibp"
     if _who_ignores(item) is not None:
         return {ATTENTION.name: True}, rest
     if word == "classes" and is_alone and spec_of_kind(form.kind).has_classes:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must have the form classes:N, such as classes:2.")
+            raise ArgumentError(
+                f"{item!r} in --models must have the form classes:N, such as classes:2."
+            )
         return {"people": LatentClasses(int(number))}, rest or "ibp"
     return usual, item
 
 
 def specs_in(text: str) -> list["ModelSpec"]:
     """The models of thali that are named."""
-    return [spec for _, item in _items(text) if (spec := _who_ignores(item) or spec_named(item)) is not None]
+    return [
+        spec
+        for _, item in _items(text)
+        if (spec := _who_ignores(item) or spec_named(item)) is not None
+    ]
 
 
 def _who_ignores(item: str) -> "ModelSpec | None":
-    """The model of an item such as attention:hierarchical-logit, whose people may ignore attributes."""
+    """The model of an item such as attention:hierarchical-logit, whose people may ignore
+    attributes."""
     word, _, rest = item.partition(":")
     spec = spec_named(rest) if word == ATTENTION.name else None
     return spec if spec is not None and ATTENTION in spec.options else None
@@ -188,7 +230,9 @@ def _items(text: str) -> list[tuple[str, str]]:
     for item in (part.strip() for part in text.split(",")):
         name, equals, rest = (part.strip() for part in item.partition("="))
         is_file = Path(item).is_file()  # whose name may hold an equals sign
-        items.append((Path(item).stem if is_file else item, item) if not equals or is_file else (name, rest))
+        items.append(
+            (Path(item).stem if is_file else item, item) if not equals or is_file else (name, rest)
+        )
     return items
 
 
@@ -197,7 +241,9 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
 
     spec = spec_named(item)
     if spec is not None and kind not in spec.data:
-        raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
+        raise ArgumentError(
+            f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}."
+        )
     if spec is not None and spec is spec_named(WORTHS):
         method: Any = method_meant(settings.get("method"))
         own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
@@ -207,7 +253,9 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
         method: Any = method_meant(settings.get("method", "mcmc"))
-        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha, method)
+        return thali.EliminationByAspects(
+            aspects, settings.get("unique", True), settings.get("lapse"), alpha, method
+        )
     if features_of(kind):
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}
@@ -234,7 +282,9 @@ def _meant(item: str, spec: "ModelSpec | None") -> str:
 def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind: str) -> Any:
     """What an argument for aspects or features takes."""
     if not _is_tree(item):
-        return parse_aspects(item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects")))
+        return parse_aspects(
+            item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects"))
+        )
     if settings.get("tree") is None:
         raise ArgumentError(f"--models contains {item!r}; give its file with --tree FILE.")
     _, colon, length = item.partition(":")
@@ -243,7 +293,9 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
     except ValueError as error:
         if isinstance(error, ArgumentError | DataError):
             raise
-        raise ArgumentError(f"--models: 'tree:' must be followed by a leaf length; got {length!r}.") from None
+        raise ArgumentError(
+            f"--models: 'tree:' must be followed by a leaf length; got {length!r}."
+        ) from None
 
 
 def _is_tree(item: str) -> bool:

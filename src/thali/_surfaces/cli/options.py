@@ -1,4 +1,5 @@
-"""The options of `thali fit`, made from the options of the models, and those that several commands have."""
+"""The options of `thali fit`, made from the options of the models, and those that several commands
+have."""
 
 import inspect
 from collections.abc import Callable
@@ -43,7 +44,8 @@ def by_word(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[Owned]]:
     return found
 
 
-# The options of the models that `thali compare` has, too; its models have their defaults in all else.
+# The options of the models that `thali compare` has, too; its models have their defaults in all
+# else.
 COMPARED = (
     *(
         "where",
@@ -75,15 +77,16 @@ LEADERBOARD = (
     TIES.but(default="davidson"),
     Option(
         "method",
-        "Estimation method. laplace: approximate posterior (takes seconds); mcmc: posterior draws; maximum-likelihood:"
-        " no prior.",
+        "Estimation method. laplace: approximate posterior (takes seconds); mcmc: posterior draws;"
+        " maximum-likelihood: no prior.",
         default="laplace; mcmc with --people individuals",
         words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
     ),
     SEED.but(default="0"),
     Option(
         "by",
-        "Column, such as the language; adds one leaderboard per value. Repeat the option for several columns.",
+        "Column, such as the language; adds one leaderboard per value. Repeat the option for"
+        " several columns.",
         EACH,
         default="none",
         metavar="COLUMN",
@@ -96,14 +99,15 @@ LEADERBOARD = (
     ),
     Option(
         "id",
-        "Column with an identifier of each vote; votes with the same identifier count once across all files.",
+        "Column with an identifier of each vote; votes with the same identifier count once across"
+        " all files.",
         default="none",
         metavar="COLUMN",
     ),
     PEOPLE.but(
-        help="How respondents differ. independent: no differences, and all votes are independent; adjusted: no"
-        " differences, but intervals allow for repeated votes of a respondent; individuals: each respondent has"
-        " individual worths.",
+        help="How respondents differ. independent: no differences, and all votes are independent;"
+        " adjusted: no differences, but intervals allow for repeated votes of a respondent;"
+        " individuals: each respondent has individual worths.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
         words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
@@ -111,15 +115,16 @@ LEADERBOARD = (
     ),
     Option(
         "anchor_model",
-        "Option whose rating is fixed at 1000, or at NUMBER; intervals are then for differences from it.",
+        "Option whose rating is fixed at 1000, or at NUMBER; intervals are then for differences"
+        " from it.",
         ANCHOR,
         default="none: ratings have mean 1000",
         metavar="OPTION|OPTION=NUMBER",
     ),
     Option(
         "judges",
-        "Estimate how well each judge discriminates; ratings are for a typical judge. Requires --respondent, the"
-        " column with the judge.",
+        "Estimate how well each judge discriminates; ratings are for a typical judge. Requires"
+        " --respondent, the column with the judge.",
         bool,
         default="all judges equal",
     ),
@@ -132,7 +137,8 @@ LEADERBOARD = (
     ),
     Option(
         "judge_bias",
-        "With --judges and --covariate: separate covariate effects for each judge, such as a preference for length.",
+        "With --judges and --covariate: separate covariate effects for each judge, such as a"
+        " preference for length.",
         bool,
         default="the same effects for all judges",
     ),
@@ -144,12 +150,14 @@ LEADERBOARD = (
     ),
     Option(
         "period",
-        "Length of the periods between which ratings may change, or a column of integer periods. The leaderboard shows"
-        " the last period.",
+        "Length of the periods between which ratings may change, or a column of integer periods."
+        " The leaderboard shows the last period.",
         default="no change over time",
         metavar="day|week|month|year|COLUMN",
     ),
-    Option("spread", "Standard deviation of log worths.", float, default="learned", metavar="NUMBER"),
+    Option(
+        "spread", "Standard deviation of log worths.", float, default="learned", metavar="NUMBER"
+    ),
     Option(
         "drift",
         "Standard deviation of the change in log worth per period.",
@@ -158,7 +166,12 @@ LEADERBOARD = (
         metavar="NUMBER",
     ),
     *(
-        Option(name, f"The {which} date to include, such as 2024-05-31 or 2024.", default=which, metavar="DATE")
+        Option(
+            name,
+            f"The {which} date to include, such as 2024-05-31 or 2024.",
+            default=which,
+            metavar="DATE",
+        )
         for name, which in (("since", "first"), ("until", "last"))
     ),
     CI,
@@ -174,10 +187,14 @@ LEADERBOARD = (
 
 
 def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
-    """What typed options say of a table, whichever model it is for: which rows count and what files beside it say, and
-    unless none is about a shape of tables, all else."""
+    """What typed options say of a table, whichever model it is for: which rows count and what files
+    beside it say, and unless none is about a shape of tables, all else."""
     if not {option.word for option in (*OF_TABLES, *OF_OBJECTS)} & set(values):
-        return {option.name: values[option.word] for option in (WHERE, WITHOUT, CODES, DESIGN) if option.word in values}
+        return {
+            option.name: values[option.word]
+            for option in (WHERE, WITHOUT, CODES, DESIGN)
+            if option.word in values
+        }
     known = {word: owned[0][1] for word, owned in by_word().items()}
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
 
@@ -185,23 +202,42 @@ def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
 def takes_options_of_models(
     words: tuple[str, ...] = (), specs: tuple[ModelSpec, ...] = TYPED
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The function with a parameter for every option of the models, or for some, in place of its keyword arguments."""
+    """The function with a parameter for every option of the models, or for some, in place of its
+    keyword arguments."""
 
     offered = by_word(specs).items()
-    return takes([_parameter(word, owned, len(specs)) for word, owned in offered if not words or word in words])
+    return takes(
+        [
+            _parameter(word, owned, len(specs))
+            for word, owned in offered
+            if not words or word in words
+        ]
+    )
 
 
-def takes_options(options: tuple[Option, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_options(
+    options: tuple[Option, ...],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The function with a parameter for each of these options in place of its keyword arguments."""
-    return takes([_as_typer(each, each.metavar or "|".join(each.words), each.help, each.default) for each in options])
+    return takes(
+        [
+            _as_typer(each, each.metavar or "|".join(each.words), each.help, each.default)
+            for each in options
+        ]
+    )
 
 
-def takes(parameters: list[inspect.Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The function with these parameters, after its first two, in place of its keyword arguments."""
+def takes(
+    parameters: list[inspect.Parameter],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The function with these parameters, after its first two, in place of its keyword
+    arguments."""
 
     def made(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
-        own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [
+            p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         every = [*own[:2], *parameters, *own[2:]]  # after the data and the model
         command.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in every}
@@ -217,7 +253,9 @@ def _parameter(word: str, owned: list[Owned], of: int) -> inspect.Parameter:
     return _as_typer(owned[0][1], metavar, _help(owned, of), _default(owned))
 
 
-def _as_typer(option: Option, metavar: str | None, help: str, default: str | bool) -> inspect.Parameter:
+def _as_typer(
+    option: Option, metavar: str | None, help: str, default: str | bool
+) -> inspect.Parameter:
     """An option as typer takes it; None unless it was typed."""
     plain = option.type if option.type in (str, int, float, bool, Path) else str
     annotation: Any = list[str] | None if option.several else plain | None
@@ -230,7 +268,10 @@ def _as_typer(option: Option, metavar: str | None, help: str, default: str | boo
     )
     name = word.replace("-", "_")
     return inspect.Parameter(
-        name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Annotated[annotation, settings]
+        name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=None,
+        annotation=Annotated[annotation, settings],
     )
 
 
@@ -314,19 +355,29 @@ def spread(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
     return result
 
 
-# Options that several commands have -----------------------------------------------------------------------------------
+# Options that several commands have ---------------------------------------------------------------
 
 
 Title = Annotated[
     str,
-    typer.Option(metavar="TEXT", help="Title of the report.", show_default="the question it answers"),
+    typer.Option(
+        metavar="TEXT", help="Title of the report.", show_default="the question it answers"
+    ),
 ]
-Author = Annotated[str, typer.Option(metavar="TEXT", help="Author of the report.", show_default="none")]
+Author = Annotated[
+    str, typer.Option(metavar="TEXT", help="Author of the report.", show_default="none")
+]
 Question = Annotated[
     str,
-    typer.Option(metavar="TEXT", help="Research question, in your words.", show_default="the question of the model"),
+    typer.Option(
+        metavar="TEXT",
+        help="Research question, in your words.",
+        show_default="the question of the model",
+    ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the job in the folder given to --out.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the job in the folder given to --out.")
+]
 
 Tables = Annotated[
     str | None,
@@ -347,6 +398,11 @@ Pictures = Annotated[
 ]
 Form = Annotated[
     str | None,
-    typer.Option("--print", metavar="screen|all", help="Print a summary, or all tables.", show_default="screen"),
+    typer.Option(
+        "--print",
+        metavar="screen|all",
+        help="Print a summary, or all tables.",
+        show_default="screen",
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence with the result.")]

@@ -46,7 +46,9 @@ def _as_it_is(option: Option, typed: Any) -> Any:
     if option.words and option.to != FEATURES:
         words = list(option.words)
         known = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
-        raise ArgumentError(Argument(option.name), f" must be {known}; got {typed!r}.{suggest(typed, words)}")
+        raise ArgumentError(
+            Argument(option.name), f" must be {known}; got {typed!r}.{suggest(typed, words)}"
+        )
     return typed
 
 
@@ -56,7 +58,8 @@ def _number(option: Option, typed: str) -> float:
     except ValueError:
         words = "".join(f"{word} or " for word in option.words)
         raise ArgumentError(
-            Argument(option.name), f" must be {words}a number; got {typed!r}.{suggest(typed, list(option.words))}"
+            Argument(option.name),
+            f" must be {words}a number; got {typed!r}.{suggest(typed, list(option.words))}",
         ) from None
 
 
@@ -67,7 +70,8 @@ def _numbers(option: Option, typed: str) -> int | tuple[float, ...]:
         words = "".join(f"{word}, " for word in option.words)
         raise ArgumentError(
             Argument(option.name),
-            f" must be {words}a number, or numbers separated by commas, such as 1,10; got {typed!r}.",
+            f" must be {words}a number, or numbers separated by commas, such as 1,10; got"
+            f" {typed!r}.",
         ) from None
 
 
@@ -79,7 +83,8 @@ def _counts(option: Option, typed: str) -> int | tuple[int, ...]:
         return tuple(range(int(first), int(last) + 1)) if dash else int(typed)
     except ValueError:
         raise ArgumentError(
-            Argument(option.name), f" must be an integer, or several such as 1-6 or 2,4; got {typed!r}."
+            Argument(option.name),
+            f" must be an integer, or several such as 1-6 or 2,4; got {typed!r}.",
         ) from None
 
 
@@ -106,7 +111,8 @@ def _pairs(option: Option, typed: list[str]) -> dict[str, str]:
     for name, value in named_values(option, typed):
         if found.get(name, value) != value:
             raise ArgumentError(
-                Argument(option.name), f": {name!r} is given as both {found[name]} and {value}; choose one."
+                Argument(option.name),
+                f": {name!r} is given as both {found[name]} and {value}; choose one.",
             )
         found[name] = value
     return found
@@ -118,7 +124,9 @@ def _amounts(option: Option, typed: list[str]) -> dict[str, float]:
         try:
             found[name] = float(value)
         except ValueError:
-            raise ArgumentError(Argument(option.name), f" of {name!r} must be a number; got {value!r}.") from None
+            raise ArgumentError(
+                Argument(option.name), f" of {name!r} must be a number; got {value!r}."
+            ) from None
     return found
 
 
@@ -135,7 +143,8 @@ def _cuts(option: Option, typed: list[str]) -> dict[str, Any]:
         except ValueError:
             raise ArgumentError(
                 Argument(option.name),
-                f" {name}= must be a number of bins, or at least two cut points separated by commas; got {value!r}.",
+                f" {name}= must be a number of bins, or at least two cut points separated by"
+                f" commas; got {value!r}.",
             ) from None
     return found
 
@@ -149,7 +158,8 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
             if isinstance(error, ArgumentError):
                 raise
             raise ArgumentError(
-                Argument(option.name), f" must be names with numbers, such as tea=1,milk=-1; got {text!r}."
+                Argument(option.name),
+                f" must be names with numbers, such as tea=1,milk=-1; got {text!r}.",
             ) from None
     return found
 
@@ -180,12 +190,15 @@ _READ = {
 def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
     """(name, value) of every "name=value" that was typed, in one option or several.
 
-    The last "=" ends the name. A comma begins another pair where another "=" follows; elsewhere the value goes on.
+    The last "=" ends the name. A comma begins another pair where another "=" follows; elsewhere the
+    value goes on.
 
     Examples
     --------
     >>> from thali._model.spec import Option
-    >>> named_values(Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"])
+    >>> named_values(
+    ...     Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"]
+    ... )
     [('price', 'decreasing'), ('zoom', 'increasing'), ('wifi', 'increasing')]
     >>> named_values(Option("levels", ""), ["size=small,large"])
     [('size', 'small,large')]
@@ -202,5 +215,7 @@ def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
             elif len(pairs) > start:
                 pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]},{piece.strip()}")
             else:
-                raise ArgumentError(Argument(option.name), f" must be given as NAME=VALUE; got {text!r}.")
+                raise ArgumentError(
+                    Argument(option.name), f" must be given as NAME=VALUE; got {text!r}."
+                )
     return pairs

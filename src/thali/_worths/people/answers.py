@@ -14,9 +14,9 @@ from ..sets import members_by_size
 class AnswerTable(NamedTuple):
     """Answers of N people about n options.
 
-    The first member of an answer was chosen from all members. By maximum difference the first member is the best and
-    the second one the worst. Members are places among the options that the person has seen.
-    """
+    The first member of an answer was chosen from all members. By maximum difference the first
+    member is the best and the second one the worst. Members are places among the options that the
+    person has seen."""
 
     is_difference: bool  # rule "reversed": maximum difference
     has_ties: bool  # of pairs
@@ -64,7 +64,8 @@ def tabulate_answers(
     code = (seen_by * n + np.concatenate([block.members.ravel() for block in blocks]))[
         np.argsort(seen_by, kind="stable")
     ]
-    silent = n * np.setdiff1d(np.arange(N), person)  # who answered nothing has seen the first two options
+    # who answered nothing has seen the first two options
+    silent = n * np.setdiff1d(np.arange(N), person)
     seen = np.unique(np.concatenate([code, silent, silent + 1]))
     first_option = np.searchsorted(seen, n * np.arange(N + 1))
     ones = np.ones((N, 1))
@@ -89,7 +90,12 @@ def set_blocks(data: Choices) -> list[AnswerBlock]:
     """Return choices from sets by the size of the set, what was chosen first."""
     answers = members_by_size(data, data.set_of[data.choice], data.choice, data.worst)
     return [
-        AnswerBlock(data.respondent[rows].astype(np.int64), members, data.times[rows], np.zeros(len(rows), bool))
+        AnswerBlock(
+            data.respondent[rows].astype(np.int64),
+            members,
+            data.times[rows],
+            np.zeros(len(rows), bool),
+        )
         for rows, members, _ in answers
     ]
 

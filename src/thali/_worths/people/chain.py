@@ -1,4 +1,5 @@
-"""A chain of worths of people who differ: starting values, and sweeps that are recorded, stored and continued."""
+"""A chain of worths of people who differ: starting values, and sweeps that are recorded, stored and
+continued."""
 
 import math
 
@@ -13,7 +14,8 @@ STEP, WALK = 0.7, 0.1  # lengths at the start, of trajectories and of walks
 
 
 class PeopleChain(FixedChain):
-    """One chain, with `n_directions` shared directions; `spread` between options is learned where it is None."""
+    """One chain, with `n_directions` shared directions; `spread` between options is learned where
+    it is None."""
 
     state: PeopleState
     record: PeopleRecord
@@ -46,13 +48,28 @@ class PeopleChain(FixedChain):
     def run_to(self, until: int) -> None:
         """Make the sweeps up to this one."""
         known = self.is_spread_known
-        run(self.rng, self.table, self.state, self.record, known, self.sweeps, until, self.tune, self.thin)
+        run(
+            self.rng,
+            self.table,
+            self.state,
+            self.record,
+            known,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until
 
 
 def start_people(table: AnswerTable, n_directions: int, rng: np.random.Generator) -> PeopleState:
-    """Return starting values, before the first sweep makes log worths of `u`: those of nearly equal options."""
-    N, seen, shape = len(table.x), len(table.option), (table.x.shape[1] + n_directions, table.n_options)
+    """Return starting values, before the first sweep makes log worths of `u`: those of nearly equal
+    options."""
+    N, seen, shape = (
+        len(table.x),
+        len(table.option),
+        (table.x.shape[1] + n_directions, table.n_options),
+    )
     size = shape[0] * shape[1] + 1
     return PeopleState(
         z=np.column_stack([table.x, rng.normal(size=(N, n_directions))]),

@@ -1,4 +1,5 @@
-"""What respondents answered beside what the model predicts of each, and how well it predicts each."""
+"""What respondents answered beside what the model predicts of each, and how well it predicts
+each."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -7,7 +8,12 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._inference.places import evenly_spaced, slices, starts
-from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
+from thali._model.answer_checks import (
+    AlikeRespondents,
+    check_answers,
+    predict_answers,
+    refuse_weights,
+)
 from thali._model.predictive_check import spaced_draws
 
 from ..predictions import WorthDraws
@@ -33,27 +39,36 @@ def part_questions(asked: Questions) -> AskedRespondents:
     given, n_questions = asked.given, len(asked.sizes)
     assert given is not None
     question = asked.question[given.answer]
-    keys, row = np.unique(given.respondent.astype(np.int64) * n_questions + question, return_inverse=True)
+    keys, row = np.unique(
+        given.respondent.astype(np.int64) * n_questions + question, return_inverse=True
+    )
     respondent, of = np.divmod(keys, n_questions)
     start = starts(asked.sizes[of])
     answer = np.repeat(asked.start[of] - start[:-1], asked.sizes[of]) + np.arange(start[-1])
     counts = np.bincount(start[row] + given.answer - asked.start[question], given.times, start[-1])
     ends = np.array([0, len(of)]), np.array([0, asked.rows.group_row[-1]])
-    rows = asked.rows._replace(counted=asked.rows.counted[:, answer], group=ends[0], group_row=ends[1])
-    return AskedRespondents(Questions(start, counts, find_rows=lambda: rows), respondent, of, answer)
+    rows = asked.rows._replace(
+        counted=asked.rows.counted[:, answer], group=ends[0], group_row=ends[1]
+    )
+    return AskedRespondents(
+        Questions(start, counts, find_rows=lambda: rows), respondent, of, answer
+    )
 
 
 def respondent_probabilities(
     worths: WorthDraws, drawn: RespondentDraws, data: Any, parts: AskedRespondents, has_ties: bool
 ) -> AnswerProbabilities:
-    """Return the probabilities of the answers to questions, each by the worths of the respondent who was asked."""
+    """Return the probabilities of the answers to questions, each by the worths of the respondent
+    who was asked."""
     n, draws = len(worths.labels), drawn.n_draws
 
     def of_questions(some: slice) -> np.ndarray:
         question, respondent = parts.question[some], parts.respondent[some]
         first, last = respondent[0], respondent[-1] + 1
         shift = (respondent - first) * n
-        each = worths._replace(log_worths=drawn.worths[:, first:last].reshape(draws, -1).astype(float))
+        each = worths._replace(
+            log_worths=drawn.worths[:, first:last].reshape(draws, -1).astype(float)
+        )
         if isinstance(data, Choices):
             sizes = data.sizes[question]
             start = starts(sizes)
@@ -74,31 +89,42 @@ def check_respondents(
     parts = part_questions(data.questions(has_ties))
     refuse_weights(parts.asked)
     draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
-    probabilities = respondent_probabilities(worths.take(draws), drawn.take(draws), data, parts, has_ties)
+    probabilities = respondent_probabilities(
+        worths.take(draws), drawn.take(draws), data, parts, has_ties
+    )
     people = [AlikeRespondents.answering(probabilities, parts.asked.times)]
     return check_answers(parts.asked, people, len(draws), random_seed, ci)
 
 
-def predict_respondents(worths: WorthDraws, drawn: RespondentDraws, data: Any, ci: float) -> "pandas.DataFrame":
+def predict_respondents(
+    worths: WorthDraws, drawn: RespondentDraws, data: Any, ci: float
+) -> "pandas.DataFrame":
     """Return the proportions that were observed, and what is predicted of them."""
     parts = part_questions(data.questions(False))
     draws = spaced_draws(drawn.n_draws, len(parts.asked.counts))
-    probabilities = respondent_probabilities(worths.take(draws), drawn.take(draws), data, parts, has_ties=False)
+    probabilities = respondent_probabilities(
+        worths.take(draws), drawn.take(draws), data, parts, has_ties=False
+    )
     people = [AlikeRespondents.answering(probabilities, parts.asked.times)]
     return predict_answers(parts.asked, people, len(draws), ci)
 
 
 def measure_fit(worths: WorthDraws, drawn: RespondentDraws, data: Any) -> np.ndarray:
-    r"""Measure how well the worths of each respondent predict the respondent's answers: the root likelihood.
+    r"""Measure how well the worths of each respondent predict the respondent's answers: the root
+    likelihood.
 
-    .. math:: \Big(\prod_t p_t\Big)^{1/T}, \qquad p_t \text{ the posterior mean probability of answer } t
+    .. math::
+
+        \Big(\prod_t p_t\Big)^{1/T}, \qquad p_t \text{ the posterior mean probability of answer } t
     """
     from scipy.special import xlogy
 
     has_ties = worths.nu is not None
     parts = part_questions(data.questions(has_ties))
     draws = evenly_spaced(drawn.n_draws, FIT_DRAWS)
-    probabilities = respondent_probabilities(worths.take(draws), drawn.take(draws), data, parts, has_ties)
+    probabilities = respondent_probabilities(
+        worths.take(draws), drawn.take(draws), data, parts, has_ties
+    )
     total, answers = np.zeros((2, len(drawn.respondents)))
     for some in slices(len(parts.question), len(draws) * int(parts.asked.sizes.max())):
         places = slice(*parts.asked.start[[some.start, min(some.stop, len(parts.question))]])

@@ -9,12 +9,14 @@ from thali._posterior.view import Posterior, flat
 
 from ..predictions import WorthDraws
 
-NEW_RESPONDENTS, LEAST_NEW, MOST_NEW = 2**16, 4, 64  # of all draws together about; of a draw at least and at most
+# of all draws together about; of a draw at least and at most
+NEW_RESPONDENTS, LEAST_NEW, MOST_NEW = 2**16, 4, 64
 _SEED = 1
 
 
 class RespondentDraws(NamedTuple):
-    """Draws of the worths of every respondent, one draw after another, and how new respondents vary."""
+    """Draws of the worths of every respondent, one draw after another, and how new respondents
+    vary."""
 
     respondents: tuple[str, ...]
     worths: np.ndarray  # (draws, respondents, options)
@@ -30,7 +32,8 @@ class RespondentDraws(NamedTuple):
 
     @property
     def effects(self) -> np.ndarray:
-        """Effects of a unit of each covariate (draws, covariates, options); none without covariates."""
+        """Effects of a unit of each covariate (draws, covariates, options); none without
+        covariates."""
         if self.known is None:
             return np.zeros((self.n_draws, 0, self.mean.shape[2]))
         return self.mean[:, 1:] / self.known.sd[:, None]
@@ -40,7 +43,9 @@ class RespondentDraws(NamedTuple):
         parts = self.worths[draws], self.mean[draws], self.loadings[draws], self.residual[draws]
         return RespondentDraws(self.respondents, *parts, self.known)
 
-    def means_of_new(self, rng: np.random.Generator, count: int, x: np.ndarray | None) -> np.ndarray:
+    def means_of_new(
+        self, rng: np.random.Generator, count: int, x: np.ndarray | None
+    ) -> np.ndarray:
         """Return mean log worths (draws, count, options) of new respondents.
 
         `x` (covariates,) are theirs; None: those of the respondents of the fit, in turn.
@@ -54,7 +59,8 @@ class RespondentDraws(NamedTuple):
         return rows[turns] @ self.mean
 
     def deviations(self, normal: np.ndarray) -> np.ndarray:
-        """Return deviations (draws, count, options) of normal numbers (draws, count, directions + options)."""
+        """Return deviations (draws, count, options) of normal numbers (draws, count, directions +
+        options)."""
         K = self.loadings.shape[1]
         return normal[..., :K] @ self.loadings + self.residual[:, None, None] * normal[..., K:]
 
@@ -76,15 +82,23 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     loadings = np.zeros((len(mean), 0, mean.shape[2]))
     if "loading" in draws:
         loadings = flat(draws["loading"].values)
-    worths, residual = flat(draws["respondent_log_worth"].values), draws["residual_spread"].values.ravel()
+    worths, residual = (
+        flat(draws["respondent_log_worth"].values),
+        draws["residual_spread"].values.ravel(),
+    )
     return RespondentDraws(tuple(posterior.respondents), worths, mean, loadings, residual, known)
 
 
-def draw_new_respondents(worths: WorthDraws, drawn: RespondentDraws, x: np.ndarray | None = None) -> WorthDraws:
-    """Return draws of the log worths of new respondents, over whom predictions are means, those of a draw in turn."""
+def draw_new_respondents(
+    worths: WorthDraws, drawn: RespondentDraws, x: np.ndarray | None = None
+) -> WorthDraws:
+    """Return draws of the log worths of new respondents, over whom predictions are means, those of
+    a draw in turn."""
     count = int(np.clip(NEW_RESPONDENTS // drawn.n_draws, LEAST_NEW, MOST_NEW))
     log_worths = drawn.draw_new(count, x)
     nu = None if worths.nu is None else np.repeat(worths.nu, count)
     return worths._replace(
-        log_worths=log_worths.reshape(-1, log_worths.shape[2]), nu=nu, beta=np.repeat(worths.beta, count, axis=0)
+        log_worths=log_worths.reshape(-1, log_worths.shape[2]),
+        nu=nu,
+        beta=np.repeat(worths.beta, count, axis=0),
     )

@@ -46,7 +46,14 @@ class IndividualsEngine(LaplaceEngine):
         problem: PeopleProblem = model._problem(source)
 
         def chains(draws: int, seed: Any) -> list[PeopleChain]:
-            settings = problem.table, problem.spread, problem.n_directions, draws, run.tune, run.thin or 1
+            settings = (
+                problem.table,
+                problem.spread,
+                problem.n_directions,
+                draws,
+                run.tune,
+                run.thin or 1,
+            )
             return [PeopleChain(*settings, rng) for rng in streams(seed, run.chains)]
 
         def tree(chains: Sequence[PeopleChain]) -> Any:
@@ -77,10 +84,14 @@ class IndividualsEngine(LaplaceEngine):
             effects = drawn.effects
             for r, name in enumerate(drawn.known.names):
                 for i, label in enumerate(labels):
-                    found[f"respondent_effect[{name}, {label}]"] = effects[:, r, i].reshape(view.shape)
+                    found[f"respondent_effect[{name}, {label}]"] = effects[:, r, i].reshape(
+                        view.shape
+                    )
         return found | model._draws.quantities(None)
 
-    def scores(self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def scores(
+        self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         return scores_by(self.respondents_of(model), model._view.labels, scale, by, random_seed, ci)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":

@@ -10,7 +10,17 @@ from thali._digits import probability
 from thali._labels import listed, plural
 from thali._model.choice_findings import check, row_in_words, said_of, scores_finding
 from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    Maker,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.references import Cite
 from thali._model.respondent_findings import effects_finding, individuals_finding
 from thali._model.segment_findings import segment_makers, segmented, segments_once
@@ -31,26 +41,32 @@ ENGLISH = {
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
     "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
-    "individual_scores.by": "'fit' is the root likelihood: the geometric mean of the probabilities of a respondent's"
-    " answers (the best and the worst of a set are one answer).",
-    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); the probability that no other"
-    " set of this size reaches more is {best}.",
-    "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
+    "individual_scores.by": "'fit' is the root likelihood: the geometric mean of the probabilities"
+    " of a respondent's answers (the best and the worst of a set are one answer).",
+    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); the"
+    " probability that no other set of this size reaches more is {best}.",
+    "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over"
+    " all options.",
     "reach.by.none": "An option reaches a respondent who prefers it to {none}.",
-    "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
-    " set reaches more than {bound} % {source}.",
+    "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search"
+    " with exchanges); no set reaches more than {bound} % {source}.",
     "reach.title": "Sets of {size} options with the highest reach",
     "reach.caption": "Share of respondents reached by each set, with its interval.",
-    "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach and frequency"
-    " (TURF) analysis {turf}: an option reaches a respondent if its share of preference exceeds the mean over all"
-    " options. Intervals allow for the sampling of respondents by a Bayesian bootstrap {bootstrap}.",
-    "effects.by": "Effects are changes in the log worth per one-unit increase in the column, with the other columns"
-    " held constant, relative to the mean change of all options.",
-    "spread": "Spread between respondents (standard deviation of their log worths for an option): {value}.",
-    "spread.few": "With {number} respondents the data contain little information about this spread.",
-    "methods": "Each respondent's log worths were Normal around those of the population{by}, with a half-Normal(1)"
-    " prior on the standard deviation{directions}. The posterior was sampled by Hamiltonian Monte Carlo.",
-    "methods.by": " and depended linearly on the respondent's {columns} (standardised; coefficients Normal(0, 0.5²))",
+    "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach"
+    " and frequency (TURF) analysis {turf}: an option reaches a respondent if its share of"
+    " preference exceeds the mean over all options. Intervals allow for the sampling of"
+    " respondents by a Bayesian bootstrap {bootstrap}.",
+    "effects.by": "Effects are changes in the log worth per one-unit increase in the column, with"
+    " the other columns held constant, relative to the mean change of all options.",
+    "spread": "Spread between respondents (standard deviation of their log worths for an option):"
+    " {value}.",
+    "spread.few": "With {number} respondents the data contain little information about this"
+    " spread.",
+    "methods": "Each respondent's log worths were Normal around those of the population{by}, with a"
+    " half-Normal(1) prior on the standard deviation{directions}. The posterior was sampled by"
+    " Hamiltonian Monte Carlo.",
+    "methods.by": " and depended linearly on the respondent's {columns} (standardised; coefficients"
+    " Normal(0, 0.5²))",
     "methods.directions": " and three shared directions in which log worths vary together",
 }
 FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of its prior
@@ -62,7 +78,9 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)
-    segments = segment_makers(settings, segments_once(settings, _count_respondents), (scores,) * has_scores)
+    segments = segment_makers(
+        settings, segments_once(settings, _count_respondents), (scores,) * has_scores
+    )
     return (*_FIRST, *segments, *_LAST)
 
 
@@ -71,7 +89,9 @@ def _count_respondents(model: "BradleyTerryLuce") -> int:
     return len(model._view.respondents)
 
 
-def _segment_scores(settings: AnswerSettings, model: "BradleyTerryLuce", segments: "Segments") -> Finding:
+def _segment_scores(
+    settings: AnswerSettings, model: "BradleyTerryLuce", segments: "Segments"
+) -> Finding:
     """The scores of the options in each segment."""
     table = model.scores(segments, settings.none, settings.random_seed, settings.ci)
     return scores_finding(table, "option_scores.segments", "segment_scores")
@@ -81,12 +101,18 @@ def _segment_scores(settings: AnswerSettings, model: "BradleyTerryLuce", segment
 def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent, beside the mean over respondents."""
     table = model.individuals(ci=settings.ci)
-    average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(columns={"score": "mean"})
-    found = individuals_finding(table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
+    average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
+        columns={"score": "mean"}
+    )
+    found = individuals_finding(
+        table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
+    )
     given = model._data_of_fit().questions(model._draws.nu is not None).given
     once = int((np.bincount(given.respondent, given.times) == 1.0).sum())
     if once:
-        found = replace(found, notes=(phrase(ENGLISH, "individuals.once", number=plural(once, "respondent")),))
+        found = replace(
+            found, notes=(phrase(ENGLISH, "individuals.once", number=plural(once, "respondent")),)
+        )
     return found
 
 
@@ -103,10 +129,17 @@ def reach(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None
     """The sets of options that reach most respondents."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
-    table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci)
+    table = model.reach(
+        REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci
+    )
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
-    facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", "low": low, "high": high}
+    facts = {
+        "options": listed(best["members"]),
+        "share": f"{100 * best['reach']:.0f}",
+        "low": low,
+        "high": high,
+    }
     facts |= {"interval": interval_name(settings.ci), "best": probability(best["best"])}
     rule = ENGLISH["reach.by"]
     if settings.none is not None:
@@ -132,7 +165,9 @@ def respondent_effects(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     known = model._engine.respondents_of(model).known
     if known is None:
         return None
-    return effects_finding(model.respondent_effects(settings.ci), known, "worth", ENGLISH["effects.by"])
+    return effects_finding(
+        model.respondent_effects(settings.ci), known, "worth", ENGLISH["effects.by"]
+    )
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

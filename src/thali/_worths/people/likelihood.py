@@ -4,11 +4,12 @@ With :math:`v_i = e^{u_i}`, lapse :math:`\varepsilon` and m members of a set S:
 
 .. math::
     P(i) = (1 - \varepsilon) \frac{v_i}{\sum_{k \in S} v_k} + \frac \varepsilon m, \qquad
-    P(b, w) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac \varepsilon {m (m - 1)}
+    P(b, w) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j}
+    + \frac \varepsilon {m (m - 1)}
 
-Of two options with ties p is the probability of the first, and :math:`r = \nu \sqrt{p (1 - p)}` are the odds of a tie
-(Davidson 1970): the first is chosen with probability p / (1 + r), neither with r / (1 + r).
-"""
+Of two options with ties p is the probability of the first, and :math:`r = \nu \sqrt{p (1 - p)}` are
+the odds of a tie (Davidson 1970): the first is chosen with probability p / (1 + r), neither with r
+/ (1 + r)."""
 
 import math
 from typing import Any
@@ -65,7 +66,8 @@ def add_choice(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
 
 @scalar
 def add_best_and_worst(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of the best and the worst of a set, and add its slope times its count."""
+    """Return the log probability of the best and the worst of a set, and add its slope times its
+    count."""
     first, last = table.start[answer], table.start[answer + 1]
     m, best, worst = last - first, table.member[first], table.member[first + 1]
     total, inverses = 0.0, 0.0
@@ -87,15 +89,23 @@ def add_best_and_worst(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) 
 @scalar
 def pair_probability(table: Any, answer: Any, lapse: Any, v: Any, side: Any) -> Any:
     """Return the probability of one of two options given that one is chosen."""
-    one, other = table.member[table.start[answer] + side], table.member[table.start[answer] + 1 - side]
+    one, other = (
+        table.member[table.start[answer] + side],
+        table.member[table.start[answer] + 1 - side],
+    )
     return (1.0 - lapse) * v[0, one] / (v[0, one] + v[0, other]) + 0.5 * lapse
 
 
 @scalar
 def add_pair(table: Any, answer: Any, lapse: Any, nu: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of the first of two options or of a tie, and add its slope times its count."""
-    p, rest = pair_probability(table, answer, lapse, v, 0), pair_probability(table, answer, lapse, v, 1)
-    change = (p - 0.5 * lapse) * (rest - 0.5 * lapse) / (1.0 - lapse)  # of p with the difference of log worths
+    """Return the log probability of the first of two options or of a tie, and add its slope times
+    its count."""
+    p, rest = (
+        pair_probability(table, answer, lapse, v, 0),
+        pair_probability(table, answer, lapse, v, 1),
+    )
+    # of p with the difference of log worths
+    change = (p - 0.5 * lapse) * (rest - 0.5 * lapse) / (1.0 - lapse)
     odds, tilt = nu * math.sqrt(p * rest), 0.5 * change * (1.0 / p - 1.0 / rest)
     pull, log_p = change / p, math.log(p)
     if table.tied[answer]:

@@ -6,7 +6,12 @@ import numpy as np
 
 from thali._inference.places import evenly_spaced, starts
 from thali._model.asked_sets import has_answers, places_of
-from thali._model.log_predictive import NEW_PEOPLE, choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._model.log_predictive import (
+    NEW_PEOPLE,
+    choices_by_person,
+    log_mean_by_annealing,
+    log_of_choices,
+)
 
 from ..predictions import WorthDraws
 from .draws import RespondentDraws
@@ -18,7 +23,8 @@ _SEED = 1
 
 
 def log_predictive_of_new(worths: WorthDraws, drawn: RespondentDraws, data: Any) -> "pandas.Series":
-    """Return the logarithm of the probability of the choices of each respondent, of whom nothing else is known."""
+    """Return the logarithm of the probability of the choices of each respondent, of whom nothing
+    else is known."""
     import pandas as pd
 
     choices_by_person(data)  # which refuses other data
@@ -33,8 +39,11 @@ def log_predictive_of_new(worths: WorthDraws, drawn: RespondentDraws, data: Any)
     return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
 
 
-def _log_mean_of_new(worths: WorthDraws, drawn: RespondentDraws, data: Any, x: np.ndarray | None) -> float:
-    """Return the logarithm of the mean probability of all choices of data over new respondents, one of each draw."""
+def _log_mean_of_new(
+    worths: WorthDraws, drawn: RespondentDraws, data: Any, x: np.ndarray | None
+) -> float:
+    """Return the logarithm of the mean probability of all choices of data over new respondents, one
+    of each draw."""
     rng = np.random.default_rng(_SEED)
     places, counts = places_of(data, worths.labels)[0], data.questions().counts
     which = np.flatnonzero(counts)

@@ -24,10 +24,14 @@ class RespondentAnswers(HasSegments):
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""The scores of each respondent, from 0 to 100; those of a respondent sum to 100.
 
-        .. math:: s_{pi} = 100 \, q_{pi} \Big/ \sum_j q_{pj}, \qquad q_{pi} = \frac{e^{u_{pi}}}{e^{u_{pi}} + a - 1}
+        .. math::
 
-        with the log worths u of respondent p less their mean, and a options in a set as respondents were shown it, the
-        mean of the data. The score of an option that a respondent never saw is what the answers of others say.
+            s_{pi} = 100 \, q_{pi} \Big/ \sum_j q_{pj}, \qquad
+            q_{pi} = \frac{e^{u_{pi}}}{e^{u_{pi}} + a - 1}
+
+        with the log worths u of respondent p less their mean, and a options in a set as respondents
+        were shown it, the mean of the data. The score of an option that a respondent never saw is
+        what the answers of others say.
 
         Parameters
         ----------
@@ -39,10 +43,11 @@ class RespondentAnswers(HasSegments):
         Returns
         -------
         pandas.DataFrame
-            One row a respondent and option: mean (posterior mean of the score), low and high. With `wide` one row a
-            respondent: fit, and the mean score of each option. The fit is the root likelihood, the geometric mean of
-            the probabilities of the respondent's answers, from 0 to 1. The best and the worst of a set of a options are
-            one answer, with the probability 1 / (a (a - 1)) by chance.
+            One row a respondent and option: mean (posterior mean of the score), low and high. With
+            `wide` one row a respondent: fit, and the mean score of each option. The fit is the root
+            likelihood, the geometric mean of the probabilities of the respondent's answers, from 0
+            to 1. The best and the worst of a set of a options are one answer, with the probability
+            1 / (a (a - 1)) by chance.
 
         Raises
         ------
@@ -53,9 +58,8 @@ class RespondentAnswers(HasSegments):
 
         References
         ----------
-        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale, and the fit
-        statistic.
-        """
+        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
+        scale, and the fit statistic."""
         from ..of_data import single_choices
         from .check import measure_fit
         from .tables import scores_table, widen_scores
@@ -80,9 +84,10 @@ class RespondentAnswers(HasSegments):
         Returns
         -------
         pandas.DataFrame
-            One row a column of respondents (numbers as they are, labels as "sex[male]" against the first) and option:
-            mean, sd, low and high of the change of the log worth for a unit of the column, beside the mean change of
-            all options; above_0 (the probability that it rises) and ratio (the factor exp(mean) of the worth).
+            One row a column of respondents (numbers as they are, labels as "sex[male]" against the
+            first) and option: mean, sd, low and high of the change of the log worth for a unit of
+            the column, beside the mean change of all options; above_0 (the probability that it
+            rises) and ratio (the factor exp(mean) of the worth).
 
         Raises
         ------
@@ -97,14 +102,24 @@ class RespondentAnswers(HasSegments):
         return effects_table(self._engine.respondents_of(self), self._draws.labels, ci)
 
     def reach(
-        self, size: int = 3, top: int = 10, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
+        self,
+        size: int = 3,
+        top: int = 10,
+        none: str | None = None,
+        random_seed: Any = 0,
+        ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
-        r"""The sets of options that reach most respondents: TURF, total unduplicated reach and frequency.
+        r"""The sets of options that reach most respondents: TURF, total unduplicated reach and
+        frequency.
 
-        .. math:: r(S) = \frac1N \sum_p \max_{i \in S} \left[ \frac{e^{u_{pi}}}{\sum_j e^{u_{pj}}} > \frac1I \right]
+        .. math::
 
-        An option reaches a respondent whose share of preference for it is above 1 / I, the mean of the I options; with
-        `none`, an option that stands for none of the others, if the respondent prefers it to that.
+            r(S) = \frac1N \sum_p \max_{i \in S} \left[ \frac{e^{u_{pi}}}{\sum_j e^{u_{pj}}} >
+            \frac1I \right]
+
+        An option reaches a respondent whose share of preference for it is above 1 / I, the mean of
+        the I options; with `none`, an option that stands for none of the others, if the respondent
+        prefers it to that.
 
         Parameters
         ----------
@@ -122,28 +137,28 @@ class RespondentAnswers(HasSegments):
         Returns
         -------
         pandas.DataFrame
-            One row a set, the one that reaches most first: members, reach (the share of respondents whom it reaches,
-            mean over draws), low and high (for the population that they are a sample of, by a Bayesian bootstrap with
-            half a respondent whom every set reaches and half a one whom none does), frequency (how many of its options
-            reach a respondent, on average) and best (the probability that it reaches most; sets that reach as many
-            share it). ``attrs["sets"]`` is the number of sets of this size. Up to a million all are tried
-            (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches more than
-            ``attrs["bound"]``. `thali.plots.reach` draws the table.
+            One row a set, the one that reaches most first: members, reach (the share of respondents
+            whom it reaches, mean over draws), low and high (for the population that they are a
+            sample of, by a Bayesian bootstrap with half a respondent whom every set reaches and
+            half a one whom none does), frequency (how many of its options reach a respondent, on
+            average) and best (the probability that it reaches most; sets that reach as many share
+            it). ``attrs["sets"]`` is the number of sets of this size. Up to a million all are tried
+            (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches
+            more than ``attrs["bound"]``. `thali.plots.reach` draws the table.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model was not fitted with `people=Individuals()`, there is no option `none`, or size or top is out of
-            its range.
+            If the model was not fitted with `people=Individuals()`, there is no option `none`, or
+            size or top is out of its range.
 
         References
         ----------
-        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions; Nemhauser, Wolsey &
-        Fisher (1978), An analysis of approximations for maximizing submodular set functions; Rubin (1981), The Bayesian
-        bootstrap.
-        """
+        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions;
+        Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
+        set functions; Rubin (1981), The Bayesian bootstrap."""
         from thali._people.reach import reach_table
 
         from .tables import find_reached

@@ -1,10 +1,9 @@
 r"""The moves of a sweep: each person, the population given all people, and both together.
 
-The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one matrix `mean`
-(1 + q + K, n), and :math:`z_p = (x_p, f_p)`; the deviations c are :math:`u_p - M' z_p` less their mean over the m
-options that the person has seen. The level of u is integrated out, so that c has the density
-:math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`.
-"""
+The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one
+matrix `mean` (1 + q + K, n), and :math:`z_p = (x_p, f_p)`; the deviations c are :math:`u_p - M'
+z_p` less their mean over the m options that the person has seen. The level of u is integrated out,
+so that c has the density :math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`."""
 
 import math
 from typing import Any, NamedTuple
@@ -29,7 +28,8 @@ LARGEST_LOG_SIGMA = 20.0  # where trajectories that go astray end
 
 @scalar
 def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
-    """Return the log worth of an option that people with the columns and directions z of person p have on average."""
+    """Return the log worth of an option that people with the columns and directions z of person p
+    have on average."""
     total = 0.0
     for r in range(z.shape[1]):
         total += z[p, r] * mean[r, option]
@@ -37,13 +37,17 @@ def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
 
 
 @part
-def combine(table: Any, state: Any, mean: Any, of_mean: Any, of_values: Any, values: Any, result: Any) -> None:
+def combine(
+    table: Any, state: Any, mean: Any, of_mean: Any, of_values: Any, values: Any, result: Any
+) -> None:
     """Write a multiple of M' z and one of values (seen,), added and centred for each person."""
     for p in range(state.z.shape[0]):
         first, last = table.first_option[p], table.first_option[p + 1]
         level = 0.0
         for i in range(first, last):
-            result[i] = of_mean * expected_worth(state.z, mean, p, table.option[i]) + of_values * values[i]
+            result[i] = (
+                of_mean * expected_worth(state.z, mean, p, table.option[i]) + of_values * values[i]
+            )
             level += result[i] / (last - first)
         for i in range(first, last):
             result[i] -= level
@@ -51,7 +55,8 @@ def combine(table: Any, state: Any, mean: Any, of_mean: Any, of_values: Any, val
 
 @part
 def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: Any) -> None:
-    """Write the log-likelihood of each person (N,) at log worths u (seen,), and its slope (seen,)."""
+    """Write the log-likelihood of each person (N,) at log worths u (seen,), and its slope
+    (seen,)."""
     for p in range(log_likelihood.size):
         own = slice(table.first_option[p], table.first_option[p + 1])
         log_likelihood[p] = compute_slope(table, table.lapse, state.nu[0], p, u[own], slope[own])
@@ -66,7 +71,8 @@ def person_square(table: Any, values: Any, p: Any) -> Any:
 
 @scalar
 def row_precision(table: Any, state: Any, r: Any) -> Any:
-    """Return the prior precision of a row of `mean`: worths, effects of a column, loadings of a direction."""
+    """Return the prior precision of a row of `mean`: worths, effects of a column, loadings of a
+    direction."""
     if r >= table.x.shape[1]:
         return math.exp(-2.0 * state.log_sds[LAMBDA])
     return EFFECT_SD**-2.0 if r > 0 else math.exp(-2.0 * state.log_sds[S])
@@ -78,7 +84,7 @@ def count_deviations(table: Any) -> Any:
     return table.option.size - table.x.shape[0]
 
 
-# 1. Each person, f integrated out; then f given u ---------------------------------------------------------------------
+# 1. Each person, f integrated out; then f given u -------------------------------------------------
 
 
 class PersonTarget(NamedTuple):
@@ -107,20 +113,28 @@ def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
 
 
 @part
-def write_precision(table: Any, state: Any, p: Any, loading: Any, root: Any, precision: Any) -> None:
+def write_precision(
+    table: Any, state: Any, p: Any, loading: Any, root: Any, precision: Any
+) -> None:
     r"""Write the precision (m, m) of person p's deviations about M' x, where f is integrated out.
 
     It is (C - V V^T) / sigma^2 with C = I - 11^T / m, V^T = L^-1 W of the centred loadings W, and
     L L^T = sigma^2 I + W W^T; V goes into `loading` (m, K), L into `root` (K, K).
     """
     m, K = loading.shape
-    first, q, variance = table.first_option[p], table.x.shape[1], math.exp(2.0 * state.log_sds[SIGMA])
+    first, q, variance = (
+        table.first_option[p],
+        table.x.shape[1],
+        math.exp(2.0 * state.log_sds[SIGMA]),
+    )
     for k in range(K):
         for i in range(m):
             loading[i, k] = state.mean[q + k, table.option[first + i]]
         loading[:, k] -= loading[:, k].mean()
         for other in range(k + 1):
-            root[k, other] = dot(loading[:, k], loading[:, other]) + (variance if k == other else 0.0)
+            root[k, other] = dot(loading[:, k], loading[:, other]) + (
+                variance if k == other else 0.0
+            )
     factorise(root, root)
     for i in range(m):
         solve_lower(root, loading[i])
@@ -134,14 +148,21 @@ def write_precision(table: Any, state: Any, p: Any, loading: Any, root: Any, pre
 
 @part
 def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: Any) -> None:
-    """Move person p by a trajectory in the metric of its curvature and precision; then draw f given u."""
+    """Move person p by a trajectory in the metric of its curvature and precision; then draw f given
+    u."""
     first, q, sigma = table.first_option[p], table.x.shape[1], math.exp(state.log_sds[SIGMA])
     m, K = table.first_option[p + 1] - first, state.z.shape[1] - q
-    loading, root, precision, centre = np.empty((m, K)), np.empty((K, K)), np.empty((m, m)), np.empty(m)
+    loading, root, precision, centre = (
+        np.empty((m, K)),
+        np.empty((K, K)),
+        np.empty((m, m)),
+        np.empty(m),
+    )
     write_precision(table, state, p, loading, root, precision)
     for i in range(m):
         centre[i] = expected_worth(table.x, state.mean, p, table.option[first + i])
-    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)  # the last term: of levels
+    # the last term: of levels
+    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
     factorise(metric, metric)
     u = state.u[first : first + m]
     target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
@@ -154,7 +175,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
     solve_upper(root, f)
 
 
-# 2. M and W given u and f, option by option ---------------------------------------------------------------------------
+# 2. M and W given u and f, option by option -------------------------------------------------------
 
 
 @scalar
@@ -169,7 +190,8 @@ def draw_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
 
 @part
 def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Draw M and W: a normal regression of each option on z, given a level drawn for each person."""
+    """Draw M and W: a normal regression of each option on z, given a level drawn for each
+    person."""
     (w, n), precision = state.mean.shape, math.exp(-2.0 * state.log_sds[SIGMA])
     matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
     for p in range(state.z.shape[0]):
@@ -189,7 +211,7 @@ def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
         state.mean[:, option] = along[option]
 
 
-# 3. Standard deviations and nu by slices; directions along what leaves all u as they are ------------------------------
+# 3. Standard deviations and nu by slices; directions along what leaves all u as they are ----------
 
 
 class ScaleLine(NamedTuple):
@@ -203,7 +225,12 @@ class ScaleLine(NamedTuple):
 
 @log_density.register(ScaleLine)
 def _log_density_of_scale(line: Any, x: Any) -> Any:
-    return line.power * x - line.down * math.exp(-2.0 * x) - line.up * math.exp(2.0 * x) - 0.5 * line.bend * x**2
+    return (
+        line.power * x
+        - line.down * math.exp(-2.0 * x)
+        - line.up * math.exp(2.0 * x)
+        - 0.5 * line.bend * x**2
+    )
 
 
 class TieLine(NamedTuple):
@@ -246,7 +273,9 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
     line = ScaleLine(1.0 - count_deviations(table), 0.5 * square(off), 0.5, 0.0)
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
-        line = ScaleLine(MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
+        line = ScaleLine(
+            MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0
+        )
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
     line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
     log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
@@ -254,7 +283,8 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
 
 @part
 def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Move f + c x with M_r - c' W for each column x of r, then e^-a f with e^a W for each direction."""
+    """Move f + c x with M_r - c' W for each column x of r, then e^-a f with e^a W for each
+    direction."""
     (N, q), n = table.x.shape, table.n_options
     f, W = state.z[:, q:], state.mean[q:]
     K = len(W)
@@ -264,7 +294,9 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
         for k in range(K):
             shift[k] = precision * dot(W[k], worths) - dot(x, f[:, k])
             for other in range(k + 1):
-                matrix[k, other] = precision * dot(W[k], W[other]) + (square(x) if k == other else 0.0)
+                matrix[k, other] = precision * dot(W[k], W[other]) + (
+                    square(x) if k == other else 0.0
+                )
         factorise(matrix, matrix)
         draw_normal(rng, matrix, shift)
         for k in range(K):
@@ -277,7 +309,7 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
         W[k] *= math.exp(a)
 
 
-# 4. M, W and log sigma with all u, f and standardised deviations fixed ------------------------------------------------
+# 4. M, W and log sigma with all u, f and standardised deviations fixed ----------------------------
 
 
 @scalar
@@ -334,12 +366,13 @@ def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -
         state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
 
 
-# 5. Walks of log sigma, alone and with the scale of worths, which carry all u -----------------------------------------
+# 5. Walks of log sigma, alone and with the scale of worths, which carry all u ---------------------
 
 
 @part
 def decompose_curvature(table: Any, state: Any, p: Any) -> None:
-    """Write the axes of person p's curvature, as rows, and the curvature along each; the last axis is the level."""
+    """Write the axes of person p's curvature, as rows, and the curvature along each; the last axis
+    is the level."""
     curvature = person_square(table, state.curvature, p)
     m = len(curvature)
     bends, columns = np.linalg.eigh(curvature + (1.0 + np.trace(curvature)) / m)
@@ -349,7 +382,8 @@ def decompose_curvature(table: Any, state: Any, p: Any) -> None:
 
 @part
 def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
-    r"""Carry all u from their normal approximations to those at a new M and sigma; returns the log Jacobian.
+    r"""Carry all u from their normal approximations to those at a new M and sigma; returns the log
+    Jacobian.
 
     Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
     :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
@@ -361,8 +395,14 @@ def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> A
     combine(table, state, mean, 1.0, 0.0, state.u, new_centre)
     u[:] = 0.0
     for p in range(table.x.shape[0]):
-        own, axes = slice(table.first_option[p], table.first_option[p + 1]), person_square(table, state.axes, p)
-        pull, new_pull = state.pull[own] + old * centre[own], state.pull[own] + new * new_centre[own]
+        own, axes = (
+            slice(table.first_option[p], table.first_option[p + 1]),
+            person_square(table, state.axes, p),
+        )
+        pull, new_pull = (
+            state.pull[own] + old * centre[own],
+            state.pull[own] + new * new_centre[own],
+        )
         v, new_v, bends = state.u[own], u[own], state.bends[own]
         for k in range(len(axes) - 1):
             axis, before, after = axes[k], bends[k] + old, bends[k] + new
@@ -375,12 +415,17 @@ def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> A
 
 
 @part
-def joint_log_density(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any) -> Any:
-    """Return the log density of M, W, log sigma and all u, given f, s, lambda and nu, up to a constant."""
+def joint_log_density(
+    table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any
+) -> Any:
+    """Return the log density of M, W, log sigma and all u, given f, s, lambda and nu, up to a
+    constant."""
     off = np.empty(u.size)
     combine(table, state, mean, -1.0, 1.0, u, off)
     of_people = log_likelihood.sum() - 0.5 * square(off) * math.exp(-2.0 * log_sigma)
-    return of_people - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
+    return (
+        of_people - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
+    )
 
 
 @part
@@ -393,7 +438,9 @@ def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gai
     log_ratio = carry_people(table, state, mean, log_sigma, u) + kind * table.n_options * step
     evaluate_people(table, state, u, log_likelihood, np.empty(u.size))
     log_ratio += joint_log_density(table, state, mean, log_sigma, u, log_likelihood)
-    log_ratio -= joint_log_density(table, state, state.mean, state.log_sds[SIGMA], state.u, state.log_likelihood)
+    log_ratio -= joint_log_density(
+        table, state, state.mean, state.log_sds[SIGMA], state.u, state.log_likelihood
+    )
     if accept(rng, log_ratio):
         state.mean[:], state.log_sds[SIGMA] = mean, log_sigma
         state.u[:], state.log_likelihood[:] = u, log_likelihood

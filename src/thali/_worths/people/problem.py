@@ -21,16 +21,21 @@ if TYPE_CHECKING:
 
     from .sweep import PeopleRecord
 
-MIN_RESPONDENTS, N_DIRECTIONS = 100, 3  # from so many respondents on, worths vary along so many shared directions
+# from so many respondents on, worths vary along so many shared directions
+MIN_RESPONDENTS, N_DIRECTIONS = 100, 3
 _DESCRIPTIONS = {
     "log_worth": "population log worth of an option, with a mean of 0 over options",
     "spread": "standard deviation of population log worths",
-    "spread_of_respondents": "standard deviation of log worths between respondents, mean over options",
-    "residual_spread": "standard deviation of log worths between respondents beyond the shared directions",
+    "spread_of_respondents": "standard deviation of log worths between respondents, mean over"
+    " options",
+    "residual_spread": "standard deviation of log worths between respondents beyond the shared"
+    " directions",
     "loading": "how log worths of respondents vary together along a shared direction",
     "respondent_effect": "change in log worth per standard deviation of a respondent column",
-    "respondent_log_worth": "log worth of an option for a respondent, with a mean of 0 over options",
-    "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
+    "respondent_log_worth": "log worth of an option for a respondent, with a mean of 0 over"
+    " options",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
     "tie": "nu, the tie parameter",
 }
 
@@ -39,28 +44,44 @@ class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a model."""
 
     def __init__(
-        self, data: Any, lapse: float, has_ties: bool, rule: str, spread: float | None, people: Individuals
+        self,
+        data: Any,
+        lapse: float,
+        has_ties: bool,
+        rule: str,
+        spread: float | None,
+        people: Individuals,
     ) -> None:
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
         self.known = covariates_of(people.by, data.people, n_respondents)
-        self.n_directions = N_DIRECTIONS if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS else 0
+        self.n_directions = (
+            N_DIRECTIONS
+            if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
+            else 0
+        )
         self.table = tabulate_answers(self.in_form, rule, lapse, has_ties, self.known.matrix[:, 1:])
 
     @property
     def dependence(self) -> Dependence:
         """Describe what the model makes of several answers of a respondent."""
         given = self.single.questions(self.has_ties).given
-        return dependence_of_individuals(np.bincount(given.respondent, given.times, len(given.respondents)))
+        return dependence_of_individuals(
+            np.bincount(given.respondent, given.times, len(given.respondents))
+        )
 
-    def tree_of_records(self, records: "list[PeopleRecord]", attributes: dict[str, Any]) -> "xarray.DataTree":
+    def tree_of_records(
+        self, records: "list[PeopleRecord]", attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
         import xarray as xr
 
         from thali._posterior.store import origin, tree_of
 
-        mean, loadings, log_sds, log_tie, log_likelihood, worths = map(np.stack, zip(*records, strict=True))
+        mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
+            np.stack, zip(*records, strict=True)
+        )
         shape, stored, n = mean.shape[:2], self.groups(), self.data.n_options
         centred = mean - mean.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
@@ -96,7 +117,8 @@ class PeopleProblem(WorthProblem):
         return tree_of(groups, {**origin(), **attributes, **self.dependence.attributes})
 
     def _log_coefficient(self) -> float:
-        """Return the sum of the logarithms of multinomial coefficients of the answers of each respondent."""
+        """Return the sum of the logarithms of multinomial coefficients of the answers of each
+        respondent."""
         return float(self.single.questions(self.has_ties).log_coefficients_of_people().sum())
 
 
@@ -106,8 +128,8 @@ def refuse_data(data: Any, rule: str, people: Individuals) -> None:
     Raises
     ------
     DataError
-        If respondents are unknown, or there is one; of rankings with ties; of larger sets whose best and worst are to
-        be those of a ranking.
+        If respondents are unknown, or there is one; of rankings with ties; of larger sets whose
+        best and worst are to be those of a ranking.
     ArgumentError
         If there are covariates.
     """
@@ -116,19 +138,23 @@ def refuse_data(data: Any, rule: str, people: Individuals) -> None:
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),
-            f" does not support covariates, but the data have {shorten(data.covariate_names)}; set ",
+            f" does not support covariates, but the data have {shorten(data.covariate_names)}; set"
+            " ",
             Setting("people", ADJUSTED),
             ", or leave the columns out.",
         )
     if isinstance(data, Choices) and data.n_ties:
         raise DataError(
-            Setting("people", people), " does not support ties in rankings; set ", Setting("people", ADJUSTED), "."
+            Setting("people", people),
+            " does not support ties in rankings; set ",
+            Setting("people", ADJUSTED),
+            ".",
         )
     if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:
         raise DataError(
             Setting("best_worst", RANKING),
-            f" is limited to sets of {LARGEST_RANKED} options where respondents differ, but a set has"
-            f" {int(data.sizes.max())}; set ",
+            f" is limited to sets of {LARGEST_RANKED} options where respondents differ, but a set"
+            f" has {int(data.sizes.max())}; set ",
             Setting("best_worst", REVERSED),
             ".",
         )

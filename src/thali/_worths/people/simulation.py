@@ -30,7 +30,8 @@ class SimulatedAnswers(NamedTuple):
 def simulate_answers(
     problem: PeopleProblem, worths: WorthDraws, drawn: RespondentDraws, rng: np.random.Generator
 ) -> SimulatedAnswers:
-    """Simulate the answers of the respondents of the data to the questions that they were asked, at every draw."""
+    """Simulate the answers of the respondents of the data to the questions that they were asked, at
+    every draw."""
     from scipy.sparse import csr_array
 
     data, has_ties = problem.single, problem.has_ties
@@ -41,7 +42,9 @@ def simulate_answers(
     summed = csr_array((np.ones(len(each)), (parts.answer, each)), (len(asked.counts), len(each)))
     counts, log_likelihood = np.empty((drawn.n_draws, len(asked.counts))), np.empty(drawn.n_draws)
     for some in slices(drawn.n_draws, len(each)):
-        probabilities = respondent_probabilities(worths.take(some), drawn.take(some), data, parts, has_ties)
+        probabilities = respondent_probabilities(
+            worths.take(some), drawn.take(some), data, parts, has_ties
+        )
         p = probabilities(slice(0, len(parts.question)))
         given = draw_answers(rng, times, p, parts.asked.start)
         counts[some] = (summed @ given).T
@@ -51,28 +54,47 @@ def simulate_answers(
 
 
 def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Return counts of answers (draws, answers) as the variables of `observed_data`, arrays (draws, ...)."""
+    """Return counts of answers (draws, answers) as the variables of `observed_data`, arrays (draws,
+    ...)."""
     return observe_each(problem, [problem.single.with_answers(of_draw) for of_draw in counts])
 
 
 def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> PeopleRecord:
-    """Draw parameters and the worths of all respondents from the prior, once with each generator."""
+    """Draw parameters and the worths of all respondents from the prior, once with each
+    generator."""
     (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
     rows = []
     for rng in rngs:
-        log_s = MIDDLE + WIDTH * rng.standard_normal() if problem.spread is None else np.log(problem.spread)
+        log_s = (
+            MIDDLE + WIDTH * rng.standard_normal()
+            if problem.spread is None
+            else np.log(problem.spread)
+        )
         sigma, size = np.abs(rng.standard_normal(2))
-        mean = rng.standard_normal((q, n)) * np.array([np.exp(log_s), *[EFFECT_SD] * (q - 1)])[:, None]
+        mean = (
+            rng.standard_normal((q, n)) * np.array([np.exp(log_s), *[EFFECT_SD] * (q - 1)])[:, None]
+        )
         loadings = size * rng.standard_normal((K, n))
-        worths = problem.table.x @ mean + rng.standard_normal((N, K)) @ loadings + sigma * rng.standard_normal((N, n))
+        worths = (
+            problem.table.x @ mean
+            + rng.standard_normal((N, K)) @ loadings
+            + sigma * rng.standard_normal((N, n))
+        )
         worths -= worths.mean(axis=1, keepdims=True)
         log_tie = TIE_SD * rng.standard_normal() * problem.has_ties
-        rows.append((mean, loadings, np.array([log_s, np.log(sigma), np.log(size)]), log_tie, 0.0, worths))
+        rows.append(
+            (mean, loadings, np.array([log_s, np.log(sigma), np.log(size)]), log_tie, 0.0, worths)
+        )
     return PeopleRecord(*(np.array(values) for values in zip(*rows, strict=True)))
 
 
-def sample_prior(problem: PeopleProblem, rngs: Sequence[np.random.Generator], draws_of: Any) -> PriorSample:
-    """Return a draw from the prior for each generator, and data of the same design at it; `draws_of` a posterior."""
+def sample_prior(
+    problem: PeopleProblem, rngs: Sequence[np.random.Generator], draws_of: Any
+) -> PriorSample:
+    """Return a draw from the prior for each generator, and data of the same design at it;
+    `draws_of` a posterior."""
     posterior = Posterior(problem.tree_of_records([draw_record(problem, rngs)], {}))
     new = simulate_answers(problem, draws_of(posterior), read_respondent_draws(posterior), rngs[0])
-    return prior_sample_of(posterior, new.log_likelihood, observe_counts(problem, new.counts), [None] * len(rngs))
+    return prior_sample_of(
+        posterior, new.log_likelihood, observe_counts(problem, new.counts), [None] * len(rngs)
+    )

@@ -4,22 +4,25 @@ r"""One sweep of the sampler of worths of people who differ.
     u_p = M' x_p + W' f_p + d_p, \qquad d_{pi} \sim N(0, \sigma^2), \quad f_{pk} \sim N(0, 1), \quad
     W_{ki} \sim N(0, \lambda^2), \quad M_{0i} \sim N(0, s^2), \quad M_{ri} \sim N(0, .5^2)
 
-:math:`x_p` holds 1 and the standardised columns of a person; :math:`\log s \sim N(\log 1.3, 1)`, sigma and lambda are
-half-normal(1), and log nu of ties is N(0, 4). People with equal columns have the covariance
-:math:`\sigma^2 I + W'W`. The state keeps the options that a person has seen, and their log worths less the mean.
+:math:`x_p` holds 1 and the standardised columns of a person; :math:`\log s \sim N(\log 1.3, 1)`,
+sigma and lambda are half-normal(1), and log nu of ties is N(0, 4). People with equal columns have
+the covariance :math:`\sigma^2 I + W'W`. The state keeps the options that a person has seen, and
+their log worths less the mean.
 
 A sweep:
 
 0. nu by a slice, where pairs end in ties;
 1. each person: one Hamiltonian trajectory of two leaps, f integrated out; then f given u, exactly;
 2. M and W given u and f: option by option, given a level drawn for each person;
-3. directions along what leaves u as it is (shifts against M, scales against W); sigma, s and lambda by slices of logs;
-4. M, W and log sigma together with all u, while standardised deviations stay (interweaving, Yu & Meng 2011);
-5. log sigma, and log sigma with the scale of all worths, by random walks that carry every u from its normal
-   approximation at the old values to that at the new ones.
+3. directions along what leaves u as it is (shifts against M, scales against W); sigma, s and lambda
+   by slices of logs;
+4. M, W and log sigma together with all u, while standardised deviations stay (interweaving, Yu &
+   Meng 2011);
+5. log sigma, and log sigma with the scale of all worths, by random walks that carry every u from
+   its normal approximation at the old values to that at the new ones.
 
-Where people answer little, u and sigma hold each other fast in steps 1 to 3, and step 4 is slow where they answer much.
-"""
+Where people answer little, u and sigma hold each other fast in steps 1 to 3, and step 4 is slow
+where they answer much."""
 
 import math
 from typing import Any, NamedTuple
@@ -68,7 +71,8 @@ class PeopleState(NamedTuple):
     axes: np.ndarray  # (squares,) of H, as rows; the last one is the level
     bends: np.ndarray  # (seen,) curvature along each
     n_points: np.ndarray  # (1,) how many curvatures were averaged
-    metric: np.ndarray  # (size, size), lower half: curvature of all likelihoods in M, W and log sigma
+    # (size, size), lower half: curvature of all likelihoods in M, W and log sigma
+    metric: np.ndarray
 
 
 class PeopleRecord(NamedTuple):
@@ -95,7 +99,8 @@ def run(
     thin: Any,
 ) -> None:
     """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
-    # The curvature is that at the start, in the second half of tuning its mean over draws of the second quarter.
+    # The curvature is that at the start, in the second half of tuning its mean over draws of the
+    # second quarter.
     half = tune // 2
     every = max(1, (half - half // 2) // EVALUATIONS)
     if sweep == 0:
@@ -126,7 +131,8 @@ def run(
 
 @part
 def learn_curvature(table: Any, state: Any, weight: Any) -> None:
-    """Move the mean curvature of each person by this weight to that at u, by differences of slopes."""
+    """Move the mean curvature of each person by this weight to that at u, by differences of
+    slopes."""
     # Without a lapse a curvature is never below 0; a lapse scales it.
     for p in range(table.x.shape[0]):
         own = slice(table.first_option[p], table.first_option[p + 1])
@@ -151,14 +157,21 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
 @scalar
 def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
     """Add the curvature of person p's likelihood in M, W and log sigma, given that in u."""
-    (w, n), first, curvature = state.mean.shape, table.first_option[p], person_square(table, state.curvature, p)
+    (w, n), first, curvature = (
+        state.mean.shape,
+        table.first_option[p],
+        person_square(table, state.curvature, p),
+    )
     for i in range(curvature.shape[0]):
         bend = 0.0
         for j in range(curvature.shape[0]):
             bend += curvature[i, j] * off[first + j]
             for r in range(w):
                 for other in range(r + 1):
-                    row, column = r * n + table.option[first + i], other * n + table.option[first + j]
+                    row, column = (
+                        r * n + table.option[first + i],
+                        other * n + table.option[first + j],
+                    )
                     state.metric[row, column] += state.z[p, r] * state.z[p, other] * curvature[i, j]
         for r in range(w):
             state.metric[w * n, r * n + table.option[first + i]] += state.z[p, r] * bend
@@ -167,7 +180,8 @@ def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
 
 @part
 def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, row: Any) -> None:
-    """Record the state; log worths of options that a person has not seen are drawn from the population."""
+    """Record the state; log worths of options that a person has not seen are drawn from the
+    population."""
     q, n, sigma = table.x.shape[1], table.n_options, math.exp(state.log_sds[SIGMA])
     record.mean[row] = state.mean[:q]
     record.loadings[row] = state.mean[q:]

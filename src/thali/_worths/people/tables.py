@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import pandas
 
 
-def scores_table(drawn: RespondentDraws, labels: list[str], scale: ScoreScale, ci: float) -> "pandas.DataFrame":
+def scores_table(
+    drawn: RespondentDraws, labels: list[str], scale: ScoreScale, ci: float
+) -> "pandas.DataFrame":
     """Return the score of each respondent and option with its interval."""
 
     def scores(some: slice) -> np.ndarray:
@@ -32,11 +34,18 @@ def scores_table(drawn: RespondentDraws, labels: list[str], scale: ScoreScale, c
     return table
 
 
-def widen_scores(scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]) -> "pandas.DataFrame":
-    """Return a row a respondent: fit, and the mean score of each option, of a table of `scores_table`."""
+def widen_scores(
+    scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
+) -> "pandas.DataFrame":
+    """Return a row a respondent: fit, and the mean score of each option, of a table of
+    `scores_table`."""
     from thali._tables import Table
 
-    wide = scores["mean"].unstack("option").loc[list(dict.fromkeys(scores.index.get_level_values(0))), labels]
+    wide = (
+        scores["mean"]
+        .unstack("option")
+        .loc[list(dict.fromkeys(scores.index.get_level_values(0))), labels]
+    )
     wide.insert(0, "fit", fit)
     return Table(wide.rename_axis(columns=None))
 
@@ -55,11 +64,13 @@ def measure_preferences(drawn: RespondentDraws, labels: list[str]) -> Preference
     return Preferences(tuple((label,) for label in labels), values, drawn.respondents)
 
 
-def find_reached(drawn: RespondentDraws, labels: list[str], none: Any) -> tuple[np.ndarray, list[str]]:
+def find_reached(
+    drawn: RespondentDraws, labels: list[str], none: Any
+) -> tuple[np.ndarray, list[str]]:
     """Return which options reach whom (draws, respondents, options), and their labels.
 
-    They reach those for whom their worth is above the mean of all options, or above that of the option `none`.
-    """
+    They reach those for whom their worth is above the mean of all options, or above that of the
+    option `none`."""
     worths = drawn.worths[draws_held(drawn.n_draws, len(drawn.respondents), len(labels))]
     if none is None:
         worth = np.exp(worths - worths.max(axis=-1, keepdims=True))
@@ -69,11 +80,16 @@ def find_reached(drawn: RespondentDraws, labels: list[str], none: Any) -> tuple[
     return worths[..., others] > worths[..., [at]], [labels[i] for i in others]
 
 
-# Scores of all respondents, and of groups of them ---------------------------------------------------------------------
+# Scores of all respondents, and of groups of them -------------------------------------------------
 
 
 def scores_by(
-    drawn: RespondentDraws, labels: list[str], scale: ScoreScale, by: Any, random_seed: Any, ci: float
+    drawn: RespondentDraws,
+    labels: list[str],
+    scale: ScoreScale,
+    by: Any,
+    random_seed: Any,
+    ci: float,
 ) -> "pandas.DataFrame":
     """Return mean scores over respondents, or over those of each group of `by`.
 
@@ -110,22 +126,28 @@ def group_respondents(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.n
     if not isinstance(given, Mapping | pd.Series):
         raise ArgumentError(
             Argument("by"),
-            " must be the segments of the model, or map each respondent to a group (a mapping or a pandas.Series); got"
-            f" {type(by).__name__}.",
+            " must be the segments of the model, or map each respondent to a group (a mapping or"
+            f" a pandas.Series); got {type(by).__name__}.",
         )
     pairs = {(as_label(person), group) for person, group in given.items()}
     group_of = dict(pairs)
     if len(group_of) < len(pairs):
-        raise ArgumentError(Argument("by"), " assigns a respondent to two groups; assign each respondent to one group.")
-    codes, names = pd.factorize(pd.Series([group_of.get(person) for person in people], dtype=object), sort=True)
+        raise ArgumentError(
+            Argument("by"),
+            " assigns a respondent to two groups; assign each respondent to one group.",
+        )
+    codes, names = pd.factorize(
+        pd.Series([group_of.get(person) for person in people], dtype=object), sort=True
+    )
     if missing := [person for person, code in zip(people, codes, strict=True) if code < 0]:
         raise ArgumentError(
-            Argument("by"), f" has no group for {shorten(missing, 5)}; assign each respondent to a group."
+            Argument("by"),
+            f" has no group for {shorten(missing, 5)}; assign each respondent to a group.",
         )
     return list(names), codes
 
 
-# Effects of what is known of respondents ------------------------------------------------------------------------------
+# Effects of what is known of respondents ----------------------------------------------------------
 
 
 def effects_table(drawn: RespondentDraws, labels: list[str], ci: float) -> "pandas.DataFrame":
@@ -136,12 +158,16 @@ def effects_table(drawn: RespondentDraws, labels: list[str], ci: float) -> "pand
 
     if drawn.known is None:
         by = Argument("by")
-        raise ArgumentError("respondent_effects requires a model with ", by, ", which names respondent columns.")
+        raise ArgumentError(
+            "respondent_effects requires a model with ", by, ", which names respondent columns."
+        )
     effects = drawn.effects.reshape(drawn.n_draws, -1)
     low, high = np.quantile(effects, tails_of(ci), axis=0)
     mean = effects.mean(axis=0)
     columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
     columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}
-    table = Table(columns, pd.MultiIndex.from_product([drawn.known.names, labels], names=["column", "option"]))
+    table = Table(
+        columns, pd.MultiIndex.from_product([drawn.known.names, labels], names=["column", "option"])
+    )
     table.attrs["interval"] = ci
     return table

@@ -1,4 +1,5 @@
-"""The result of an engine, its states as arrays and back, and checks of states that are read from a file."""
+"""The result of an engine, its states as arrays and back, and checks of states that are read from a
+file."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -75,8 +76,11 @@ class Keeper:
         self.offset = starts(levels)
         attribute = np.repeat(np.arange(len(levels)), levels)
         natural = np.arange(self.offset[-1]) - self.offset[attribute]
-        inside = np.where(problem.direction[attribute] < 0, levels[attribute] - 1 - natural, natural)
-        self.places: np.ndarray = first[attribute] + inside  # of the bit of every level, in natural order
+        inside = np.where(
+            problem.direction[attribute] < 0, levels[attribute] - 1 - natural, natural
+        )
+        # of the bit of every level, in natural order
+        self.places: np.ndarray = first[attribute] + inside
         self.inactive = problem.first_bit[1:] - 1
 
     def draw(self, state: ClassState, group: int, log_likelihood: float, lapse: float) -> Particles:
@@ -111,35 +115,49 @@ class Keeper:
 
 
 def _bits(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray((rows[:, places >> 6] >> (places & 63)) & 1 != 0)  # as a file gives it back
+    # as a file gives it back
+    return np.ascontiguousarray((rows[:, places >> 6] >> (places & 63)) & 1 != 0)
 
 
 def joined_chains(chains: list[list[Particles]]) -> Particles:
     """Return the draws of all chains, equally many of each, numbered from 0."""
     parts = [joined(draws) for draws in chains]
-    return joined([part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)])
+    return joined(
+        [part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)]
+    )
 
 
 def draws_between(draws: Particles, first: int, last: int) -> Particles:
     """The draws from number `first` to before `last`."""
     people = draws.n_respondents
-    classes, owned = draws.first_class[first : last + 1], draws.first_owned[first * people : last * people + 1]
+    classes, owned = (
+        draws.first_class[first : last + 1],
+        draws.first_owned[first * people : last * people + 1],
+    )
     fields = {"first_class": classes - classes[0], "first_owned": owned - owned[0]}
-    for names, begin, end in ((OF_DRAWS, first, last), (OF_CLASSES, *classes[[0, -1]]), (OF_OWNED, *owned[[0, -1]])):
+    for names, begin, end in (
+        (OF_DRAWS, first, last),
+        (OF_CLASSES, *classes[[0, -1]]),
+        (OF_OWNED, *owned[[0, -1]]),
+    ):
         fields |= {name: getattr(draws, name)[begin:end] for name in names}
     return draws._replace(**fields)
 
 
-# States and draws as arrays, and back ---------------------------------------------------------------------------------
+# States and draws as arrays, and back -------------------------------------------------------------
 
 
 _NAMES = (*(name for name in ClassState._fields if name != "features"), *Features._fields)
-_PLACES = {"bits": CLASSES, "classes": CLASSES} | {name: TOP for name in Features._fields if name != "people"}
+_PLACES = {"bits": CLASSES, "classes": CLASSES} | {
+    name: TOP for name in Features._fields if name != "people"
+}
 
 
 def packed_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
     """States as arrays: the used part of each, one after the other."""
-    ends = {place: np.cumsum([0, *(int(s.whole[place]) for s in states)]) for place in (CLASSES, TOP)}
+    ends = {
+        place: np.cumsum([0, *(int(s.whole[place]) for s in states)]) for place in (CLASSES, TOP)
+    }
     arrays = {"state_end_classes": ends[CLASSES], "state_end_slots": ends[TOP]}
     for name in _NAMES:
         parts = [_part(s, name) for s in states]
@@ -177,21 +195,25 @@ def _part(state: ClassState, name: str) -> np.ndarray:
 
 
 def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
-    """Draws of one chain, made after those sweeps: the rows of two calls, one after the other, are those of one."""
+    """Draws of one chain, made after those sweeps: the rows of two calls, one after the other, are
+    those of one."""
     rows = {name: getattr(draws, name) for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
     ends = {"first_class": np.diff(draws.first_class), "first_owned": np.diff(draws.first_owned)}
     return {"sweep": np.array(sweeps, np.int64), **rows, **ends}
 
 
 def draws_from(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
-    """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the chain."""
+    """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the
+    chain."""
     fields = {name: rows[name] for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
     ends = {name: starts(rows[name]) for name in ("first_class", "first_owned")}
     draws = like._replace(**fields, **ends)
-    return [(sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]
+    return [
+        (sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())
+    ]
 
 
-# Checks that a state read from a file is one between two sweeps -------------------------------------------------------
+# Checks that a state read from a file is one between two sweeps -----------------------------------
 
 
 def refuse_torn(flaws: Iterable[str]) -> None:
@@ -210,26 +232,36 @@ def flaw_of(state: ClassState, problem: ClassProblem) -> str:
     classes, top, present = int(whole[CLASSES]), int(whole[TOP]), int(whole[PRESENT])
     if whole[VISITED] or whole[PENDING] != -1:
         return (
-            f"it was saved in the middle of a sweep, after {whole[VISITED]} of {present} respondents had been updated"
+            f"it was saved in the middle of a sweep, after {whole[VISITED]} of {present}"
+            " respondents had been updated"
         )
     if state.counts.shape != (len(MOVES), 2):
         return "a version of thali with a different sampler wrote it"
     if not (
-        np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
+        np.isfinite(state.real).all()
+        and state.real[A] > 0 < state.real[CONCENTRATION]
+        and 0 <= state.real[SIGMA] <= 1
     ):
         return "`a`, `sigma` or `alpha` is out of range"
     rows, table = state.features.slots[:top].tolist(), state.classes[:classes]
     used = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
     try:
-        owners = [_follow(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()]
-        owned = [_follow(rows, first, NEXT_OWNED, LAST_OWNED) for first in state.features.people[:, 0].tolist()]
+        owners = [
+            _follow(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()
+        ]
+        owned = [
+            _follow(rows, first, NEXT_OWNED, LAST_OWNED)
+            for first in state.features.people[:, 0].tolist()
+        ]
         free = _follow(rows, int(whole[FREE]), NEXT_OWNER, None)
     except (IndexError, ValueError):
         return "its lists of features are broken or circular"
     is_sound = (
         0 <= present <= people
         and not any(owned[present:])
-        and all(rows[f][CLASS] == k and not rows[f][MUTE] for k, own in enumerate(owners) for f in own)
+        and all(
+            rows[f][CLASS] == k and not rows[f][MUTE] for k, own in enumerate(owners) for f in own
+        )
         and all(rows[f][PERSON] == n for n, own in enumerate(owned) for f in own)
         and sorted(chain(*owners)) == sorted(chain(*owned)) == used
         and [len(own) for own in owners] == table[:, OWNERS].tolist()
@@ -238,11 +270,14 @@ def flaw_of(state: ClassState, problem: ClassProblem) -> str:
         and sorted([*used, *free]) == list(range(top))
         and len(free) == whole[HOLES]
     )
-    return "" if is_sound else "its lists of the respondents who use each class contradict each other"
+    return (
+        "" if is_sound else "its lists of the respondents who use each class contradict each other"
+    )
 
 
 def _follow(rows: list[list[int]], first: int, following: int, previous: int | None) -> list[int]:
-    """Return the slots of a list; raises IndexError or ValueError where it leads nowhere or in a circle."""
+    """Return the slots of a list; raises IndexError or ValueError where it leads nowhere or in a
+    circle."""
     found, at, before = [], first, -1
     while at >= 0:
         if len(found) > len(rows) or (previous is not None and rows[at][previous] != before):

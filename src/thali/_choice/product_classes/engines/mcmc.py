@@ -14,7 +14,16 @@ from thali._inference.seeds import streams
 from ..arguments import USUAL_CLASSES
 from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined, load, spacing
-from ..state import SWEEPS, ClassProblem, ClassState, PosteriorTarget, Work, empty_state, target_of, workspace
+from ..state import (
+    SWEEPS,
+    ClassProblem,
+    ClassState,
+    PosteriorTarget,
+    Work,
+    empty_state,
+    target_of,
+    workspace,
+)
 from ..sweep import draw_state, sweep
 from .fit import (
     EngineResult,
@@ -44,7 +53,8 @@ def kept_numbers(draws: int) -> np.ndarray:
 
 
 class ClassChain(Chain):
-    """A chain with its own random stream: the lapse falls in the first half of tuning, as if choices were cooled."""
+    """A chain with its own random stream: the lapse falls in the first half of tuning, as if
+    choices were cooled."""
 
     problem: ClassProblem
     keeper: Keeper
@@ -59,7 +69,9 @@ class ClassChain(Chain):
     lapses: np.ndarray
     kept: list[tuple[int, Particles]]
 
-    def __init__(self, problem: ClassProblem, lapse: float, rng: np.random.Generator, run: "Run", draws: int) -> None:
+    def __init__(
+        self, problem: ClassProblem, lapse: float, rng: np.random.Generator, run: "Run", draws: int
+    ) -> None:
         assert run.thin is not None
         self.problem, self.lapse, self.rng, self.keeper = problem, lapse, rng, Keeper(problem)
         self.thin, self.tune = run.thin, run.tune * run.thin
@@ -95,7 +107,8 @@ class ClassChain(Chain):
             is_hot = done < len(self.lapses)
             if is_hot:
                 self.target.delta[:] = self.lapses[done]
-            self.target.held[0] = is_hot  # a hot chain would take a and sigma far away, from where they return slowly
+            # a hot chain would take a and sigma far away, from where they return slowly
+            self.target.held[0] = is_hot
             self._sweep(1 if is_hot else min(until, (done // self.thin + 1) * self.thin) - done)
             if self.sweeps % self.thin == 0 and self.sweeps >= len(self.lapses):
                 self.harden()
@@ -103,7 +116,9 @@ class ClassChain(Chain):
                     self._record()
 
     def _sweep(self, number: int) -> None:
-        self.state, self.work = sweep(self.rng, self.problem, self.target, self.state, self.work, number)
+        self.state, self.work = sweep(
+            self.rng, self.problem, self.target, self.state, self.work, number
+        )
 
     def _record(self) -> None:
         now, apart = self.recorded, spacing(self.recorded)
@@ -116,14 +131,16 @@ class ClassChain(Chain):
         return self.keeper.draw(self.state, 0, fit, self.lapse)
 
     def harden(self) -> None:
-        """In a model without lapse, end that of the respondents all of whose choices are satisfied."""
+        """In a model without lapse, end that of the respondents all of whose choices are
+        satisfied."""
         if self.lapse == 0.0 and self.target.delta.any():
             write_hits(self.problem, self.target, self.state, self.work, self.hits)
             impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
             self.target.delta[~impossible[self._person]] = 0.0
 
     def respondents_with_lapse(self) -> np.ndarray:
-        """Return the numbers of respondents whose choices are not satisfied in a model without lapse."""
+        """Return the numbers of respondents whose choices are not satisfied in a model without
+        lapse."""
         return np.unique(self._person[self.target.delta > self.lapse])
 
     def packed(self) -> Arrays:
@@ -140,7 +157,9 @@ class ClassChain(Chain):
     def drawn(self, first: int, last: int) -> Arrays:
         """Return the draws after number `first`, up to number `last`, that are still kept."""
         own = [(number, draw) for number, draw in self.kept if first < number <= last]
-        return rows_of(joined([self._nothing, *(draw for _, draw in own)]), [number for number, _ in own])
+        return rows_of(
+            joined([self._nothing, *(draw for _, draw in own)]), [number for number, _ in own]
+        )
 
     def adopt(self, draws: Arrays) -> None:
         found = draws_from(draws, self._nothing) if draws else []
@@ -162,7 +181,8 @@ def status_of(chains: Sequence[ClassChain]) -> str:
 
 
 def classes_in(chains: Sequence[ClassChain]) -> float:
-    """Return how many classes a draw has, on average over all that are kept; the usual number before there is one."""
+    """Return how many classes a draw has, on average over all that are kept; the usual number
+    before there is one."""
     counts = [len(draw.n_owners) for chain in chains for _, draw in chain.kept]
     return float(np.mean(counts)) if counts else USUAL_CLASSES
 
@@ -179,9 +199,16 @@ def fit_of(chains: Sequence[ClassChain]) -> EngineResult:
     places, length = recorded_of(chains)
     kept = [chains[place] for place in places]
     apart = max(spacing(chain.recorded) for chain in kept)
-    draws = [[draw for number, draw in chain.kept if number <= length and number % apart == 0] for chain in kept]
+    draws = [
+        [draw for number, draw in chain.kept if number <= length and number % apart == 0]
+        for chain in kept
+    ]
     messages, is_whole = [], all(chain.is_done for chain in chains)
     if is_whole:
-        unsatisfied = np.unique(np.concatenate([chain.respondents_with_lapse() for chain in chains]))
+        unsatisfied = np.unique(
+            np.concatenate([chain.respondents_with_lapse() for chain in chains])
+        )
         messages = lapse_messages(unsatisfied.tolist())
-    return EngineResult(joined_chains(draws), messages=messages, interrupted=not is_whole, draws=length)
+    return EngineResult(
+        joined_chains(draws), messages=messages, interrupted=not is_whole, draws=length
+    )

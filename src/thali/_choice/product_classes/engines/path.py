@@ -1,7 +1,7 @@
 """The path from prior to posterior: the size of each step, and the evidence along it.
 
-The lapse 1 / (1 + u) falls from 1 to that of the model. At u = 0 every task has the likelihood 1 / J.
-"""
+The lapse 1 / (1 + u) falls from 1 to that of the model. At u = 0 every task has the likelihood 1 /
+J."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,7 +15,8 @@ from ..state import PosteriorTarget
 TAU = 0.5  # relative effective sample size to which a step goes
 BISECTIONS = 30
 CAP = 1e5  # from here one step leads to the end
-LAST_LAPSE = 1.0 / (1.0 + CAP)  # of respondents for whom no utility was found that satisfies all their choices
+# of respondents for whom no utility was found that satisfies all their choices
+LAST_LAPSE = 1.0 / (1.0 + CAP)
 
 
 def end_of(lapse: float) -> float:
@@ -53,8 +54,11 @@ def relative_size(log_weights: np.ndarray) -> float:
     return float(w.sum() ** 2 / (len(w) * (w @ w)))
 
 
-def next_point(log_weights: Callable[[float], np.ndarray], u: float, end: float, groups: int) -> float:
-    """Return the next point of the path: the end, or where the effective share of the particles falls to TAU."""
+def next_point(
+    log_weights: Callable[[float], np.ndarray], u: float, end: float, groups: int
+) -> float:
+    """Return the next point of the path: the end, or where the effective share of the particles
+    falls to TAU."""
     # Beyond the cap the next point is the end, whatever the share.
     if u >= min(CAP, end):
         return end
@@ -84,14 +88,15 @@ def log_mean(values: np.ndarray, axis: int = -1) -> np.ndarray:
         return np.squeeze(safe, axis) + np.log(np.exp(values - safe).mean(axis=axis))
 
 
-# The evidence with its error, and sentences on whether it can be used -------------------------------------------------
+# The evidence with its error, and sentences on whether it can be used -----------------------------
 
 
 USABLE = 1.0  # standard deviation between groups up to which the evidence is usable
 
 
 def pool_evidence(log_evidence: np.ndarray) -> tuple[float, float, float]:
-    """Return ln of the mean of the groups' estimates, its standard error, and the sd of their logarithms."""
+    """Return ln of the mean of the groups' estimates, its standard error, and the sd of their
+    logarithms."""
     found = float(log_mean(log_evidence))
     if found == -math.inf:
         return found, math.nan, math.nan
@@ -107,14 +112,18 @@ def evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> l
     least = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
     ratio = sd / least
     first = (
-        f"Log evidence {found:.2f} (standard error {se:.2f}). Estimates from single groups of particles have mean "
-        f"{log_evidence.mean():.2f} and standard deviation {sd:.2f}, {ratio:.1f} times the minimum for {particles} "
-        f"particles in {steps} steps."
+        f"Log evidence {found:.2f} (standard error {se:.2f}). Estimates from single groups of"
+        f" particles have mean {log_evidence.mean():.2f} and standard deviation {sd:.2f},"
+        f" {ratio:.1f} times the minimum for {particles} particles in {steps} steps."
     )
     if sd <= USABLE:
         return [first]
     why = "use more sweeps per step" if ratio > 2.0 else "use more draws"
-    return [first, f"The evidence is not usable: its standard deviation between groups exceeds {USABLE:g}; {why}."]
+    return [
+        first,
+        f"The evidence is not usable: its standard deviation between groups exceeds {USABLE:g};"
+        f" {why}.",
+    ]
 
 
 def lapse_messages(respondents: Sequence[int]) -> list[str]:
@@ -124,6 +133,6 @@ def lapse_messages(respondents: Sequence[int]) -> list[str]:
     named = listed([n + 1 for n in respondents], 10)
     word = "respondent" if len(respondents) == 1 else "respondents"
     return [
-        f"No utilities that satisfy all choices were found for {word} number {named}; these keep a lapse rate of "
-        f"{LAST_LAPSE:.0e}. Set the lapse rate to 0.02."
+        f"No utilities that satisfy all choices were found for {word} number {named}; these keep a"
+        f" lapse rate of {LAST_LAPSE:.0e}. Set the lapse rate to 0.02."
     ]

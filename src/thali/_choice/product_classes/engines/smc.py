@@ -1,8 +1,8 @@
 """Adaptive sequential Monte Carlo: groups of particles move from the prior to the posterior.
 
-Every step weights the particles by the change of the likelihood, resamples within groups and moves each by sweeps. The
-product of the mean weights of a group is its estimate of the evidence; the particles at the end are the draws.
-"""
+Every step weights the particles by the change of the likelihood, resamples within groups and moves
+each by sweeps. The product of the mean weights of a group is its estimate of the evidence; the
+particles at the end are the draws."""
 
 import math
 from collections.abc import Mapping
@@ -58,7 +58,9 @@ class Ascent:
     retries: int
     is_done: bool
 
-    def __init__(self, problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any) -> None:
+    def __init__(
+        self, problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any
+    ) -> None:
         assert run.draws is not None
         self.problem, self.lapse, self.sweeps = problem, lapse, sweeps
         self.groups, self.particles = run.chains, run.draws
@@ -88,7 +90,8 @@ class Ascent:
         return ", ".join(words)
 
     def advance(self, watch: Any) -> None:
-        """Weigh, resample and move all particles; where a group has no particle left, they move only."""
+        """Weigh, resample and move all particles; where a group has no particle left, they move
+        only."""
         is_weighed = self.temper()
         self.population.sweep(self.target, self.sweeps, watch)
         with held_back():
@@ -123,14 +126,19 @@ class Ascent:
         self.log_z += log_mean(log_weights)
         uniforms = self.host.random(self.groups)
         if np.ptp(log_weights) > 0.0:
-            self.population.resample(np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), uniforms)
+            self.population.resample(
+                np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), uniforms
+            )
 
     def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Take the last step for each respondent alone; whom no particle of some group satisfies keeps the lapse."""
+        """Take the last step for each respondent alone; whom no particle of some group satisfies
+        keeps the lapse."""
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
             path = LapsePath(self.lapse, self.sizes[tasks], hits[:, tasks])
-            log_weights = (path.log_likelihood(self.end) - path.log_likelihood(self.u)).reshape(self.groups, -1)
+            log_weights = (path.log_likelihood(self.end) - path.log_likelihood(self.u)).reshape(
+                self.groups, -1
+            )
             if (log_weights.max(axis=1) == -math.inf).any():
                 self.with_lapse.add(n)
                 continue
@@ -154,24 +162,32 @@ class Ascent:
         self.population.each(look)
         keeper = Keeper(self.problem)
         draws = [
-            keeper.draw(state, i // self.particles, found[i], lapse) for i, state in enumerate(self.population.states)
+            keeper.draw(state, i // self.particles, found[i], lapse)
+            for i, state in enumerate(self.population.states)
         ]
         rows = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
         trace = {name: values.T if values.ndim > 1 else values for name, values in rows.items()}
         if not self.is_done:
             message = (
-                f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the draws belong to a"
-                " model with that lapse rate, and no evidence was computed. If the fit has a job, run it again to"
-                " resume."
+                f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the"
+                " draws belong to a model with that lapse rate, and no evidence was computed. If"
+                " the fit has a job, run it again to resume."
             )
-            return EngineResult(joined(draws), trace=trace, messages=[message], interrupted=True, draws=self.particles)
+            return EngineResult(
+                joined(draws),
+                trace=trace,
+                messages=[message],
+                interrupted=True,
+                draws=self.particles,
+            )
         messages = evidence_messages(self.log_z, len(self.rows), self.particles)
         messages += lapse_messages(sorted(self.with_lapse))
         evidence = pool_evidence(self.log_z)
         return EngineResult(joined(draws), *evidence, trace, messages, interrupted, self.particles)
 
     def packed(self) -> dict[str, np.ndarray]:
-        """Return everything that the rest of the run depends on; for the moments between two steps."""
+        """Return everything that the rest of the run depends on; for the moments between two
+        steps."""
         return {
             **packed_states(self.population.states),
             "streams": packed_streams([self.host, *self.population.rngs]),
@@ -201,7 +217,12 @@ _PERCENT = 100
 
 
 def run_smc(
-    problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any, folder: FitFolder | None = None
+    problem: ClassProblem,
+    lapse: float,
+    run: "Run",
+    sweeps: int,
+    random_seed: Any,
+    folder: FitFolder | None = None,
 ) -> EngineResult:
     """Draw from the posterior and estimate the evidence by groups of particles."""
     from thali._inference.progress import Progress, says
@@ -220,7 +241,11 @@ def run_smc(
                 ascent.advance(watch)
                 watch.update(0)
                 if folder is not None and (folder.is_due() or ascent.is_done):
-                    place = {"done": int(_PERCENT * ascent.share_done()), "total": _PERCENT, "unit": "%"}
+                    place = {
+                        "done": int(_PERCENT * ascent.share_done()),
+                        "total": _PERCENT,
+                        "unit": "%",
+                    }
                     folder.write([ascent.packed()], [], [], place, ascent.is_done)
                 limit.look()
         except (KeyboardInterrupt, TimeIsUp):

@@ -1,8 +1,8 @@
 """The likelihood of one feature of a person, the others fixed and its ε integrated out.
 
-A hard task bounds the value θ + ε from below if the feature must outweigh the others, from above if it must not. The
-likelihood of θ is then the probability that ε lies between the bounds in every task.
-"""
+A hard task bounds the value θ + ε from below if the feature must outweigh the others, from above if
+it must not. The likelihood of θ is then the probability that ε lies between the bounds in every
+task."""
 
 import math
 from typing import Any
@@ -38,12 +38,14 @@ def bound_feature(
     sign: Any,
     before: Any,
 ) -> Any:
-    """Bounds in all tasks of person n on the value of a feature, given the differences without it in `row`."""
-    # The feature's class is row `at` of `difference` and `separates`; in a move of the class, slot `before` says which
-    # tasks it separated before, since only those may be impossible without it. Returns, of the tasks that it separates:
-    # ln of the likelihood with the feature, but for the probabilities of ε, over that without it as if no choice was
-    # impossible without it, -inf if some choice is impossible with the feature; whether all choices are possible
-    # without it; the number of tasks in bounds.bound.
+    """Bounds in all tasks of person n on the value of a feature, given the differences without it
+    in `row`."""
+    # The feature's class is row `at` of `difference` and `separates`; in a move of the class, slot
+    # `before` says which tasks it separated before, since only those may be impossible without it.
+    # Returns, of the tasks that it separates: ln of the likelihood with the feature, but for the
+    # probabilities of ε, over that without it as if no choice was impossible without it, -inf if
+    # some choice is impossible with the feature; whether all choices are possible without it; the
+    # number of tasks in bounds.bound.
     first = tasks.first_task[n]
     gain, product, count, possible_without = 0.0, 1.0, 0, True
     end = 0
@@ -79,7 +81,9 @@ def bound_feature(
                 high = min(high, d)
         bounds.kind[tau] = LINEAR if low > 0.0 or high < math.inf else UNBOUNDED
         if is_tiny:
-            low, high, possible = exact_bounds(features, sums, row, n, tau, c, end, difference, at, sign)
+            low, high, possible = exact_bounds(
+                features, sums, row, n, tau, c, end, difference, at, sign
+            )
             possible_without = possible_without and possible
             bounds.kind[tau] = LOGARITHMIC
         if high <= low:
@@ -116,8 +120,11 @@ def bound_owned(problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, s
 
 
 @scalar
-def bound_compared(problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any) -> Any:
-    """Bound the value of a feature whose comparisons are row `at` of the work space; see `bound_feature`."""
+def bound_compared(
+    problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any
+) -> Any:
+    """Bound the value of a feature whose comparisons are row `at` of the work space; see
+    `bound_feature`."""
     return bound_feature(
         problem.tasks,
         state.features,
@@ -136,9 +143,19 @@ def bound_compared(problem: Any, state: Any, work: Any, row: Any, n: Any, at: An
 
 @part
 def exact_bounds(
-    features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any, difference: Any, at: Any, sign: Any
+    features: Any,
+    sums: Any,
+    row: Any,
+    n: Any,
+    tau: Any,
+    c: Any,
+    end: Any,
+    difference: Any,
+    at: Any,
+    sign: Any,
 ) -> Any:
-    """Bounds on ln of the value where floats are too coarse, and whether the choice is possible without the feature."""
+    """Bounds on ln of the value where floats are too coarse, and whether the choice is possible
+    without the feature."""
     low, high, possible = -math.inf, math.inf, True
     for i in range(c, end):
         q = sign * difference[at, i]
@@ -191,7 +208,9 @@ def log_fit(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least:
 
 
 @part
-def log_fit_of_bound(bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any) -> Any:
+def log_fit_of_bound(
+    bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, least: Any
+) -> Any:
     """See `log_fit`."""
     total, product, floor = 0.0, 1.0, math.exp(least)
     theta = math.exp(log_theta)

@@ -6,7 +6,16 @@ from typing import Any
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.decisions import accept, index
 
-from ..likelihood import clear_bit, compare, deactivate, has_bit, is_active, set_bit, set_size, sum_features
+from ..likelihood import (
+    clear_bit,
+    compare,
+    deactivate,
+    has_bit,
+    is_active,
+    set_bit,
+    set_size,
+    sum_features,
+)
 from ..prior import draw_set, log_signs
 from ..state import (
     ACTIVE,
@@ -30,7 +39,8 @@ from .ownership import copy_comparisons
 
 @scalar
 def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
-    """Flip a level of a free attribute, or move a threshold by one; ln of the ratio of priors; NaN: no proper set."""
+    """Flip a level of a free attribute, or move a threshold by one; ln of the ratio of priors; NaN:
+    no proper set."""
     levels, first = problem.n_levels[i], problem.first_bit[i]
     size = set_size(problem, bits, row, i)
     if problem.direction[i] != 0:
@@ -68,10 +78,13 @@ def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) ->
 
 
 @scalar
-def exchange_attributes(rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any) -> Any:
+def exchange_attributes(
+    rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any
+) -> Any:
     """Exchange an active attribute for an inactive one; returns what `propose` returns."""
-    # The ratio is 1. The same number of attributes is active; the new set and, where no other ordered attribute is
-    # active, the new polarity are drawn from their prior, and the way back draws the old ones so.
+    # The ratio is 1. The same number of attributes is active; the new set and, where no other
+    # ordered attribute is active, the new polarity are drawn from their prior, and the way back
+    # draws the old ones so.
     inactive = problem.n_levels.shape[0] - active
     if inactive == 0:
         return math.nan, polarity, active, ordered
@@ -92,7 +105,8 @@ def exchange_attributes(rng: Any, problem: Any, bits: Any, row: Any, polarity: A
 
 @scalar
 def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
-    """A class near k into work.bits; ln of the ratio of priors and proposals (NaN: nothing to decide), and counts."""
+    """A class near k into work.bits; ln of the ratio of priors and proposals (NaN: nothing to
+    decide), and counts."""
     for w in range(work.bits.shape[1]):
         work.bits[0, w] = state.bits[k, w]
     row = state.classes
@@ -104,7 +118,10 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
     is_ordered = problem.direction[i] != 0
     if was_active and rng.random() < 0.5:
         return step_of_set(rng, problem, work.bits, 0, i, polarity), polarity, active, ordered
-    new_active, new_ordered = active - (1 if was_active else 0), ordered - (1 if was_active and is_ordered else 0)
+    new_active, new_ordered = (
+        active - (1 if was_active else 0),
+        ordered - (1 if was_active and is_ordered else 0),
+    )
     new_polarity = polarity if new_ordered > 0 else -1
     if rng.random() < 0.5:
         if not was_active or new_active == 0:
@@ -117,14 +134,20 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
             if new_polarity < 0:
                 new_polarity = index(rng, 2)
         draw_set(rng, problem, work.bits, 0, i, new_polarity)
-    # A step of the set was as likely as this where the attribute is active, and impossible where it is not.
-    ratio = problem.log_choose[active] - problem.log_choose[new_active] - (new_active - active) * math.log(2.0)
+    # A step of the set was as likely as this where the attribute is active, and impossible where it
+    # is not.
+    ratio = (
+        problem.log_choose[active]
+        - problem.log_choose[new_active]
+        - (new_active - active) * math.log(2.0)
+    )
     return ratio, new_polarity, new_active, new_ordered
 
 
 @scalar
 def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
-    """Propose edits and exchanges for class k, accepted by the fit of all its owners, ε of the class integrated out."""
+    """Propose edits and exchanges for class k, accepted by the fit of all its owners, ε of the
+    class integrated out."""
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
         work.fit[j] = math.nan  # not computed yet
@@ -137,7 +160,9 @@ def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
         if math.isnan(ratio):
             continue
         owners, negative = state.classes[k, OWNERS], state.classes[k, NEGATIVE]
-        ratio += log_signs(owners, negative, polarity) - log_signs(owners, negative, state.classes[k, POLARITY])
+        ratio += log_signs(owners, negative, polarity) - log_signs(
+            owners, negative, state.classes[k, POLARITY]
+        )
         if ratio == -math.inf:
             continue
         state.counts[CLASS_MOVE, 0] += 1
@@ -166,10 +191,20 @@ def gain_of_owners(problem: Any, state: Any, work: Any, k: Any) -> Any:
             if math.isnan(work.fit[j]):
                 sum_features(problem.tasks, state.features, work.sums, j + 2, n)
                 work.fit[j] = fit_of_owner(
-                    problem, state, work, j, n, f, state.features.difference, state.features.separates, f
+                    problem,
+                    state,
+                    work,
+                    j,
+                    n,
+                    f,
+                    state.features.difference,
+                    state.features.separates,
+                    f,
                 )
             total -= work.fit[j]
-            total += fit_of_owner(problem, state, work, j, n, f, work.difference, work.separates, j + 1)
+            total += fit_of_owner(
+                problem, state, work, j, n, f, work.difference, work.separates, j + 1
+            )
             if total == -math.inf:
                 return total
         j += 1
@@ -189,7 +224,8 @@ def fit_of_owner(
     separates: Any,
     at: Any,
 ) -> Any:
-    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be without any."""
+    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be
+    without any."""
     _, h, next_h = shapes_of(state.real)
     q = 1 - 2 * state.features.slots[f, SIGN]
     gain, _, count = bound_feature(

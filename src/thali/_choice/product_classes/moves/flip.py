@@ -1,4 +1,5 @@
-"""A class of one attribute and its complement: levels that are liked, or the other levels disliked."""
+"""A class of one attribute and its complement: levels that are liked, or the other levels
+disliked."""
 
 from typing import Any
 
@@ -13,9 +14,9 @@ from .class_moves import find_attribute
 @scalar
 def flip_classes(rng: Any, problem: Any, state: Any) -> None:
     """Flip every class of one attribute with probability 1/2, where no product lacks it."""
-    # A symmetry of the posterior, so always accepted: of each owner the utilities of all products change by the same
-    # amount, and the prior of classes and signs does not tell a set of levels from its complement. A product that lacks
-    # the attribute belongs to neither.
+    # A symmetry of the posterior, so always accepted: of each owner the utilities of all products
+    # change by the same amount, and the prior of classes and signs does not tell a set of levels
+    # from its complement. A product that lacks the attribute belongs to neither.
     for k in range(state.whole[CLASSES]):
         if state.classes[k, ACTIVE] == 1:
             i = find_attribute(problem, state.bits, k, True, 0)

@@ -1,8 +1,7 @@
 """Which of the classes with another owner a person owns: the thinned scan.
 
-With o the prior odds of owning, a birth is proposed with probability min(1, o) and a death with min(1, 1 / o): the
-acceptance ratio is that of the likelihoods, and few classes are evaluated.
-"""
+With o the prior odds of owning, a birth is proposed with probability min(1, o) and a death with
+min(1, 1 / o): the acceptance ratio is that of the likelihoods, and few classes are evaluated."""
 
 import math
 from typing import Any
@@ -34,7 +33,8 @@ from .bounds import bound_compared, bound_owned, draw_eps, log_fit, shapes_of
 
 @scalar
 def scan_ownership(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
-    """One pass over the classes that somebody else owns; row 0 of work.sums holds the differences, before and after."""
+    """One pass over the classes that somebody else owns; row 0 of work.sums holds the differences,
+    before and after."""
     picked = pick_classes(rng, problem, state, work, n)
     shuffle(rng, work.order, picked)
     for i in range(picked):
@@ -57,7 +57,8 @@ def find_mine(state: Any, work: Any, n: Any) -> None:
 
 @scalar
 def pick_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
-    """Collect the classes with a proposed change in work.order; the draws for different classes are independent."""
+    """Collect the classes with a proposed change in work.order; the draws for different classes are
+    independent."""
     find_mine(state, work, n)
     most = problem.prior[BETA] + state.whole[PRESENT] - 1.0
     picked = 0
@@ -76,7 +77,11 @@ def pick_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
 def birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None:
     """Birth: person n may get class k, with sign and θ from their prior and ε integrated out."""
     g, h, next_h = shapes_of(state.real)
-    owners, negative, polarity = state.classes[k, OWNERS], state.classes[k, NEGATIVE], state.classes[k, POLARITY]
+    owners, negative, polarity = (
+        state.classes[k, OWNERS],
+        state.classes[k, NEGATIVE],
+        state.classes[k, POLARITY],
+    )
     sign = draw_sign(rng, polarity, owners, negative)
     log_theta = log_gamma_draw(rng, g)
     separated = compare(problem.tasks, state.bits, k, n, work.difference, work.separates, 0)

@@ -11,7 +11,8 @@ from ..state import NEXT_OWNED
 from .bounds import shapes_of
 
 _MIN_SUM = 1e-200  # sums below this are taken from logarithms
-_FAR = 20.0  # logarithm of the largest factor by which numbers are multiplied instead of being recomputed
+# logarithm of the largest factor by which numbers are multiplied instead of being recomputed
+_FAR = 20.0
 
 
 @scalar
@@ -38,7 +39,9 @@ def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
     while f >= 0:
         state.features.log_theta[f] += shift
         state.features.theta[f] = (
-            state.features.theta[f] * factor if abs(shift) < _FAR else math.exp(state.features.log_theta[f])
+            state.features.theta[f] * factor
+            if abs(shift) < _FAR
+            else math.exp(state.features.log_theta[f])
         )
         for tau in range(tasks):
             if state.features.separates[f, tau] != 0:
@@ -46,7 +49,9 @@ def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
                 if abs(shift) < _FAR:
                     state.features.value[f, tau] *= factor
                 else:
-                    state.features.value[f, tau] = state.features.theta[f] + math.exp(state.features.log_eps[f, tau])
+                    state.features.value[f, tau] = state.features.theta[f] + math.exp(
+                        state.features.log_eps[f, tau]
+                    )
         f = state.features.slots[f, NEXT_OWNED]
 
 
@@ -56,7 +61,11 @@ def log_total_value(state: Any, n: Any, tasks: Any) -> Any:
     total = -math.inf
     f = state.features.people[n, 0]
     while f >= 0:
-        total = state.features.log_theta[f] if total == -math.inf else log_sum(total, state.features.log_theta[f])
+        total = (
+            state.features.log_theta[f]
+            if total == -math.inf
+            else log_sum(total, state.features.log_theta[f])
+        )
         for tau in range(tasks):
             if state.features.separates[f, tau] != 0:
                 total = log_sum(total, state.features.log_eps[f, tau])

@@ -1,8 +1,7 @@
 """(a, σ) together with all values, by transport along the quantiles of their prior.
 
-Given all values, (a, σ) is nearly fixed; this move changes the values as well: the choices decide. Lapses are summed
-out here: a visit must redraw them before anything else reads them.
-"""
+Given all values, (a, σ) is nearly fixed; this move changes the values as well: the choices decide.
+Lapses are summed out here: a visit must redraw them before anything else reads them."""
 
 import math
 from typing import Any
@@ -16,7 +15,8 @@ from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
 from .value_shapes import log_prior_shapes, unlogit
 
 THETA, EPS = 0, 4  # first rows of the maps in Work.quantiles
-_REACH = 20.0  # over the root of the number of tasks: the longest standard deviation of a step of ln a
+# over the root of the number of tasks: the longest standard deviation of a step of ln a
+_REACH = 20.0
 _LONGEST = 3.0  # of these, however few tasks there are
 _RANGE = 4.0  # from the longest to the shortest; steps of logit σ are twice as long
 
@@ -25,7 +25,9 @@ _RANGE = 4.0  # from the longest to the shortest; steps of logit σ are twice as
 def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
     """One attempt."""
     a, sigma = state.real[A], state.real[SIGMA]
-    scale = min(_LONGEST, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(-math.log(_RANGE) * rng.random())
+    scale = min(_LONGEST, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(
+        -math.log(_RANGE) * rng.random()
+    )
     new_a, new_sigma, which = a, sigma, index(rng, 3)
     if which != 1:
         new_a = a * math.exp(scale * rng.standard_normal())
@@ -40,7 +42,9 @@ def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) 
     least -= log_prior_shapes(new_a, new_sigma) - log_prior_shapes(a, sigma)
     gain, done = 0.0, 0
     while done < state.whole[PRESENT] and gain > -math.inf:
-        gain += move_person(problem, state.features, work, done, sigma * a, h, new_sigma * new_a, new_h)
+        gain += move_person(
+            problem, state.features, work, done, sigma * a, h, new_sigma * new_a, new_h
+        )
         look_at_hits(problem, state, work, 0, done)
         gain += log_with_lapse(problem.tasks, target, work.hit, done)
         done += 1
@@ -53,7 +57,9 @@ def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) 
 
 
 @scalar
-def move_person(problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any) -> Any:
+def move_person(
+    problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any
+) -> Any:
     """Move all values of person n, keeping the old ones; returns ln of prior ratio and Jacobian."""
     kept = work.kept
     constant_theta = math.lgamma(g) - math.lgamma(new_g)
@@ -74,7 +80,14 @@ def move_person(problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, 
                 new, log_slope = mapped(work.quantiles, EPS, old)
                 new_eps = math.exp(new)
                 features.log_eps[f, tau], features.value[f, tau] = new, new_theta + new_eps
-                total += new_h * new - new_eps - h * old + (old_value - old_theta) + log_slope + constant_eps
+                total += (
+                    new_h * new
+                    - new_eps
+                    - h * old
+                    + (old_value - old_theta)
+                    + log_slope
+                    + constant_eps
+                )
         f = features.slots[f, NEXT_OWNED]
     return total
 
@@ -87,5 +100,8 @@ def put_back(tasks: Any, features: Any, kept: Any, n: Any) -> None:
         features.log_theta[f], features.theta[f] = kept.log_theta[f], kept.theta[f]
         for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
             if features.separates[f, tau] != 0:
-                features.log_eps[f, tau], features.value[f, tau] = kept.log_eps[f, tau], kept.value[f, tau]
+                features.log_eps[f, tau], features.value[f, tau] = (
+                    kept.log_eps[f, tau],
+                    kept.value[f, tau],
+                )
         f = features.slots[f, NEXT_OWNED]

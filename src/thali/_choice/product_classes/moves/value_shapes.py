@@ -20,7 +20,8 @@ def log_prior_shapes(a: Any, sigma: Any) -> Any:
 
 @scalar
 def log_values(g: Any, h: Any, n_theta: Any, sum_theta: Any, n_eps: Any, sum_eps: Any) -> Any:
-    """The part of the density of the values that depends on their shapes g and h; the sums are of logarithms."""
+    """The part of the density of the values that depends on their shapes g and h; the sums are of
+    logarithms."""
     total = 0.0
     if n_theta > 0:
         total += g * sum_theta - n_theta * math.lgamma(g)
@@ -57,7 +58,9 @@ def walk_shapes(rng: Any, problem: Any, state: Any) -> None:
     """Ten steps of the walk: long, medium and short in turn."""
     n_theta, sum_theta, n_eps, sum_eps = sum_values(problem, state)
     a, sigma = state.real[A], state.real[SIGMA]
-    now = log_prior_shapes(a, sigma) + log_values(sigma * a, (1.0 - sigma) * a, n_theta, sum_theta, n_eps, sum_eps)
+    now = log_prior_shapes(a, sigma) + log_values(
+        sigma * a, (1.0 - sigma) * a, n_theta, sum_theta, n_eps, sum_eps
+    )
     for i in range(STEPS):
         scale = _SCALES[i % 3] * 2.0 / math.sqrt(1.0 + n_theta)
         new_a = a * math.exp(scale * rng.standard_normal())

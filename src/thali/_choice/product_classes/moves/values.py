@@ -18,8 +18,9 @@ WALK = 1.2  # standard deviation of the walk of ln θ
 @scalar
 def update_values(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
     """One update of every feature of person n, in random order."""
-    # The differences without a feature are those of the features before it, in row 0, plus those of the ones after it,
-    # in row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
+    # The differences without a feature are those of the features before it, in row 0, plus those of
+    # the ones after it, in row 2 + its place: nothing is ever subtracted, which would lose the sign
+    # where values differ by many orders.
     count = gather(state, work, n)
     shuffle(rng, work.owned, count)
     clear_row(problem.tasks, work.sums, 0, n)
@@ -35,7 +36,8 @@ def update_values(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None
 
 @scalar
 def update_value(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
-    """Propose (sign, θ) from the prior or walk on ln θ; then draw ε. Row 1 holds the differences without f."""
+    """Propose (sign, θ) from the prior or walk on ln θ; then draw ε. Row 1 holds the differences
+    without f."""
     g, h, next_h = shapes_of(state.real)
     slots, k = state.features.slots, state.features.slots[f, CLASS]
     slots[f, MUTE] = 1

@@ -7,7 +7,14 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError
 
-from ...answers.chooser import AS_FITTED, ChoiceRule, Chooser, Effects, error_between_chains, thinned
+from ...answers.chooser import (
+    AS_FITTED,
+    ChoiceRule,
+    Chooser,
+    Effects,
+    error_between_chains,
+    thinned,
+)
 from ...answers.effects import some_products
 from ..engines.fit import draws_between
 from ..particles import Particles, joined
@@ -17,7 +24,8 @@ if TYPE_CHECKING:
 
     from thali._data.experiments.design import ExperimentDesign
 
-_MAX_EXAMPLES = 8  # products over which utilities are averaged, as the value of a level hangs on the other attributes
+# products over which utilities are averaged, as the value of a level hangs on the other attributes
+_MAX_EXAMPLES = 8
 
 
 class ClassChooser(Chooser):
@@ -31,7 +39,9 @@ class ClassChooser(Chooser):
     chain: np.ndarray
     directions: np.ndarray
 
-    def __init__(self, draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None") -> None:
+    def __init__(
+        self, draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None"
+    ) -> None:
         self.draws, self.data, self.people = draws, design, people
         self.chain, self.directions = draws.group, draws.monotone
 
@@ -65,8 +75,8 @@ class ClassChooser(Chooser):
 
         if rule is not AS_FITTED:
             raise ArgumentError(
-                "In a model of product classes respondents choose the product with the highest sum of values; it has"
-                " no utilities for ",
+                "In a model of product classes respondents choose the product with the highest sum"
+                " of values; it has no utilities for ",
                 Argument("rule"),
                 ", ",
                 Argument("scale"),
@@ -74,7 +84,9 @@ class ClassChooser(Chooser):
                 Argument("actual"),
                 ". Remove these arguments, or fit a logit.",
             )
-        return share_draws(self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed)
+        return share_draws(
+            self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed
+        )
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         """Sums of signed values, of which the part that passes has its mean (1 - σ) a."""
@@ -91,10 +103,14 @@ class ClassChooser(Chooser):
             own = slice(ends[0], ends[-1])
             value = np.exp(draws.owned_log_theta[own]) + (1.0 - draws.sigma[d]) * draws.a[d]
             signed = np.where(draws.owned_sign[own] == 1, -value, value)
-            owns = sparse.csr_array((signed, draws.owned_class[own], ends - ends[0]), (people, len(held)))
+            owns = sparse.csr_array(
+                (signed, draws.owned_class[own], ends - ends[0]), (people, len(held))
+            )
             yield (owns @ held.astype(float))[None]
 
-    def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
+    def effects(
+        self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
+    ) -> Effects:
         from .effects import level_effects
 
         return level_effects(self.draws, self.data, pairs, cores, random_seed)

@@ -1,4 +1,5 @@
-"""How a person who owns classes chooses, known or new: which classes hold which products, values, who wins."""
+"""How a person who owns classes chooses, known or new: which classes hold which products, values,
+who wins."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ _SAFE = 1e-280  # relative values below this are rescaled before they are compar
 
 @scalar
 def holds(active: Any, member: Any, c: Any, offset: Any, codes: Any, product: Any) -> Any:
-    """Whether class c holds a product; one that lacks an attribute is in no class in which that is active."""
+    """Whether class c holds a product; one that lacks an attribute is in no class in which that is
+    active."""
     for i in range(active.shape[1]):
         if active[c, i]:
             level = codes[product, i]
@@ -30,7 +32,8 @@ def holds(active: Any, member: Any, c: Any, offset: Any, codes: Any, product: An
 
 @scalar
 def draw_values(rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any) -> None:
-    """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a fresh one."""
+    """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a
+    fresh one."""
     for q in range(n):
         log_value[q] = log_sum(log_theta[chosen[q]], log_gamma_draw(rng, shape))
 
@@ -59,8 +62,11 @@ def separating(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
 
 
 @scalar
-def difference(inside: Any, sign: Any, chosen: Any, n: Any, log_value: Any, value: Any, a: Any, b: Any) -> Any:
-    """u(a) - u(b) up to a positive factor, from the classes that separate the two rows; nothing underflows."""
+def difference(
+    inside: Any, sign: Any, chosen: Any, n: Any, log_value: Any, value: Any, a: Any, b: Any
+) -> Any:
+    """u(a) - u(b) up to a positive factor, from the classes that separate the two rows; nothing
+    underflows."""
     total = 0.0
     largest = 0.0
     separate = False
@@ -124,12 +130,13 @@ def add_winners(
             total[row] += weight / ties
 
 
-# The classes that one person owns in one draw, as reports and predictions read them -----------------------------------
+# The classes that one person owns in one draw, as reports and predictions read them ---------------
 
 
 @scalar
 def owned_by(draws: Any, d: Any, person: Any) -> Any:
-    """Of the classes that a person owns in draw d: place of the first in `owned_class`, number, signs, ln θ."""
+    """Of the classes that a person owns in draw d: place of the first in `owned_class`, number,
+    signs, ln θ."""
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     begin, end = draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]
     return begin, end - begin, draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
@@ -137,7 +144,8 @@ def owned_by(draws: Any, d: Any, person: Any) -> Any:
 
 @scalar
 def fill_inside(draws: Any, d: Any, begin: Any, n: Any, codes: Any, rows: Any, inside: Any) -> None:
-    """Which of the first rows of `codes` belong to each of n owned classes, those from place `begin` on in draw d."""
+    """Which of the first rows of `codes` belong to each of n owned classes, those from place
+    `begin` on in draw d."""
     for o in range(n):
         c = draws.first_class[d] + draws.owned_class[begin + o]
         for row in range(rows):
@@ -155,7 +163,7 @@ def room_for_known(draws: "Particles") -> int:
     return int(np.diff(draws.first_owned).max(initial=0)) + 1
 
 
-# Random rows of the design --------------------------------------------------------------------------------------------
+# Random rows of the design ------------------------------------------------------------------------
 
 
 @scalar
@@ -167,11 +175,13 @@ def row_with(rng: np.random.Generator, codes: Any, rows: Any, i: Any, least: Any
             return product
 
 
-# New people: classes from the prior, and how many there may be --------------------------------------------------------
+# New people: classes from the prior, and how many there may be ------------------------------------
 
 
 @scalar
-def draw_class(rng: Any, offset: Any, monotone: Any, order: Any, active: Any, member: Any, c: Any) -> Any:
+def draw_class(
+    rng: Any, offset: Any, monotone: Any, order: Any, active: Any, member: Any, c: Any
+) -> Any:
     """Class c of `active` and `member` from the prior over classes; returns its polarity."""
     attributes = monotone.shape[0]
     for i in range(attributes):
@@ -205,9 +215,11 @@ def draw_class(rng: Any, offset: Any, monotone: Any, order: Any, active: Any, me
 
 
 def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
-    """An upper bound on the classes after this many people joined: all existing classes, and a bound on new ones."""
+    """An upper bound on the classes after this many people joined: all existing classes, and a
+    bound on new ones."""
     present = draws.beta + draws.n_respondents
-    harmonic = 1.0 / present + math.log1p(newcomers / present)  # above the sum of 1 / (present + i), i < newcomers
+    # above the sum of 1 / (present + i), i < newcomers
+    harmonic = 1.0 / present + math.log1p(newcomers / present)
     mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
     most = int(np.diff(draws.first_class).max(initial=0))
     return most + int(mean + 20.0 * math.sqrt(mean)) + 64

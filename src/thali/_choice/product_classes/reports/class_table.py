@@ -1,4 +1,5 @@
-"""The classes of products that people care about: similar ones as one, in words, with their owners and importance."""
+"""The classes of products that people care about: similar ones as one, in words, with their owners
+and importance."""
 
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,20 +20,22 @@ if TYPE_CHECKING:
     from ..particles import Particles
 
 
-# Distinct preferences: equivalent ways to write a class are merged ----------------------------------------------------
+# Distinct preferences: equivalent ways to write a class are merged --------------------------------
 
 
 class Patterns(NamedTuple):
     """The distinct classes of all draws, and which of them each owned class is.
 
-    A disliked class with one active attribute that no product lacks equals its complement, liked: both give the same
-    differences of utility. A class of products that also requires the no-choice option is empty.
-    """
+    A disliked class with one active attribute that no product lacks equals its complement, liked:
+    both give the same differences of utility. A class of products that also requires the no-choice
+    option is empty."""
 
     active: np.ndarray  # (K, L) bool
     member: np.ndarray  # (K, levels) bool
-    of_class: np.ndarray  # (classes, 2) int64: row of `active` for owners who like it, who dislike it; -1: no product
-    flips: np.ndarray  # (classes,) bool: whether a class that is disliked is written as one that is liked
+    # (classes, 2) int64: row of `active` for owners who like it, who dislike it; -1: no product
+    of_class: np.ndarray
+    # (classes,) bool: whether a class that is disliked is written as one that is liked
+    flips: np.ndarray
 
 
 def patterns_of(draws: "Particles", design: "ExperimentDesign") -> Patterns:
@@ -54,20 +57,26 @@ def patterns_of(draws: "Particles", design: "ExperimentDesign") -> Patterns:
     disliked[own] = ~disliked[own]
     both_ways = np.concatenate([member, disliked])
     packed = np.ascontiguousarray(np.packbits(both_ways, axis=1))
-    _, first, number = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    _, first, number = np.unique(
+        packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
+    )
     of_class = number.reshape(2, -1).T.astype(np.int64)
     of_class[nothing] = -1
     return Patterns(np.concatenate([active, active])[first], both_ways[first], of_class, flips)
 
 
-# Classes of products in words: "price <= 150 & zoom = yes" ------------------------------------------------------------
+# Classes of products in words: "price <= 150 & zoom = yes" ----------------------------------------
 
 
 _PRODUCT, _NO_CHOICE = "any product", "no choice"
 
 
 def class_name(
-    active: np.ndarray, member: np.ndarray, scheme: "Scheme", monotone: np.ndarray, never_missing: np.ndarray
+    active: np.ndarray,
+    member: np.ndarray,
+    scheme: "Scheme",
+    monotone: np.ndarray,
+    never_missing: np.ndarray,
 ) -> str:
     """What the products of a class have in common."""
     parts, begin = [], 0
@@ -80,16 +89,24 @@ def class_name(
         if scheme.has_inside and i == 0:
             parts.append(_PRODUCT if held[1] else _NO_CHOICE)
         else:
-            parts.append(f"{name} {_levels(held, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i])}")
+            parts.append(
+                f"{name}"
+                f" {_levels(held, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i])}"
+            )
     return " & ".join(parts) or "everything"
 
 
-def _levels(held: np.ndarray, levels: tuple[str, ...], cuts: tuple[float, ...], ordered: bool, whole: bool) -> str:
-    """A threshold where the levels have an order and the set is one end of it, else one level, or a list."""
+def _levels(
+    held: np.ndarray, levels: tuple[str, ...], cuts: tuple[float, ...], ordered: bool, whole: bool
+) -> str:
+    """A threshold where the levels have an order and the set is one end of it, else one level, or a
+    list."""
     number, last = int(held.sum()), len(levels) - 1
     at_start, at_end = bool(held[:number].all()), bool(held[last + 1 - number :].all())
     if cuts and ordered and (at_start or at_end):
-        return f"<= {_number(cuts[number - 1])}" if at_start else f"> {_number(cuts[last - number])}"
+        return (
+            f"<= {_number(cuts[number - 1])}" if at_start else f"> {_number(cuts[last - number])}"
+        )
     names = list(compress(levels, held))
     if number == 1:
         return f"= {names[0]}"
@@ -106,7 +123,7 @@ def _number(cut: float) -> str:
     return np.format_float_positional(cut, trim="-")
 
 
-# Groups of similar classes: classes that hold nearly the same products count as one -----------------------------------
+# Groups of similar classes: classes that hold nearly the same products count as one ---------------
 
 
 OVERLAP = "the minimum overlap of merged classes"
@@ -114,8 +131,11 @@ SIMILAR = 0.5  # overlap from which on classes count as one
 _CENTRES = 2_000  # classes, the most important ones, around which groups form
 
 
-def centres_of(patterns: Patterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float) -> np.ndarray:
-    """The centre of every pattern's group: the heaviest one in no group yet takes in those similar to it, and so on."""
+def centres_of(
+    patterns: Patterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float
+) -> np.ndarray:
+    """The centre of every pattern's group: the heaviest one in no group yet takes in those similar
+    to it, and so on."""
     centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
     for k in np.argsort(-weight, kind="stable")[:_CENTRES]:
         if free[k]:
@@ -129,11 +149,14 @@ def merged(patterns: Patterns, centre: np.ndarray) -> Patterns:
     """The patterns of the centres, with all classes of a group counted as its centre."""
     centres, of_pattern = np.unique(centre, return_inverse=True)
     of_class = np.where(patterns.of_class < 0, -1, of_pattern[patterns.of_class]).astype(np.int64)
-    return patterns._replace(active=patterns.active[centres], member=patterns.member[centres], of_class=of_class)
+    return patterns._replace(
+        active=patterns.active[centres], member=patterns.member[centres], of_class=of_class
+    )
 
 
 def overlaps(patterns: Patterns, offset: np.ndarray, inside: int, k: int) -> np.ndarray:
-    """|A ∩ B| / |A ∪ B| of pattern k and all others, among all combinations of levels, the no-choice option not one."""
+    """|A ∩ B| / |A ∪ B| of pattern k and all others, among all combinations of levels, the
+    no-choice option not one."""
     both, sizes = np.ones(len(patterns.active)), np.ones(len(patterns.active))
     for i, (first, last) in enumerate(pairwise(offset)):
         held = patterns.member[:, first + (i == inside) : last]
@@ -143,7 +166,8 @@ def overlaps(patterns: Patterns, offset: np.ndarray, inside: int, k: int) -> np.
     return both / np.where(union > 0.0, union, 1.0)
 
 
-STABLE = 0.5  # share of chains that attach to a class half of its importance or more: another seed finds it again
+# share of chains that attach to a class half of its importance or more: another seed finds it again
+STABLE = 0.5
 _BLOCK = 2_000_000  # owned classes that are worked on at a time
 
 
@@ -160,7 +184,8 @@ class ClassTally(NamedTuple):
 def class_table(
     draws: "Particles", design: "ExperimentDesign", cover: float = 0.8, similar: float = SIMILAR
 ) -> "pandas.DataFrame":
-    """Groups of similar classes, the most important first, until they cover that share of the importance."""
+    """Groups of similar classes, the most important first, until they cover that share of the
+    importance."""
     from thali._tables import Table
 
     cover = proportion("cover", cover, "a share of the importance")
@@ -179,7 +204,11 @@ def class_table(
     order = np.argsort(-mean, kind="stable")
     order = order[mean[order] > 0]
     covered = np.cumsum(mean[order])
-    shown = order[: int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1] if len(order) else order
+    shown = (
+        order[: int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1]
+        if len(order)
+        else order
+    )
     of_design = (design.scheme, draws.monotone, design.never_missing)
     names = [class_name(patterns.active[k], patterns.member[k], *of_design) for k in shown]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -213,8 +242,9 @@ def class_table(
 
 def tally_of(draws: "Particles", patterns: Patterns) -> ClassTally:
     """Count owners of distinct classes, and add up how much each weighs for them."""
-    # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
-    # mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
+    # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1
+    # - σ) a), θ plus the mean of ε; its importance is the absolute value over the sum of those of
+    # all classes the person owns.
     kinds, people = len(patterns.active), draws.n_respondents
     groups = draws.n_groups
     owners, holders, importance = np.zeros((3, kinds * groups))
@@ -247,8 +277,11 @@ def _blocks(sizes: np.ndarray) -> Any:
     yield first, len(sizes)
 
 
-def _merged(draws: "Particles", patterns: Patterns, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct classes of each person and draw: (draw - first) N + person, times the number of kinds, plus the kind."""
+def _merged(
+    draws: "Particles", patterns: Patterns, first: int, last: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct classes of each person and draw: (draw - first) N + person, times the number of
+    kinds, plus the kind."""
     people, kinds = draws.n_respondents, len(patterns.active)
     ends = draws.first_owned[first * people : last * people + 1]
     entries = slice(ends[0], ends[-1])
@@ -257,7 +290,9 @@ def _merged(draws: "Particles", patterns: Patterns, first: int, last: int) -> tu
     c, sign = draws.first_class[d] + draws.owned_class[entries], draws.owned_sign[entries]
     size = np.exp(draws.owned_log_theta[entries]) + ((1.0 - draws.sigma) * draws.a)[d]
     # A value that is too small for a float still counts as one.
-    value = np.where((sign == 1) & ~patterns.flips[c], -1.0, 1.0) * np.maximum(size, np.finfo(float).tiny)
+    value = np.where((sign == 1) & ~patterns.flips[c], -1.0, 1.0) * np.maximum(
+        size, np.finfo(float).tiny
+    )
     kind = patterns.of_class[c, sign]
     there = kind >= 0
     key, place = np.unique((person * kinds + kind)[there], return_inverse=True)
@@ -269,7 +304,9 @@ def _new_owners(draws: "Particles", patterns: Patterns) -> np.ndarray:
     kinds, people = len(patterns.active), draws.n_respondents
     draw = np.repeat(np.arange(draws.n_draws), np.diff(draws.first_class))
     owns = draws.n_owners / (draws.beta + people)
-    free = np.where(draws.polarity < 0, (1.0 + draws.n_negative) / (2.0 + draws.n_owners), draws.polarity)
+    free = np.where(
+        draws.polarity < 0, (1.0 + draws.n_negative) / (2.0 + draws.n_owners), draws.polarity
+    )
     same = patterns.of_class[:, 0] == patterns.of_class[:, 1]
     rows, probabilities = [], []
     for sign, decisions in enumerate((owns * (1.0 - free), owns * free)):

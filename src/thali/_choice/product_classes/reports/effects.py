@@ -1,4 +1,5 @@
-"""Preferences between levels and importance of attributes in product classes, which depend on predictions only."""
+"""Preferences between levels and importance of attributes in product classes, which depend on
+predictions only."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +12,13 @@ from thali._inference.seeds import streams
 from thali._inference.threads import in_threads
 from thali._people.segments import Preferences, spaced_draws
 
-from ...answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ...answers.check import (
+    effect_names,
+    level_pairs_of,
+    levels_of_products,
+    named_arrays,
+    share_names,
+)
 from ...answers.chooser import Effects, standard_error, thinned
 from ...answers.effects import MAX_DRAWS, some_tasks, variation
 from ...answers.segments import by_levels, pairs_of_levels
@@ -60,9 +67,10 @@ def add_effects(
     room: Any,
     by_person: Any,
 ) -> None:
-    """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half."""
-    # An occasion is a random product of the design (codes[rows]) that is given one level or the other. Pairs of
-    # attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
+    """Add twice the number of occasions on which each person prefers level `second` to `first`,
+    ties counting half."""
+    # An occasion is a random product of the design (codes[rows]) that is given one level or the
+    # other. Pairs of attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
     people, attributes = by_person.shape[0], codes.shape[1]
     most = 0
     for i in range(attributes):
@@ -96,8 +104,11 @@ def add_effects(
                         by_person[person, pair] += 2
 
 
-def pair_places(pairs: Sequence[tuple[int, int, int]], attributes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the first and second levels of pairs, and the number of the first pair of each attribute."""
+def pair_places(
+    pairs: Sequence[tuple[int, int, int]], attributes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first and second levels of pairs, and the number of the first pair of each
+    attribute."""
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     return first, second, np.searchsorted(attribute, np.arange(attributes + 1))
 
@@ -133,7 +144,7 @@ def level_effects(
     return Effects(of_people, by_draw / (2.0 * repeats * people), draws.group[kept])
 
 
-# Importance of each attribute: the change of choices if all alternatives are equal in it ------------------------------
+# Importance of each attribute: the change of choices if all alternatives are equal in it ----------
 
 
 _IMPORTANCE_OCCASIONS = 800  # of all draws
@@ -155,9 +166,11 @@ def add_importance(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those if attribute i is alike everywhere."""
-    # The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
-    # the values of an occasion are the same for all. Alternatives that lack the attribute go on to lack it.
+    """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those if attribute i is
+    alike everywhere."""
+    # The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row
+    # of the design, and the values of an occasion are the same for all. Alternatives that lack the
+    # attribute go on to lack it.
     attributes = codes.shape[1]
     width = own.shape[0]
     inside, without = np.empty((room, width), np.bool_), np.empty((room, width), np.bool_)
@@ -196,10 +209,23 @@ def add_importance(
                             kept_level = common[row, i]
                             if uses and kept_level >= 0:
                                 common[row, i] = level
-                                without[o, row] = holds(draws.active, draws.member, c, draws.offset, common, row)
+                                without[o, row] = holds(
+                                    draws.active, draws.member, c, draws.offset, common, row
+                                )
                                 common[row, i] = kept_level
                     if touched:
-                        add_winners(without, sign, every, n, log_value, value, first, last, 1.0, total[g, 1 + i])
+                        add_winners(
+                            without,
+                            sign,
+                            every,
+                            n,
+                            log_value,
+                            value,
+                            first,
+                            last,
+                            1.0,
+                            total[g, 1 + i],
+                        )
                     else:
                         for row in range(first, last):
                             total[g, 1 + i, row] += winners[row]
@@ -208,7 +234,8 @@ def add_importance(
 def attribute_importance(
     draws: "Particles", design: "ExperimentDesign", cores: int | None = None, random_seed: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How choices differ without each attribute, mean over tasks, (people, attributes), and errors of means."""
+    """How choices differ without each attribute, mean over tasks, (people, attributes), and errors
+    of means."""
     number, attributes = draws.n_respondents, len(design.attributes)
     kept = thinned(draws.group, MAX_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
@@ -222,7 +249,9 @@ def attribute_importance(
         own, first_row = some_tasks(design, person)
         total = np.zeros((len(numbers), attributes + 1, len(own)))
         parts = (design.products, design.row_product, own, first_row, design.inside)
-        add_importance(rngs[person], draws, kept, group.astype(np.int64), person, *parts, repeats, room, total)
+        add_importance(
+            rngs[person], draws, kept, group.astype(np.int64), person, *parts, repeats, room, total
+        )
         drawn = np.bincount(group) * float(repeats)
         tasks[person] = len(first_row) - 1
         decisions = total / drawn[:, None, None]
@@ -235,7 +264,8 @@ def attribute_importance(
     return felt * pooled, felt * errors
 
 
-# What `convergence` of product classes looks at, in every draw: shares of levels among choices, and level effects -----
+# What `convergence` of product classes looks at, in every draw: shares of levels among choices, and
+# level effects
 
 
 class SimulatedQuantities(NamedTuple):
@@ -253,9 +283,10 @@ def simulate_reports(
     cores: int | None,
     known: dict[bytes, SimulatedQuantities] | None = None,
 ) -> SimulatedQuantities:
-    """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""
-    # They are found by simulated occasions, whose random stream depends on the draw alone: a draw has the same numbers
-    # in runs of any length.
+    """Simulate shares of levels, level effects and choices of every draw but those in `known`,
+    which receives them."""
+    # They are found by simulated occasions, whose random stream depends on the draw alone: a draw
+    # has the same numbers in runs of any length.
     known = {} if known is None else known
     matrix = levels_of_products(design.scheme, design.products)
     pairs = level_pairs_of(design.scheme, draws.monotone)
@@ -264,7 +295,8 @@ def simulate_reports(
     of_tasks, of_people = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
     alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
     some = np.isin(
-        np.repeat(np.arange(tasks), np.diff(design.first_row)), np.arange(0, tasks, -(-tasks // _SOME_TASKS))
+        np.repeat(np.arange(tasks), np.diff(design.first_row)),
+        np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
     )
     room = room_for_known(draws)
     codes, rows = design.products[design.row_product], (design.products, design.row_product)
@@ -274,9 +306,24 @@ def simulate_reports(
     def work(place: int) -> None:
         d = new[place]
         rng = streams(np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1)[0]
-        halves, own = np.zeros((2, len(design.row_product))), np.zeros((people, len(pairs)), np.int64)
+        halves, own = (
+            np.zeros((2, len(design.row_product))),
+            np.zeros((people, len(pairs)), np.int64),
+        )
         for half in halves:
-            add_known(rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, of_tasks, room, half)
+            add_known(
+                rng,
+                draws,
+                d,
+                d + 1,
+                0,
+                codes,
+                design.first_task,
+                design.first_row,
+                of_tasks,
+                room,
+                half,
+            )
         one, other = halves / of_tasks
         chosen = (one + other) / 2.0
         p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
@@ -284,7 +331,9 @@ def simulate_reports(
         add_effects(rng, draws, d, *rows, design.inside, *places, of_people, room, own)
         effects = own.sum(axis=0) / (2.0 * of_people * people)
         noise = ((one - other)[some] ** 2).mean() / 4.0
-        known[keys[d]] = SimulatedQuantities(shares, effects, chosen[some].astype(np.float32), noise)
+        known[keys[d]] = SimulatedQuantities(
+            shares, effects, chosen[some].astype(np.float32), noise
+        )
 
     in_threads(work, len(new), cores)
     for key in known.keys() - set(keys):
@@ -299,12 +348,17 @@ def named_reports(
     """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
     groups = draws.n_groups
     pairs = level_pairs_of(design.scheme, draws.monotone)
-    shares, effects = (each.reshape(groups, -1, each.shape[1]) for each in (reports.shares, reports.effects))
-    return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
+    shares, effects = (
+        each.reshape(groups, -1, each.shape[1]) for each in (reports.shares, reports.effects)
+    )
+    return named_arrays(
+        shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs)
+    )
 
 
 def prediction_difference(reports: SimulatedQuantities, draws: "Particles") -> float:
-    """Return how much probabilities of choice of another run would differ, root mean square; NaN for one chain."""
+    """Return how much probabilities of choice of another run would differ, root mean square; NaN
+    for one chain."""
     # The variance between chains, less that of the occasions that are simulated at a draw.
     groups = draws.n_groups
     if groups < 2:
@@ -320,14 +374,16 @@ def _numbers_of(draws: "Particles", d: int) -> np.ndarray:
     return np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
 
 
-# How often everybody prefers each level to the others of its attribute, draw by draw, by simulation -------------------
+# How often everybody prefers each level to the others of its attribute, draw by draw, by simulation
 
 
 _PREFERENCE_OCCASIONS = 30  # of a person in a draw, whose error is .09 at most
 _SEED = 0
 
 
-def preferences_of(draws: "Particles", design: "ExperimentDesign", cores: int | None = None) -> Preferences:
+def preferences_of(
+    draws: "Particles", design: "ExperimentDesign", cores: int | None = None
+) -> Preferences:
     """Preferences of the respondents at some draws, equally many of each chain."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
     pairs = pairs_of_levels(sizes)
@@ -343,5 +399,7 @@ def preferences_of(draws: "Particles", design: "ExperimentDesign", cores: int | 
         values[place] = by_levels(own.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, own.shape[:1])
 
     in_threads(work, len(kept), cores)
-    named = tuple((name, level) for name, levels in design.scheme.levels.items() for level in levels)
+    named = tuple(
+        (name, level) for name, levels in design.scheme.levels.items() for level in levels
+    )
     return Preferences(named, values, tuple(design.respondents))

@@ -1,4 +1,5 @@
-"""A fit of product classes as the draws of a market: everybody takes the product with the greatest sum of values."""
+"""A fit of product classes as the draws of a market: everybody takes the product with the greatest
+sum of values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -35,27 +36,35 @@ _ROWS = 128  # passing values to choose among in each draw; a power of 2
 
 
 class BestOfClasses(NamedTuple):
-    """Classes of D draws and what P people of each own; values are numbers of a table that all share.
+    """Classes of D draws and what P people of each own; values are numbers of a table that all
+    share.
 
-    On occasion r the o-th owned class of all draws has the value values[lasting[o]] + values[passing[d, h(R o + r)]],
-    where h spreads its argument evenly and R is the number of occasions.
-    """
+    On occasion r the o-th owned class of all draws has the value values[lasting[o]] +
+    values[passing[d, h(R o + r)]], where h spreads its argument evenly and R is the number of
+    occasions."""
 
     sizes: tuple[int, ...]  # levels of each attribute
     first_class: np.ndarray  # (D + 1,)
-    member: np.ndarray  # (classes, sum of (levels + 1)) bool; the last of an attribute: it is missing
+    # (classes, sum of (levels + 1)) bool; the last of an attribute: it is missing
+    member: np.ndarray
     counts: np.ndarray  # (D, P) classes that a person owns
-    owned: np.ndarray  # (owned,) number of the class within its draw, times 2, and 1 more if it is disliked
+    # (owned,) number of the class within its draw, times 2, and 1 more if it is disliked
+    owned: np.ndarray
     lasting: np.ndarray  # (owned,) uint8
     passing: np.ndarray  # (D, _ROWS) uint8
     values: np.ndarray  # (256,) float32
     occasions: int
     respondents: int
 
-    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+    def shares(
+        self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market; without
+        lapses."""
         draws, people = self.counts.shape
-        of_market = hash_exponentials(draws, self.respondents) * (1.0 if weights is None else weights)
+        of_market = hash_exponentials(draws, self.respondents) * (
+            1.0 if weights is None else weights
+        )
         of_market = np.take_along_axis(of_market, held(draws, people, self.respondents), axis=1)
         codes = [self._cells(market) for market in markets]
         found = [np.empty((draws, len(market))) for market in markets]
@@ -70,14 +79,19 @@ class BestOfClasses(NamedTuple):
         return found
 
     def telling_apart(self, products: int) -> Self:
-        """The same for products whose last cell is their number, of so many, or None: every class takes any."""
+        """The same for products whose last cell is their number, of so many, or None: every class
+        takes any."""
         every = np.ones((len(self.member), products + 1), bool)
         return self._replace(sizes=(*self.sizes, products), member=np.hstack([self.member, every]))
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
-        """Columns of `member` that the products of a market stand for, shape (products, attributes)."""
+        """Columns of `member` that the products of a market stand for, shape (products,
+        attributes)."""
         first = starts(np.add(self.sizes, 1))[:-1]
-        levels = [[size if level is None else level for size, level in zip(self.sizes, p, strict=True)] for p in market]
+        levels = [
+            [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]
+            for p in market
+        ]
         return first + np.array(levels, np.int64)
 
     def _values(self, d: int, begin: int, end: int) -> np.ndarray:
@@ -88,7 +102,12 @@ class BestOfClasses(NamedTuple):
         return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
 
     def _winners(
-        self, inside: np.ndarray, owned: np.ndarray, values: np.ndarray, counts: np.ndarray, weights: np.ndarray
+        self,
+        inside: np.ndarray,
+        owned: np.ndarray,
+        values: np.ndarray,
+        counts: np.ndarray,
+        weights: np.ndarray,
     ) -> np.ndarray:
         """How often each product is the best, among weighted people and occasions."""
         differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
@@ -100,7 +119,8 @@ class BestOfClasses(NamedTuple):
         case = (person[:, None] * self.occasions + np.arange(self.occasions)).ravel()
         utility = np.stack(
             [
-                np.bincount(case, (signed * column[:, None]).ravel(), minlength=cases)  # adds in the order given
+                # adds in the order given
+                np.bincount(case, (signed * column[:, None]).ravel(), minlength=cases)
                 for column in inside.T
             ],
             axis=1,
@@ -128,7 +148,9 @@ class BestOfClasses(NamedTuple):
         }
 
 
-def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None") -> MarketDraws:
+def market_draws(
+    draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None"
+) -> MarketDraws:
     """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
     each = len(draws.owned_class) / draws.n_draws / draws.n_respondents  # classes of a person
     wanted = MAX_OWNED / max(each, 1e-9) / draws.n_respondents
@@ -137,7 +159,10 @@ def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas
     number = min(draws.n_respondents, max(1, most))
     some = "each with all respondents"
     if number < draws.n_respondents:
-        some = f"each with {number:,} of {draws.n_respondents:,} respondents, so intervals are slightly too wide"
+        some = (
+            f"each with {number:,} of {draws.n_respondents:,} respondents, so intervals are"
+            " slightly too wide"
+        )
     return MarketDraws(
         attributes_of(design, design.scheme.levels, [False] * len(design.scheme.names)),
         _rule(draws, kept, number),
@@ -160,7 +185,10 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     chosen = np.concatenate(classes)
     sizes = np.diff(draws.offset)
     cells = np.insert(draws.member[chosen], draws.offset[1:], ~draws.active[chosen], axis=1)
-    log_theta, log_fresh = draws.owned_log_theta[owned], log_passing(((1.0 - draws.sigma) * draws.a)[kept])
+    log_theta, log_fresh = (
+        draws.owned_log_theta[owned],
+        log_passing(((1.0 - draws.sigma) * draws.a)[kept]),
+    )
     table = values_table(np.concatenate([log_theta, log_fresh.ravel()]))
     return BestOfClasses(
         tuple(sizes.tolist()),
@@ -177,7 +205,8 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
 
 
 def values_table(log_values: np.ndarray) -> np.ndarray:
-    """256 values at equal ratios, the largest that of the data; those below 1e-4 of it are all the smallest."""
+    """256 values at equal ratios, the largest that of the data; those below 1e-4 of it are all the
+    smallest."""
     top = float(log_values.max())
     return np.exp(np.linspace(top - 4.0 * np.log(10.0), top, 256)).astype(np.float32)
 

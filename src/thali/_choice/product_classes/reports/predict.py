@@ -1,4 +1,5 @@
-"""Probabilities of choice and shares of markets that product classes predict, for known and for new people."""
+"""Probabilities of choice and shares of markets that product classes predict, for known and for new
+people."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from ..particles import Particles
 
 MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
-DRAWS_OF_INTERVAL, OCCASIONS_OF_DRAW = 400, 400  # of an interval: the noise of a draw's probability is below .026
+# of an interval: the noise of a draw's probability is below .026
+DRAWS_OF_INTERVAL, OCCASIONS_OF_DRAW = 400, 400
 
 
 @part
@@ -52,7 +54,8 @@ def add_person(
     value: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of some tasks, on how many occasions a person of the data chose it in draw d."""
+    """Add to `total`, for each row of some tasks, on how many occasions a person of the data chose
+    it in draw d."""
     # Task t has the rows first_row[t], ..., first_row[t + 1] - 1 of `codes`.
     begin, n, sign, log_theta = owned_by(draws, d, person)
     shape = shape_of_passing(draws, d)
@@ -63,7 +66,18 @@ def add_person(
         for _ in range(repeats if matter else 1):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
             weight = 1.0 if matter else float(repeats)
-            add_winners(inside, sign, chosen, matter, log_value, value, 0, rows, weight, total[first : first + rows])
+            add_winners(
+                inside,
+                sign,
+                chosen,
+                matter,
+                log_value,
+                value,
+                0,
+                rows,
+                weight,
+                total[first : first + rows],
+            )
 
 
 @allocating
@@ -80,7 +94,8 @@ def add_known(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of the tasks of some people, on how many occasions it was chosen in some draws."""
+    """Add to `total`, for each row of the tasks of some people, on how many occasions it was chosen
+    in some draws."""
     # Person first_person + n of the data has the tasks first_task[n], ..., first_task[n + 1] - 1.
     inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
@@ -88,7 +103,9 @@ def add_known(
     for d in range(first_draw, last_draw):
         for n in range(first_task.shape[0] - 1):
             tasks = (first_task[n], first_task[n + 1])
-            add_person(rng, draws, d, first_person + n, codes, first_row, *tasks, repeats, *work, total)
+            add_person(
+                rng, draws, d, first_person + n, codes, first_row, *tasks, repeats, *work, total
+            )
 
 
 @allocating
@@ -105,9 +122,11 @@ def add_newcomers(
     room: Any,
     total: Any,
 ) -> None:
-    """As `add_known`, for groups of new people, who join those of a draw one after the other; rows are in `codes`."""
-    # Each draws from the prior given everybody before; the more of them there are, the closer their shares are to those
-    # of one population that the people of the data are a sample of. Values of an occasion are the same in all tasks.
+    """As `add_known`, for groups of new people, who join those of a draw one after the other; rows
+    are in `codes`."""
+    # Each draws from the prior given everybody before; the more of them there are, the closer their
+    # shares are to those of one population that the people of the data are a sample of. Values of
+    # an occasion are the same in all tasks.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     rows = codes.shape[0]
     owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -124,7 +143,9 @@ def add_newcomers(
         known = draws.first_class[d + 1] - begin
         for c in range(known):
             for row in range(rows):
-                held[c, row] = holds(draws.active, draws.member, begin + c, draws.offset, codes, row)
+                held[c, row] = holds(
+                    draws.active, draws.member, begin + c, draws.offset, codes, row
+                )
         for _ in range(groups):
             n_classes = known
             for c in range(known):
@@ -133,7 +154,9 @@ def add_newcomers(
             for present in range(people, people + newcomers):
                 own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
                 for c in range(n_classes, min(n_classes + own, room)):
-                    polarity[c] = draw_class(rng, draws.offset, draws.monotone, order, active, member, 0)
+                    polarity[c] = draw_class(
+                        rng, draws.offset, draws.monotone, order, active, member, 0
+                    )
                     owners[c], negative[c] = 0, 0
                     for row in range(rows):
                         held[c, row] = holds(active, member, 0, draws.offset, codes, row)
@@ -154,18 +177,23 @@ def add_newcomers(
                     draw_values(rng, log_theta, passing, chosen, matter, log_value)
                     for t in range(first_row.shape[0] - 1):
                         first, last = first_row[t], first_row[t + 1]
-                        add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
+                        add_winners(
+                            inside, sign, chosen, matter, log_value, value, first, last, 1.0, total
+                        )
 
 
 def drawn_choices(
     draws: "Particles", design: "ExperimentDesign", rng: np.random.Generator, kept: np.ndarray
 ) -> np.ndarray:
-    """A choice of the people of the data in each of their tasks at the draws of those numbers, shape (draws, tasks)."""
+    """A choice of the people of the data in each of their tasks at the draws of those numbers,
+    shape (draws, tasks)."""
     room, codes = room_for_known(draws), design.products[design.row_product]
     chosen = np.empty((len(kept), len(design.chosen)), np.int64)
     for place, d in enumerate(kept.tolist()):
         shares = np.zeros(len(design.row_product))
-        add_known(rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares)
+        add_known(
+            rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares
+        )
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
@@ -182,7 +210,8 @@ def tasks_proba(
     cores: Any = None,
     random_seed: Any = 0,
 ) -> np.ndarray:
-    """Probability of each row of encoded tasks in each chain or draw, (parts, rows); a new person for each new task."""
+    """Probability of each row of encoded tasks in each chain or draw, (parts, rows); a new person
+    for each new task."""
     person, task = encoded.respondent_of_row, encoded.task_of_row
     unit = np.where(person >= 0, person, draws.n_respondents + task)
     order = np.lexsort((task, unit))
@@ -223,7 +252,8 @@ def probabilities_in_parts(
     cores: int | None,
     random_seed: Any,
 ) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over the draws of each chain, shape (chains, rows).
+    """Probability that each row is chosen in its task, averaged over the draws of each chain, shape
+    (chains, rows).
 
     `by_draw`: in each draw, shape (draws, rows), of occasions of the same new person.
     """
@@ -233,7 +263,9 @@ def probabilities_in_parts(
     number = count if by_draw else draws.n_groups
     each = count // number
     parts = [draws_between(draws, part * each, (part + 1) * each) for part in range(number)]
-    repeats = repeats or (OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count)))
+    repeats = repeats or (
+        OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
+    )
     groups, occasions = (1, repeats) if by_draw else (repeats, 1)
     rngs = streams(random_seed, len(people))
     room_known = room_for_known(draws)
@@ -258,11 +290,12 @@ def probabilities_in_parts(
     return (1.0 - draws.lapse) * total / (each * repeats) + draws.lapse / alternatives
 
 
-# Simulated markets: the share of people who would choose each product, before and after a change ----------------------
+# Simulated markets: the share of people who would choose each product, before and after a change
 
 
 _OCCASIONS = 4_000  # of all people in a draw: the noise of a share is below .008 then
-_NEWCOMERS = 10  # for each respondent: their variance is a tenth of the sampling variance of the respondents
+# for each respondent: their variance is a tenth of the sampling variance of the respondents
+_NEWCOMERS = 10
 
 
 @allocating
@@ -277,9 +310,10 @@ def add_shares(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each product of each market, how often it is chosen by all people in draw d, by weight."""
-    # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a person's values are
-    # the same in all markets. People without weight are left out.
+    """Add to `total`, for each product of each market, how often it is chosen by all people in draw
+    d, by weight."""
+    # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a
+    # person's values are the same in all markets. People without weight are left out.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     rows = codes.shape[0]
     inside = np.empty((room, rows), np.bool_)
@@ -296,7 +330,18 @@ def add_shares(
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
             for m in range(first_row.shape[0] - 1):
                 first, last = first_row[m], first_row[m + 1]
-                add_winners(inside, sign, chosen, matter, log_value, value, first, last, weights[person], total)
+                add_winners(
+                    inside,
+                    sign,
+                    chosen,
+                    matter,
+                    log_value,
+                    value,
+                    first,
+                    last,
+                    weights[person],
+                    total,
+                )
 
 
 def share_draws(
@@ -306,8 +351,8 @@ def share_draws(
     cores: int | None = None,
     random_seed: Any = 0,
 ) -> list[np.ndarray]:
-    """Shares of the products of several markets in every draw, by the weights (respondents,) or (draws, respondents) of
-    respondents; None: of new people."""
+    """Shares of the products of several markets in every draw, by the weights (respondents,) or
+    (draws, respondents) of respondents; None: of new people."""
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
     first_row = starts([len(market) for market in markets])
     rngs = streams(random_seed, draws.n_draws)
@@ -319,7 +364,9 @@ def share_draws(
 
     def work(d: int) -> None:
         if weights is None:
-            add_newcomers(rngs[d], draws, d, d + 1, 1, newcomers, 1, codes, first_row, room, total[d])
+            add_newcomers(
+                rngs[d], draws, d, d + 1, 1, newcomers, 1, codes, first_row, room, total[d]
+            )
         else:
             add_shares(rngs[d], draws, d, of_draws[d], codes, first_row, repeats, room, total[d])
 

@@ -34,31 +34,44 @@ class ModelRequest(NamedTuple):
 
     def arguments(self, to: str) -> dict[str, Any]:
         """The arguments for one place; the progress bar goes with the cores."""
-        found = {option.passed: self.values[word] for word, option in self.options.items() if option.to == to}
+        found = {
+            option.passed: self.values[word]
+            for word, option in self.options.items()
+            if option.to == to
+        }
         if to == MODEL and any(option.type == PEOPLE_VALUE for option in self.spec.options):
             found = with_people(found, "group" in self.options)
-        cores = to == FIT and any(option.name == "cores" for option in self.spec.options_of(self.method))
+        cores = to == FIT and any(
+            option.name == "cores" for option in self.spec.options_of(self.method)
+        )
         return found | ({"progressbar": True} if cores else {})
 
     @property
     def of_data(self) -> dict[str, Any]:
         """What is said of the table: which of its rows are fitted included."""
-        return self.arguments(DATA) | {word: value for word, value in self.values.items() if word == "holdouts"}
+        return self.arguments(DATA) | {
+            word: value for word, value in self.values.items() if word == "holdouts"
+        }
 
     @property
     def without_holdouts(self) -> "ModelRequest":
         """The same, but for the tasks that are held out."""
         options, values = (
-            {word: value for word, value in each.items() if word != "holdouts"} for each in (self.options, self.values)
+            {word: value for word, value in each.items() if word != "holdouts"}
+            for each in (self.options, self.values)
         )
         return self._replace(options=options, values=values)
 
     def settings(self, found: NamedData | None, data: Any, folder: Path = Path()) -> AnswerSettings:
-        """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the command was typed."""
+        """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the
+        command was typed."""
         from thali._choice.answers.market import as_saved
         from thali._reading.table import load
 
-        wanted = {"random_seed": self.values.get("seed", 0), "cores": self.values.get("cores")} | self.arguments(REPORT)
+        wanted = {
+            "random_seed": self.values.get("seed", 0),
+            "cores": self.values.get("cores"),
+        } | self.arguments(REPORT)
         if any(option.name == "folds" for option in self.spec.options):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
@@ -87,24 +100,35 @@ def _amounts_in(file: Path) -> dict[str, float]:
     frame = load(file).frame
     with in_file(str(file)):
         if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
-            raise DataError("A table of actual shares needs two columns: the product and its share, a number.")
+            raise DataError(
+                "A table of actual shares needs two columns: the product and its share, a number."
+            )
         labels = frame.iloc[:, 0].map(as_label).tolist()
         if twice := [label for label in labels if labels.count(label) > 1]:
-            raise DataError(f"A table of actual shares must list each product once; {twice[0]!r} is listed twice.")
+            raise DataError(
+                f"A table of actual shares must list each product once; {twice[0]!r} is listed"
+                " twice."
+            )
     return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 
 def asked_of(
     terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None
 ) -> ModelRequest:
-    """The options of the model that were typed; from here on messages know those of this model and method alone."""
+    """The options of the model that were typed; from here on messages know those of this model and
+    method alone."""
     terminal.know([*OWN, *spec.options])
     if "method" in typed:
         typed = typed | {"method": method_meant(typed["method"])}
     method = spec.method_of(typed)
     if spec.methods and method not in spec.methods:
-        sentence = [Argument("method"), f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}"]
-        models = [other.name for other in SPECS if method in other.methods and spec.data[0] in other.data]
+        sentence = [
+            Argument("method"),
+            f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}",
+        ]
+        models = [
+            other.name for other in SPECS if method in other.methods and spec.data[0] in other.data
+        ]
         if models:
             sentence += [", which requires ", Setting("model", models[0])]
         raise ArgumentError(*sentence, ".")
@@ -117,13 +141,19 @@ def asked_of(
     return ModelRequest(spec, method, options, values)
 
 
-def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tuple[ModelRequest, str]:
-    """Return what was asked of the model that data get unless one is named, and a clause that names it and others."""
+def asked_by_default(
+    terminal: Terminal, data: Any, typed: dict[str, Any]
+) -> tuple[ModelRequest, str]:
+    """Return what was asked of the model that data get unless one is named, and a clause that names
+    it and others."""
     offer, settings, others = default_model(data, typed, typed.get("people"))
     name = WORTHS if settings.get("aspects") == "unique" else offer.name
-    clause = f"; {LABELS.get(name, name.replace('-', ' '))}{' with individual scores' * ('people' in settings)}"
+    clause = f"; {LABELS.get(name, name.replace('-', ' '))}"
+    clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
-        clause += f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
+        clause += (
+            f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
+        )
     if others:
         clause += f" (alternative: --model {' or '.join(others)})"
     return asked_of(terminal, offer.spec, offer.name, typed | settings, None), clause

@@ -1,4 +1,5 @@
-"""`thali cache`: where compiled samplers lie, and how they get there before anybody waits for them."""
+"""`thali cache`: where compiled samplers lie, and how they get there before anybody waits for
+them."""
 
 import os
 from collections.abc import Sequence

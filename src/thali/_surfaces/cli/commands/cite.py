@@ -17,5 +17,7 @@ def _keys(model: str) -> tuple[str, ...]:
 
     spec = spec_named(model)
     if spec is None:
-        raise ArgumentError(f"Unknown model {model!r}; available models: {', '.join(spec.name for spec in SPECS)}.")
+        raise ArgumentError(
+            f"Unknown model {model!r}; available models: {', '.join(spec.name for spec in SPECS)}."
+        )
     return spec.papers

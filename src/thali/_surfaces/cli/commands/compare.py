@@ -1,4 +1,5 @@
-"""`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them best."""
+"""`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them
+best."""
 
 import contextlib
 from collections.abc import Sequence
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     import pandas
 
 _RUN = ("draws", "tune", "chains", "thin")
-_BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
+# of latent-feature models; others have defaults of their own
+_BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}
 # How models are compared, by default.
 UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
 _OWN = (
@@ -51,7 +53,13 @@ def run_compare(
     import thali
     from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.ways import WAYS, as_left_out, compared_form, parts_of, proportionate_folds
+    from thali._comparison.ways import (
+        WAYS,
+        as_left_out,
+        compared_form,
+        parts_of,
+        proportionate_folds,
+    )
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
@@ -70,7 +78,9 @@ def run_compare(
     _refuse_others(form, has_methods, data_name, typed)
     if leave_out not in (None, *WAYS[form]):
         wanted = " or ".join([*WAYS[form], *["respondent"] * of_data.by_people])
-        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {form}; got {leave_out!r}.")
+        raise ArgumentError(
+            Argument("leave_out"), f" must be {wanted} for {form}; got {leave_out!r}."
+        )
     usual = of_data.compared_by_group if form.has_groups else of_data.compared
     if form == DataForm(CHOICES):
         usual = compared_by_default(data, usual)
@@ -78,17 +88,27 @@ def run_compare(
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     by, folds = own["by"] or PREDICTION, own["folds"]
     if own["by"] is None and leave_out is None and folds is None and len(named) > 1:
-        has = [has_evidence(model) and getattr(model, "people", None) != ADJUSTED for _, model in named]
+        has = [
+            has_evidence(model) and getattr(model, "people", None) != ADJUSTED for _, model in named
+        ]
         by = EVIDENCE if all(has) else PREDICTION
     if by == PREDICTION and folds is None:
         parts = parts_of(data, leave_out)
         folds = proportionate_folds(len(named), parts)
         number = folds or parts
         several = plural(number, "part")
-        notify(f"{len(named) * number:,} fits: each model is fitted without each of {several} of the data.")
+        notify(
+            f"{len(named) * number:,} fits: each model is fitted without each of {several} of the"
+            " data."
+        )
     if by == PREDICTION and features_of(of_data.kind):
         run = _BUDGET | run
-    run |= {"by": by, "leave_out": leave_out, "folds": folds, "sensitivity": bool(own["sensitivity"])}
+    run |= {
+        "by": by,
+        "leave_out": leave_out,
+        "folds": folds,
+        "sensitivity": bool(own["sensitivity"]),
+    }
     run["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
@@ -97,18 +117,29 @@ def run_compare(
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=not terminal.is_quiet, **run)
     fits = table.attrs["fits"]
-    done = f"{fits - len(table.attrs['missing']):,} of {fits:,} {'models' if by == EVIDENCE else 'fits'} are"
+    done = (
+        f"{fits - len(table.attrs['missing']):,} of {fits:,}"
+        f" {'models' if by == EVIDENCE else 'fits'} are"
+    )
     _finish(terminal, table, data_name, out, formats, read)
     if table.attrs["interrupted"]:
         if out is not None:
-            notify(f"stopped by Ctrl-C; {done} in '{out}'; run the same command, or thali resume {out}, to continue.")
+            notify(
+                f"stopped by Ctrl-C; {done} in '{out}'; run the same command, or thali resume"
+                f" {out}, to continue."
+            )
         else:
             notify(f"stopped by Ctrl-C; {done} finished; add --out DIR to be able to resume.")
         raise typer.Exit(INTERRUPTED)
 
 
 def _finish(
-    terminal: Terminal, table: "pandas.DataFrame", data_name: str, out: Path | None, formats: Sequence[str], read: str
+    terminal: Terminal,
+    table: "pandas.DataFrame",
+    data_name: str,
+    out: Path | None,
+    formats: Sequence[str],
+    read: str,
 ) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
@@ -121,13 +152,21 @@ def _finish(
     findings = findings_of(table)
     try:
         if out is not None:
-            wrote = f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
+            wrote = (
+                f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
+            )
             if table.attrs.get("by") == EVIDENCE:
-                write_all(out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))})
+                write_all(
+                    out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))}
+                )
                 wrote += " and the report"
             notify(f"wrote {wrote} to the folder '{out}'.")
     finally:  # a full disk must not cost the answer of a long run
-        print(terminal.text(findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"))
+        print(
+            terminal.text(
+                findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"
+            )
+        )
 
 
 def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:
@@ -142,7 +181,8 @@ def _option(word: str, specs: list[ModelSpec]) -> Option:
 
 
 def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
-    """The model whose data these are: one that was named, that an option implies, or the first for such data."""
+    """The model whose data these are: one that was named, that an option implies, or the first for
+    such data."""
     for spec in specs:
         if not features_of(spec.data[0]):
             return spec
@@ -157,15 +197,25 @@ def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, An
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
     """The arguments for one place that were typed."""
-    return {option.passed: values[option.word] for option in spec.options if option.to == to and option.word in values}
+    return {
+        option.passed: values[option.word]
+        for option in spec.options
+        if option.to == to and option.word in values
+    }
 
 
-def _refuse_others(form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]) -> None:
+def _refuse_others(
+    form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
+) -> None:
     """Refuse options that models of such data have not."""
     owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
     for word, of_models in owners.items():
         if not any(form.kind in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
-            raise ArgumentError(f"--{word} requires {named}, but {data_name!r} contains {form}; remove --{word}.")
+            raise ArgumentError(
+                f"--{word} requires {named}, but {data_name!r} contains {form}; remove --{word}."
+            )
     if "method" in typed and not has_methods:
-        raise ArgumentError(f"--method requires {PAIRS}, but {data_name!r} contains {form}; remove --method.")
+        raise ArgumentError(
+            f"--method requires {PAIRS}, but {data_name!r} contains {form}; remove --method."
+        )

@@ -37,4 +37,7 @@ def export_dataset(name: str, out: Path | None) -> None:
     atomic_write(out, csv(table))
     notify(f"wrote {name} to {out}.")
     if (sigma := getattr(data, "sigma", None)) is not None:
-        notify(f"the table does not contain the standard deviation of the similarities; fit it with --sigma {sigma:g}.")
+        notify(
+            "the table does not contain the standard deviation of the similarities; fit it with"
+            f" --sigma {sigma:g}."
+        )

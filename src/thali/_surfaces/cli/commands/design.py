@@ -1,4 +1,5 @@
-"""`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice experiment."""
+"""`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice
+experiment."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-Simulated = tuple[int | None, float, Path | None]  # people (None: as many as are needed), spread, and a fitted model
+# people (None: as many as are needed), spread, and a fitted model
+Simulated = tuple[int | None, float, Path | None]
 
 
 def print_design(
@@ -32,7 +34,12 @@ def print_design(
 
     check_out(out)
     design = paired.pair_design(_named_or_counted(options))
-    _finish(terminal, {"Design": (design.note, design.table)} | _power(design.table, simulated, seed), out, formats)
+    _finish(
+        terminal,
+        {"Design": (design.note, design.table)} | _power(design.table, simulated, seed),
+        out,
+        formats,
+    )
 
 
 def print_set_design(
@@ -52,7 +59,9 @@ def print_set_design(
     check_out(out)
     design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
     sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
-    _finish(terminal, {"Design": (sentence, design)} | _power(design, simulated, seed), out, formats)
+    _finish(
+        terminal, {"Design": (sentence, design)} | _power(design, simulated, seed), out, formats
+    )
 
 
 Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
@@ -69,18 +78,29 @@ def _power(design: "pandas.DataFrame", simulated: Simulated | None, seed: int | 
     prior = None if pilot is None else load(pilot)
     table = designs.power(design, prior, people, spread, random_seed=seed)
     studies = table.attrs["simulations"]
-    sentence = f"Share of {studies:,} simulated studies that separate the top options from all others:"
+    sentence = (
+        f"Share of {studies:,} simulated studies that separate the top options from all others:"
+    )
     return {"Power": (sentence, table)}
 
 
-def _finish(terminal: Terminal, parts: Parts, out: Path | None, formats: tuple[str, ...], **more: Any) -> None:
+def _finish(
+    terminal: Terminal, parts: Parts, out: Path | None, formats: tuple[str, ...], **more: Any
+) -> None:
     """Write the tables of a design, and `more`, and print its parts."""
     if out is not None:
         tables = {label.lower(): table for label, (_, table) in parts.items()} | more
         write_all(out, table_files(tables, formats))
         notify(f"wrote the design to the folder '{out}'.")
-    makers = [Maker(label, label, ON_SCREEN, partial(_made, label, *part)) for label, part in parts.items()]
-    print(terminal.text(Findings(None, makers), "", *([] if out else ["--out DIR (the design, as a table)"])))
+    makers = [
+        Maker(label, label, ON_SCREEN, partial(_made, label, *part))
+        for label, part in parts.items()
+    ]
+    print(
+        terminal.text(
+            Findings(None, makers), "", *([] if out else ["--out DIR (the design, as a table)"])
+        )
+    )
 
 
 def _made(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
@@ -106,7 +126,8 @@ def print_choice_design(
     pilot: Path | None = None,
     **how: Any,
 ) -> None:
-    """Print what the tasks of a choice experiment with the attributes of a table tell, and the tasks, or write them."""
+    """Print what the tasks of a choice experiment with the attributes of a table tell, and the
+    tasks, or write them."""
     from thali import designs
     from thali._model.saved import load
 
@@ -114,27 +135,37 @@ def print_choice_design(
     if alternatives is None:
         raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:
-        raise ArgumentError(f"--tasks requires one table of attributes and levels; got {' '.join(files)}.")
+        raise ArgumentError(
+            f"--tasks requires one table of attributes and levels; got {' '.join(files)}."
+        )
     attributes, prior, prior_sd = _attributes_in(files[0])
     if pilot is not None:
         if prior is not None:
-            raise ArgumentError(f"--pilot and the column 'utility' of {files[0]} cannot be combined; remove one.")
+            raise ArgumentError(
+                f"--pilot and the column 'utility' of {files[0]} cannot be combined; remove one."
+            )
         prior = load(pilot)
     if simulated is not None and prior is None:
         raise ArgumentError(
-            f"--power requires expected utilities; add a column 'utility' to {files[0]} or pass --pilot."
+            f"--power requires expected utilities; add a column 'utility' to {files[0]} or pass"
+            " --pilot."
         )
     asked = _asked(typed)
     fixed = [] if holdouts is None else _tasks_in(holdouts)
     of_utilities = {"prior": prior, "prior_sd": prior_sd}
-    design = designs.choice(attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how)
+    design = designs.choice(
+        attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how
+    )
     also = {"interactions": asked["interactions"], "directions": asked["directions"]}
     checked = designs.check(design, **of_utilities, **also)
     errors = (
-        f"{checked.title}: D-error {checked.d_error:.4g} (one respondent), D-efficiency {checked.d_efficiency:.3f}."
+        f"{checked.title}: D-error {checked.d_error:.4g} (one respondent), D-efficiency"
+        f" {checked.d_efficiency:.3f}."
     )
     if checked.bayesian_d_error is not None:
-        errors += f" Bayesian D-error {checked.bayesian_d_error:.4g} (mean over uncertain utilities)."
+        errors += (
+            f" Bayesian D-error {checked.bayesian_d_error:.4g} (mean over uncertain utilities)."
+        )
     if checked.dominated is not None:
         errors += f" Number of tasks with a dominated product: {checked.dominated:,}."
     parts: Parts = {"Errors": (f"{errors} {checked.note}", checked.table)}
@@ -144,8 +175,8 @@ def print_choice_design(
         told = designs.power(design, prior, people, spread, **among)
         people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
         sentence = (
-            f"Share of {studies:,} simulated studies with {people:,} respondents in which a utility differs"
-            " significantly from 0:"
+            f"Share of {studies:,} simulated studies with {people:,} respondents in which a"
+            " utility differs significantly from 0:"
         )
         parts["Power"] = (sentence, told)
     more = {"tasks": _a_row_a_task(design), "balance": checked.balance, "overlap": checked.overlap}
@@ -158,12 +189,19 @@ def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
 
     from ..values import named_values
 
-    values = {name: [named_values(Option(name, ""), [text]) for text in texts] for name, texts in typed.items()}
+    values = {
+        name: [named_values(Option(name, ""), [text]) for text in texts]
+        for name, texts in typed.items()
+    }
     pairs = [
-        (one, other.strip()) for each in values["interactions"] for one, named in each for other in named.split(",")
+        (one, other.strip())
+        for each in values["interactions"]
+        for one, named in each
+        for other in named.split(",")
     ]
     rules = [
-        {name: [level.strip() for level in levels.split(",")] for name, levels in each} for each in values["prohibited"]
+        {name: [level.strip() for level in levels.split(",")] for name, levels in each}
+        for each in values["prohibited"]
     ]
     directions = {name: way for each in values["directions"] for name, way in each}
     return {"interactions": pairs, "prohibited": rules, "directions": directions or None}
@@ -183,7 +221,8 @@ def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
 
 
 def _a_row_a_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The design as survey tools want it: a column an attribute of an alternative, such as brand_1."""
+    """The design as survey tools want it: a column an attribute of an alternative, such as
+    brand_1."""
     import pandas as pd
 
     where = [name for name in ("version", "task", "held_out") if name in design]
@@ -200,14 +239,15 @@ Numbers = dict[str, list[float]] | None  # of the levels of each attribute
 
 
 def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
-    """Attribute -> levels, the utilities that are expected of them and their standard deviations, where it has any."""
+    """Attribute -> levels, the utilities that are expected of them and their standard deviations,
+    where it has any."""
     from thali._reading.table import load
 
     frame: pandas.DataFrame = load(Path(path)).frame
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
-            f"{path} must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and"
-            f" 'sd'; its columns are {shorten(column_names(frame))}."
+            f"{path} must have one row per level and the columns 'attribute', 'level' and"
+            f" optionally 'utility' and 'sd'; its columns are {shorten(column_names(frame))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
     found = [

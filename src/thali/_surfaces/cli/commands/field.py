@@ -10,7 +10,9 @@ from ..boundary import notify
 from ..files import check_folder, csv, write_all
 
 
-def make(design: Path, out: Path, kind: str | None, title: str | None, study: Path | None, seed: int) -> None:
+def make(
+    design: Path, out: Path, kind: str | None, title: str | None, study: Path | None, seed: int
+) -> None:
     """Write the page and say what it asks."""
     from thali._field.questionnaire import page_of
 
@@ -20,8 +22,8 @@ def make(design: Path, out: Path, kind: str | None, title: str | None, study: Pa
     atomic_write(out, page.text.encode())
     print(page.sentence)
     notify(
-        f"wrote {out}; send it to respondents or put it on a server. Merge the returned files with thali field collect"
-        " FOLDER."
+        f"wrote {out}; send it to respondents or put it on a server. Merge the returned files with"
+        " thali field collect FOLDER."
     )
 
 

@@ -20,7 +20,14 @@ from thali.errors import Argument, ArgumentError
 
 from ...figures import Figures
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_folder, model_file, write_findings, write_model, write_slides, write_somewhere
+from ..files import (
+    check_folder,
+    model_file,
+    write_findings,
+    write_model,
+    write_slides,
+    write_somewhere,
+)
 from ..loading import find_data, kind_of_data, load
 from ..models import model_for, model_implied, model_named
 from ..options import by_word, given_of_table
@@ -52,7 +59,8 @@ def run_fit(
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
-        terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --respondent of most tables
+        # who answered is the --respondent of most tables
+        terminal.know([*OWN, *OF_TABLES, *possible.values()])
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
         wanted = given_of_table(read)
     asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
@@ -63,7 +71,8 @@ def run_fit(
     found = find_data(data_name)
     if asked is None:
         of_kind = model_for(kind_of_data(found, wanted=wanted), typed)
-        possible = {"people": "individuals"} | typed if of_kind.method_of_individuals else typed  # by some method
+        # by some method
+        possible = {"people": "individuals"} | typed if of_kind.method_of_individuals else typed
         asked = asked_of(terminal, of_kind, "", possible, data_name)
     data, recognised = load(found, asked.spec, asked.of_data, model_name is not None)
     chosen = ""
@@ -73,12 +82,19 @@ def run_fit(
     if any(option.name == "constants" for option in spec.options):
         from thali._choice.coding import constants_in_words
 
-        recognised += f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
+        recognised += (
+            f"; {constants_in_words(data, of(MODEL).get('constants')).render(terminal.words)}"
+        )
     read = f"{data_name}: {recognised}{chosen}"
     notify(read)
     model = _made(spec, of(MODEL), values, data)
     settings = model._settings_for(data, asked.settings(found, data))
-    command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
+    command = {
+        "data_name": data_name,
+        "model_name": model_name,
+        "typed": typed,
+        "formats": list(formats),
+    }
     command |= {} if page is None else {"page": page.absolute(), "cover": cover}
     command |= {} if slides is None else {"slides": slides.absolute()}
     note = noted("fit", command)
@@ -95,8 +111,9 @@ def run_fit(
         sizes = model._view.draws.sizes
         more = f"; resume with thali resume {out}" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}."
-            " Computing results from these; press Ctrl-C to skip."
+            f"stopped early; kept {plural(sizes['chain'], 'chain')} of"
+            f" {plural(sizes['draw'], 'draw')}{more}. Computing results from these; press Ctrl-C"
+            " to skip."
         )
     try:
         with _replicates_in(settings, out, overwrite, note) as settings:
@@ -104,13 +121,20 @@ def run_fit(
             if out is not None:
                 list(findings)  # those that are written, before anything else can fail
             answer = terminal.text(findings, read, *_more(out, page))
-    except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+    # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+    except BaseException as fault:
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
-            notify("stopped by Ctrl-C while computing results." + (" Nothing was written." if out is None else ""))
+            notify(
+                "stopped by Ctrl-C while computing results."
+                + (" Nothing was written." if out is None else "")
+            )
         if out is not None:
             place = write_somewhere(out, partial(write_model, tree_of_model(model)))
-            notify(f"the results could not be computed; the fit is saved in {place} (open it with thali.load).")
+            notify(
+                f"the results could not be computed; the fit is saved in {place} (open it with"
+                " thali.load)."
+            )
         if stopped:
             raise typer.Exit(INTERRUPTED) from None
         raise
@@ -123,10 +147,15 @@ def run_fit(
 
             def write_to(folder: Path) -> None:
                 others = {**model_file(tree), **noting}
-                wrote[2:] = ["the pictures"] * bool(write_findings(findings, folder, formats, others, figures))
+                wrote[2:] = ["the pictures"] * bool(
+                    write_findings(findings, folder, formats, others, figures)
+                )
 
             place = write_somewhere(out, write_to)
-            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to the folder '{place}'.")
+            notify(
+                f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to the"
+                f" folder '{place}'."
+            )
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
             write_report(model, page, repeats, terminal, settings, figures, cover, [data_name])
@@ -167,7 +196,8 @@ def _made(spec: ModelSpec, arguments: dict[str, Any], values: dict[str, Any], da
 
 
 def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
-    """The argument for the features, from the option of its name or the tree that takes its place."""
+    """The argument for the features, from the option of its name or the tree that takes its
+    place."""
     from ..naming_models import parse_aspects, read_tree
 
     name = spec.features
@@ -175,12 +205,21 @@ def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) 
     if tree is None:
         if leaf_length is not None:
             raise ArgumentError(
-                Argument("leaf_length"), " requires a tree of groups; give its file with ", Argument("tree"), "."
+                Argument("leaf_length"),
+                " requires a tree of groups; give its file with ",
+                Argument("tree"),
+                ".",
             )
         words = next(tuple(option.words) for option in spec.options if option.name == name)
-        return {name: parse_aspects(values[name], labels, f"--{name}", words)} if name in values else {}
+        return (
+            {name: parse_aspects(values[name], labels, f"--{name}", words)}
+            if name in values
+            else {}
+        )
     if name in values:
-        raise ArgumentError(Argument("tree"), " and ", Argument(name), " cannot be combined; remove one.")
+        raise ArgumentError(
+            Argument("tree"), " and ", Argument(name), " cannot be combined; remove one."
+        )
     found = read_tree(tree, leaf_length)
     found.for_labels(labels)  # every mismatch is named before anything runs
     return {name: found}
@@ -191,7 +230,9 @@ def _job_in(
     asked: ModelRequest, out: Path | None, overwrite: bool, command: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """The argument that says where the job lies, for a model with chains."""
-    if out is None or not any(option.name == "cores" for option in asked.spec.options_of(asked.method)):
+    if out is None or not any(
+        option.name == "cores" for option in asked.spec.options_of(asked.method)
+    ):
         yield {}
         return
     with job_in(out, overwrite, command) as job:
@@ -202,7 +243,8 @@ def _job_in(
 def _replicates_in(
     settings: AnswerSettings, out: Path | None, overwrite: bool, command: dict[str, Any]
 ) -> Iterator[AnswerSettings]:
-    """The settings with the place of the job of a test by simulated data sets, where one was asked for."""
+    """The settings with the place of the job of a test by simulated data sets, where one was asked
+    for."""
     if out is None or not settings.bootstrap:
         yield settings
         return
@@ -213,10 +255,14 @@ def _replicates_in(
 def _holds_finished(out: Path, command: dict[str, Any]) -> bool:
     """Whether a folder holds the finished job of the same command."""
     index = read_index(out / JOB)
-    return index is not None and index["ended"] and index["command"] == json.loads(json.dumps(command))
+    return (
+        index is not None and index["ended"] and index["command"] == json.loads(json.dumps(command))
+    )
 
 
-def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
+def _fit(
+    spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]
+) -> None:
     if spec.data == (CLASSES,):
         model.fit(data.covariates, data.labels, **arguments, **job)
     else:

@@ -52,7 +52,9 @@ def run_leaderboard(
     from thali._paired.findings import findings_of
     from thali._paired.made import in_words
 
-    wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
+    wanted = {
+        each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed
+    }
     check_out(out)
     check_report(page, cover)
     board = _board(names, wanted, not terminal.is_quiet)
@@ -67,7 +69,9 @@ def run_leaderboard(
                 notify(f"wrote the tables{' and the picture' * bool(drawn)} to the folder '{out}'.")
             if page is not None:
                 typed_again = as_typed("leaderboard", command)
-                write_report(board, page, typed_again, terminal, figures=figures, cover=cover, names=names)
+                write_report(
+                    board, page, typed_again, terminal, figures=figures, cover=cover, names=names
+                )
     finally:  # a full disk must not cost the answer
         report = [] if page is not None else ["--report FILE (a page)"]
         folder = "--out DIR (tables, pictures)" if out is None else "thali show DIR"
@@ -83,7 +87,8 @@ def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Lead
         saved = _saved(first)
         if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
             raise DataError(
-                Argument(chosen[0]), f" cannot be given again: it was set when {first} was made. Remove this argument."
+                Argument(chosen[0]),
+                f" cannot be given again: it was set when {first} was made. Remove this argument.",
             )
         if not others:
             return saved
@@ -94,8 +99,8 @@ def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Lead
         notify(f"{name}: {made.counted.read_as}")
     if others and made.counted.ids is None:
         notify(
-            f"rows that occur in several of the {len(names)} files are counted several times; name a column of"
-            " identifiers with --id."
+            f"rows that occur in several of the {len(names)} files are counted several times; name"
+            " a column of identifiers with --id."
         )
     return made.board(progressbar=progressbar)
 
@@ -107,12 +112,16 @@ def _saved(name: str) -> "Leaderboard":
 
     found = load(name)
     if not isinstance(found, Leaderboard):
-        raise DataError(f"'{name}' contains a fitted model, not a leaderboard; give a table or a leaderboard.nc.")
+        raise DataError(
+            f"'{name}' contains a fitted model, not a leaderboard; give a table or a"
+            " leaderboard.nc."
+        )
     return found
 
 
 def _begun(name: str, wanted: dict[str, Any]) -> "Made":
-    """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
+    """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in
+    batches."""
     from thali import datasets
     from thali._paired.counted import CountedComparisons, count
     from thali._paired.leaderboard import Made, checked_settings
@@ -120,13 +129,16 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     from thali._reading.counting import is_large
 
     asked = WorthsRequest(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
-    how = checked_settings(asked, wanted.get("by"), *(wanted.pop(key, usual) for key, usual in _HOW.items()))
+    how = checked_settings(
+        asked, wanted.get("by"), *(wanted.pop(key, usual) for key, usual in _HOW.items())
+    )
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
         raise DataError(
-            Argument(divided[0]), f" applies to files only; {name!r} is a bundled data set. Remove this argument."
+            Argument(divided[0]),
+            f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
         )
     if not is_bundled and (named["by"] or named["id"] or is_large(name)):
         counted = count(name, True, named)

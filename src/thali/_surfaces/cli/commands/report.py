@@ -22,7 +22,8 @@ UNTITLED: dict[str, str] = {}  # a report that is called what thali calls it
 
 
 def check_report(page: Path | None, cover: dict[str, str]) -> None:
-    """Refuse a report that cannot be written, and words of the cover of none, before anything long is computed."""
+    """Refuse a report that cannot be written, and words of the cover of none, before anything long
+    is computed."""
     if page is not None:
         check_place(page.absolute())
     elif named := next((name for name, text in cover.items() if text), ""):
@@ -45,13 +46,16 @@ def run_report(
     check_place(file)
     found = held_in(terminal, results)
     cover = {word: text or found.cover.get(word, "") for word, text in cover.items()}
-    write_report(found.what, file, found.command, terminal, found.settings, cover=cover, names=found.names)
+    write_report(
+        found.what, file, found.command, terminal, found.settings, cover=cover, names=found.names
+    )
     if slides is not None:
         write_slides(findings_of(found.what, found.settings), slides, terminal, about(found.what))
 
 
 class Held(NamedTuple):
-    """What a folder or a file holds: a model, a leaderboard or a table of a comparison, and how it was made."""
+    """What a folder or a file holds: a model, a leaderboard or a table of a comparison, and how it
+    was made."""
 
     what: Any
     command: str = ""
@@ -70,7 +74,11 @@ def held_in(terminal: Terminal, results: Path) -> Held:
     settings = USUAL
     if name == "fit" and (spec := spec_of(what)) is not None:
         typed = arguments["typed"]
-        if spec.method_of_individuals and isinstance(what.people, Individuals) and "by" not in typed:
+        if (
+            spec.method_of_individuals
+            and isinstance(what.people, Individuals)
+            and "by" not in typed
+        ):
             typed = {"people": "individuals"} | typed  # which may be that of the default
         asked = asked_of(terminal, spec, "", typed, None)
         table = None
@@ -78,7 +86,9 @@ def held_in(terminal: Terminal, results: Path) -> Held:
             asked = asked.without_holdouts
         settings = asked.settings(table, what._data_of_fit(), folder)
     names = arguments.get("data_names") or [arguments["data_name"]]
-    return Held(what, as_typed(name, arguments), settings, arguments.get("cover") or UNTITLED, names)
+    return Held(
+        what, as_typed(name, arguments), settings, arguments.get("cover") or UNTITLED, names
+    )
 
 
 def know_options_of(terminal: Terminal, what: Any) -> None:
@@ -92,7 +102,8 @@ def know_options_of(terminal: Terminal, what: Any) -> None:
 
 
 def _table(name: str, folder: Path) -> NamedData | None:
-    """The table of a fit, in which tasks were held out; None, which is said, if it is not there any more."""
+    """The table of a fit, in which tasks were held out; None, which is said, if it is not there any
+    more."""
     try:
         if name == "-":
             raise DataError("The table came from standard input.")
@@ -120,7 +131,9 @@ def write_report(
     from ...report import page_of
 
     know_options_of(terminal, what)
-    made = Cover(**{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover)
+    made = Cover(
+        **{"data": ", ".join(Path(name).name for name in names), "date": str(date.today())} | cover
+    )
     atomic_write(file, page_of(what, command, terminal.words, settings, figures, made))
     notify(f"wrote the report to {file}.")
 
@@ -132,13 +145,15 @@ def _results(results: Path) -> Any:
     from thali._model.saved import load, model_in
 
     if results.suffix == ".html":
-        raise DataError(f"'{results}' is a report; give the folder passed to --out, or a file written by save.")
+        raise DataError(
+            f"'{results}' is a report; give the folder passed to --out, or a file written by save."
+        )
     if not results.is_dir() or model_in(results) is not None:
         return load(results)
     index = read_index(results / JOB)
     if index is not None and index["stamp"]["kind"] in TABLES:
         return table_of_job(results / JOB)
     raise DataError(
-        f"There are no results in '{results}'; give the folder passed to --out of thali fit, compare or leaderboard,"
-        " or a file written by save."
+        f"There are no results in '{results}'; give the folder passed to --out of thali fit,"
+        " compare or leaderboard, or a file written by save."
     )

@@ -27,7 +27,11 @@ def run_show(terminal: Terminal, results: Path, key: str | None, lists: bool) ->
         found = replace(findings[key], is_printed=True)
         print(part_of(found, terminal.words) or _caption(found))
     else:
-        print(terminal.text(findings, about(held.what), "thali show DIR FINDING", "thali show DIR --list"))
+        print(
+            terminal.text(
+                findings, about(held.what), "thali show DIR FINDING", "thali show DIR --list"
+            )
+        )
 
 
 def _caption(found: Finding) -> str:

@@ -29,14 +29,17 @@ def list_tests() -> None:
 
 
 def test_named(name: str) -> ModelSpec:
-    """The test of that name, or of its name in Python; capitals, hyphens, underscores do not matter."""
+    """The test of that name, or of its name in Python; capitals, hyphens, underscores do not
+    matter."""
     plain = name.lower().replace("_", "-")
     for spec in TESTS:
         if plain in (spec.name, *spec.aliases):
             return spec
     names = [spec.name for spec in TESTS]
     every = [*names, *(alias for spec in TESTS for alias in spec.aliases)]
-    raise ArgumentError(f"Unknown test {name!r}; available tests: {', '.join(names)}.{suggest(plain, every)}")
+    raise ArgumentError(
+        f"Unknown test {name!r}; available tests: {', '.join(names)}.{suggest(plain, every)}"
+    )
 
 
 def run_test(
@@ -67,12 +70,19 @@ def run_test(
     try:
         if out is not None:
             tables = result.tables().items()
-            named = {spec.name if key == "table" else f"{spec.name}-{key}": table for key, table in tables}
+            named = {
+                spec.name if key == "table" else f"{spec.name}-{key}": table
+                for key, table in tables
+            }
             write_all(out, table_files(named, formats))
             notify(f"wrote {plural(len(named), 'table')} to the folder '{out}'.")
     finally:
         folder = ["--out DIR (its tables)"] if out is None else []
-        print(result if terminal.is_whole else terminal.text(findings_of(result), ", ".join(files), *folder))
+        print(
+            result
+            if terminal.is_whole
+            else terminal.text(findings_of(result), ", ".join(files), *folder)
+        )
     return result
 
 
@@ -88,7 +98,11 @@ def _read(name: str, wanted: dict[str, Any]) -> Any:
 
 def _aspects(typed: dict[str, Any], data: Any, name: str = "aspects") -> dict[str, Any]:
     """The argument for the aspects, if it was typed."""
-    return {name: parse_aspects(typed[name], data.labels, f"--{name}", ("unique",))} if name in typed else {}
+    return (
+        {name: parse_aspects(typed[name], data.labels, f"--{name}", ("unique",))}
+        if name in typed
+        else {}
+    )
 
 
 def _fitted(data: Any, aspects: Any, fit: dict[str, Any]) -> Any:
@@ -105,68 +119,97 @@ def _fitted_to(files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any])
     return _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
 
 
-def _of_data(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _of_data(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     """A test that takes the data, and aspects perhaps."""
     if spec.name == "trinary" and not aspects:
-        raise ArgumentError("The trinary inequality requires a tree of options; give its aspects with --aspects FILE.")
+        raise ArgumentError(
+            "The trinary inequality requires a tree of options; give its aspects with --aspects"
+            " FILE."
+        )
     data = _read(files[0], wanted)
     return load(spec.cls)(data, **_aspects(aspects, data), **fit)
 
 
-def _circular(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _circular(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     data = _read(files[0], wanted)
     each = fit.pop("people", "each" if data.respondents else "together") == "each"
     return load(spec.cls)(data.by_respondent() if each else data, **fit)
 
 
-def _likelihood_ratio(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _likelihood_ratio(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     if "larger" not in aspects:
         raise ArgumentError("The larger model has no aspects; give them with --larger FILE.")
     data = _read(files[0], wanted)
-    both = {"smaller": "unique"} | _aspects(aspects, data, "smaller") | _aspects(aspects, data, "larger")
+    both = (
+        {"smaller": "unique"}
+        | _aspects(aspects, data, "smaller")
+        | _aspects(aspects, data, "larger")
+    )
     return load(spec.cls)(*(_fitted(data, both[name], fit) for name in ("smaller", "larger")))
 
 
 def _wald(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     model = _fitted_to(files, wanted, aspects, fit)
-    return load(spec.cls)(model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {}))
+    return load(spec.cls)(
+        model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {})
+    )
 
 
-def _group(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _group(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     column = fit.pop("group", None)
     if (column is None) == (len(files) == 1):
         raise ArgumentError(
             "Give groups as a column of one file, ",
             Argument("group"),
             " COLUMN, or as one file per group; got ",
-            f"{plural(len(files), 'file')} and {'no column' if column is None else f'column {column!r}'}.",
+            f"{plural(len(files), 'file')} and"
+            f" {'no column' if column is None else f'column {column!r}'}.",
         )
     each = [_read(name, wanted) for name in files]
     named = {Path(file).stem: data for file, data in zip(files, each, strict=True)}
     groups = named if column is None else each[0].by_group(column)
     if len(groups) < len(files):
-        raise ArgumentError("Two files have the same name, which is the name of the group; rename one.")
+        raise ArgumentError(
+            "Two files have the same name, which is the name of the group; rename one."
+        )
     return load(spec.cls)(groups, **_aspects(aspects, each[0]), **fit)
 
 
-def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _order(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     if len(files) > 2:
-        raise ArgumentError(f"The order test takes one file of trials or two files of counts; got {len(files)}.")
+        raise ArgumentError(
+            f"The order test takes one file of trials or two files of counts; got {len(files)}."
+        )
     each = [_read(name, wanted) for name in files]
     if len(each) == 1 and isinstance(each[0], PairedComparisons) and each[0].forward is None:
         raise ArgumentError(
-            f"{files[0]} does not show which option came first; give a table with one trial (or game) per row, or two"
-            " files of counts: pairs shown in the order of the labels, and pairs shown in the opposite order."
+            f"{files[0]} does not show which option came first; give a table with one trial (or"
+            " game) per row, or two files of counts: pairs shown in the order of the labels, and"
+            " pairs shown in the opposite order."
         )
     return load(spec.cls)(*each, **_aspects(aspects, each[0]), **fit)
 
 
-def _bootstrap(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _bootstrap(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     data = _read(files[0], wanted)
     return load(spec.cls)(data.by_respondent(), **_aspects(aspects, data), **fit)
 
 
-def _parametric(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+def _parametric(
+    spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]
+) -> Any:
     model = _fitted_to(files, wanted, aspects, fit)
     return load(spec.cls)(model, **{name: value for name, value in fit.items() if name != "unique"})
 
