@@ -95,7 +95,8 @@ def pytest_collection_modifyitems(items):
 
     Then the files, and the tests within each, are shuffled by pytest-randomly. The scopes with most
     tests that may compile come first all the same, so that no worker is left with one of them at
-    the end."""
+    the end.
+    """
     cases = Counter()
     for item in items:
         if first := item.get_closest_marker("first"):
@@ -295,7 +296,8 @@ def compiled_by_one_worker(tmp_path_factory):
     what it kept.
 
     Each compilation is held against the digest that names what is kept: no function may be compiled
-    in that the digest does not count."""
+    in that the digest does not count.
+    """
     locks = tmp_path_factory.getbasetemp().parent
     compile_it = Dispatcher.compile
     counted, seen = {}, []

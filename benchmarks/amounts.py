@@ -19,7 +19,8 @@ Measured (300 people, a busy machine; xlogit 0.2.7, no standard errors):
 The smallest effective sample size of the population is 1,958. Ten tasks say little of how much
 people differ: the prior size of a variance, 1, is wide here; beside SciPy's simulated maximum
 likelihood with the scale of each person, on another study of that size, `scale=.1` has 11.86,
--6.76, 4.23, 7.11 against 12.08, -6.84, 4.96, 7.22."""
+-6.76, 4.23, 7.11 against 12.08, -6.84, 4.96, 7.22.
+"""
 
 import argparse
 import resource

@@ -4,7 +4,8 @@ it.
     python amounts_peer.py FOLDER DRAWS
 
 FOLDER holds choices.csv. Writes estimate.npz: mean and standard deviation (2,) of the amounts for
-zoom and brand."""
+zoom and brand.
+"""
 
 import sys
 from pathlib import Path

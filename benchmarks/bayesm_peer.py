@@ -31,7 +31,8 @@ def fit_bayesm(
     (tasks,), places in these.
 
     `tasks`: how many each person has, whose tasks lie together; `run`: sweeps, of which every tenth
-    is kept, and seed."""
+    is kept, and seed.
+    """
     people, p = len(tasks), x.shape[1]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)

@@ -33,7 +33,8 @@ Measured (bayesm 3.1, three draws of people, two seeds each):
       (.026) .701       0        -1.189 (.012)       0
 
 Of camera the classes are of eight chains by default, on a busy machine; of electricity of sixteen
-with 500 sweeps, the first look of today's default."""
+with 500 sweeps, the first look of today's default.
+"""
 
 import argparse
 import time

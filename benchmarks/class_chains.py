@@ -8,7 +8,8 @@ their last 4 tasks held out. Chains run as `ProductClasses` runs them; s is the 
 between single chains of a held-out probability, root mean square over alternatives, so that those
 of two seeds with C chains each differ by s √(2 / C). For each length: s, that difference for 8 and
 16 chains, the chains that it takes to bring it to .03 and .02, and their CPU seconds. Then R-hat of
-a, σ and the number of classes, and how far a and σ move in a tenth of the run."""
+a, σ and the number of classes, and how far a and σ move in a tenth of the run.
+"""
 
 import sys
 import time

@@ -7,7 +7,8 @@ Every model is fitted, as it is by default, to simulated data of four sizes, eac
 of its own; what it runs is compiled before (`thali cache warm`). A line a fit: what the data are
 expected to take, in CPU seconds (if the chains agree at once, and if they never do), the CPU
 seconds taken, and the convergence check. Fits that are expected to take more than `--most` seconds
-if the chains agree at once are not run, and said so."""
+if the chains agree at once are not run, and said so.
+"""
 
 import argparse
 import json

@@ -6,7 +6,8 @@ Modfed; the prior is that of the first example of its function DBerr (means -1, 
 1, standard deviations 1; 0 for no choice). Cyclic designs (Bunch, Louviere & Anderson 1996) need no
 file: each task is a product and the others by adding 1, 2, ... to all of its levels, which is
 optimal where nothing is known. For every design of thali also: tasks with a dominated product, and
-whether versions are balanced."""
+whether versions are balanced.
+"""
 
 import argparse
 import bz2

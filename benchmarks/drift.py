@@ -9,7 +9,8 @@ periods; Elo (K = 32 and 8, after each battle); Glicko-2 (Glickman 2013, Example
 system: RD 350, volatility .06, tau .5, period by period), whose expected score allows for both
 deviations. PYTHON is that of an environment with elote (`pip install elote`), whose ratings are
 updated after each battle, those of Glicko with one time a period. Printed: the mean log probability
-of a battle, less that of guesses."""
+of a battle, less that of guesses.
+"""
 
 import argparse
 import json

@@ -19,7 +19,8 @@ Measured (numba 0.68, a busy machine, some ten CPU minutes; in brackets the rang
 
 Aimed at: 40 on celebrities and 12 on sparse data, against plain arithmetic. The worst effective
 sample size of the published sampler, over the three repeats together, was 655 on celebrities and
-above 2,000 on the others."""
+above 2,000 on the others.
+"""
 
 import sys
 import types

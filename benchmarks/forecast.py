@@ -7,7 +7,8 @@ CPU seconds; the table has the microseconds of a sweep that were forecast, those
 second half of that time, and their ratio. The constants stand beside the forecasts:
 `samplers/work.py` of aspects, `arguments.py` of the sparse logit and of product classes,
 `engines.py` of Plackett-Luce regression, `hierarchical_fit.py`, and `logit.py` for the logits
-without chains, which `latent_class.py` times."""
+without chains, which `latent_class.py` times.
+"""
 
 import argparse
 import time

@@ -18,7 +18,8 @@ With a folder that holds the tables drugrisk_*.csv and schoolsubjects_*.csv of R
 count matrix a group), two real studies: the risk of six drugs by women and men to 30 and from 31,
 and the liking of 14 school subjects by girls and boys. Common, free and similar weights predict the
 comparisons of each pair by each group without them; the largest R-hat of any predicted probability
-is printed, and for the drugs the log evidence."""
+is printed, and for the drugs the log evidence.
+"""
 
 import sys
 import time

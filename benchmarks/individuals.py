@@ -4,7 +4,8 @@
 
 Forty people name the best and the worst of 12 sets of 4 of 8 options; everybody has worths of their
 own, Gamma about common ones (the model takes their logarithms for Normal), and chooses by maximum
-difference."""
+difference.
+"""
 
 import argparse
 import warnings

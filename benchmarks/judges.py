@@ -8,7 +8,8 @@ comparisons each. Printed for each seed: the rank correlation of d with the trut
 square of centred log worths less the truth, with judges and without. Then the same where all d are
 1: the log score of as many further comparisons with judges less that without, with its standard
 error over comparisons, and P(tau < .3). For the first seeds the differences between "laplace" and
-"mcmc": the largest of log d, and of the probabilities of all pairs for a judge of d = 1."""
+"mcmc": the largest of log d, and of the probabilities of all pairs for a judge of d = 1.
+"""
 
 import argparse
 import time

@@ -16,7 +16,8 @@ How much of a kernel another one could share, in CPU seconds of compiling: a tre
 same likelihood); comparisons with ties 20.6 by themselves, 16.0 after them (the same prior). Numba
 shares what two kernels of a process have in common, so parts kept on disk would save no more than
 that, 22 to 30 % of a second kernel, less what reading and linking them takes; a half was aimed at,
-and nothing was built."""
+and nothing was built.
+"""
 
 import os
 import subprocess

@@ -12,7 +12,8 @@ runs (three starts). Reported are the mean absolute error of the co-membership o
 the root mean squared error of everybody's choice probabilities, beside a model of people who are
 all alike. Second, how often the right number of kinds has the best predictive density of people
 left out one at a time (by importance sampling), where there is one kind, and where there are two.
-Third, the time of a sweep with more and more people."""
+Third, the time of a sweep with more and more people.
+"""
 
 import shutil
 import subprocess

@@ -18,7 +18,8 @@ Sizes and tastes agree to four digits and more (their EM stops at a relative gai
 
 Beside biogeme 3.3.2 (`biogeme_peer.py`: two classes of the 300 people of `amounts.py`):
 -2139.457963487 both, estimates equal to six digits; .59 CPU seconds here from eight starts, 30
-there from one, with what it compiles."""
+there from one, with what it compiles.
+"""
 
 import argparse
 import subprocess

@@ -4,7 +4,8 @@
 
 Battles are simulated: worths with a standard deviation of 1 on the log scale, opponents drawn by a
 skewed popularity. `--thin` compares fixed numbers of sweeps for each draw with the one that is
-chosen while tuning."""
+chosen while tuning.
+"""
 
 import argparse
 import time

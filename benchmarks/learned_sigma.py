@@ -32,7 +32,8 @@ made: 16 objects, five features, noise of .1 and .3 standard deviations of the s
 the number of pairs. A prior that suits one noise spoils the other, and one that leaves the noise
 open lets features explain it; so sigma is chosen. A tenth of the largest similarity is as good a
 mean of the weights as a fifth or two fifths, and better than a twentieth (countries .56, .60, .59,
-.47; phonemes 1.70, 1.67, 1.72, 1.45)."""
+.47; phonemes 1.70, 1.67, 1.72, 1.45).
+"""
 
 import sys
 import time

@@ -9,7 +9,8 @@ cameras is analysed. Where statsmodels is installed, its conditional logit of th
 by how much amounts and standard errors differ.
 
 Measured: see docs/how_to/market_answers.md. Largest difference to statsmodels 0.15: amounts 3e-12,
-standard errors 2e-7 of their size."""
+standard errors 2e-7 of their size.
+"""
 
 import argparse
 import warnings

@@ -28,7 +28,8 @@ Measured (500 people; bayesm's rows are of an earlier day):
     the truth                                   -2.157 (.029)
 
 Elimination's individual Gamma weights, which these worths replaced: -2.390 (.023) in 45 CPU
-seconds, and -2.369 (.025) in 39."""
+seconds, and -2.369 (.025) in 39.
+"""
 
 import argparse
 import time

@@ -4,7 +4,8 @@
 
 FOLDER holds problem.npz: x (rows, p), task, person, chosen (rows,), in tasks of equally many
 alternatives. All coefficients are normal; jaxlogit's are correlated, xlogit has independent ones
-only. Writes estimate.npz: mean (p,), covariance (p, p), log_likelihood."""
+only. Writes estimate.npz: mean (p,), covariance (p, p), log_likelihood.
+"""
 
 import sys
 from pathlib import Path

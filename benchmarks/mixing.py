@@ -173,7 +173,8 @@ the similarity at their 5 % quantile:
 
 What r gained with the first seed of faces at T = 3 was chance. Means of the log-likelihood and of
 the number of features agree where chains do. The two columns were not chosen by what they share.
-Births from residuals are those of above."""
+Births from residuals are those of above.
+"""
 
 import argparse
 import time

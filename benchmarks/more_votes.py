@@ -5,7 +5,8 @@ forecast.
 
 Six options, 600 votes with ties. A truth is drawn from the posterior, further votes from it, on all
 pairs or on those of the first three, and a leaderboard is made of all of them; printed is how often
-it tells the three apart, beside `more_votes()` of the board of the first 600."""
+it tells the three apart, beside `more_votes()` of the board of the first 600.
+"""
 
 import argparse
 from itertools import combinations

@@ -80,7 +80,8 @@ a table), mean absolute error (standard error over ten truths):
 
 One series of answers tells little: with 20 options, m random questions about the same ten truths
 end at errors of .084, .102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average; .75 m
-adaptive ones end at .098, .087 and .094 (--seed 0 to 2), .093 on average."""
+adaptive ones end at .098, .087 and .094 (--seed 0 to 2), .093 on average.
+"""
 
 import argparse
 import itertools

@@ -23,7 +23,8 @@ rest is the time of a sweep (8 us against some 140 with chains at once). The hal
 differ by a factor of 1.7, so its ratio is no surer than that.
 
 Posterior means agree: of 37 differences the largest is 1.8 standard errors with HMC and 2.7 with
-NUTS. NumPyro's R-hat says that its standard errors are somewhat too small."""
+NUTS. NumPyro's R-hat says that its standard errors are somewhat too small.
+"""
 
 import os
 import sys

@@ -23,7 +23,8 @@ Measured (NumPyro 0.22, a busy machine; four chains of 2,000 sweeps and of 2,000
 
 Of 126 differences of posterior means the largest is 3.9 standard errors (wine, where two of
 NumPyro's trajectories diverge); with and without trajectories thali's own 28 means on wine differ
-by 2.1 errors at most."""
+by 2.1 errors at most.
+"""
 
 import os
 import sys

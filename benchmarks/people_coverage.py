@@ -9,7 +9,8 @@ who weigh features differently; the truth is the fit to 20,000 people, and inter
 and of similarities of pairs. "adjusted" is what a fit takes, which spreads draws by the variance of
 people's scores; "power" raises the likelihood to one over the design effect, as chains do. `--mcmc`
 also runs chains, a second each, and `--random` those in which everybody has worths of their own,
-several seconds each; the truth then is the mean of the log worths of 20,000 people."""
+several seconds each; the truth then is the mean of the log worths of 20,000 people.
+"""
 
 import argparse
 import warnings

@@ -2,7 +2,8 @@
 vector instructions.
 
 A straightforward implementation of the same caches, which separates the gain of the algorithm from
-that of the arithmetic."""
+that of the arithmetic.
+"""
 
 import math
 from typing import NamedTuple

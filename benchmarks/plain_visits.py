@@ -11,7 +11,8 @@ is the final state, up to rounding.
 With `kept` the comparisons of a class and the values as numbers are read from the features, as the
 library does; the rest is plain. Hard choices with a lapse; values too small for floats are not
 treated. Moves of classes and of the shapes of values, which follow after all visits of a sweep, are
-not part of this."""
+not part of this.
+"""
 
 import math
 import time

@@ -12,7 +12,8 @@ named, `--list` plants nothing and says whether each text stands exactly once.
 
 The project is copied once, and the tests named must be green there before anything is planted. The
 status is 1 if a bug is not caught or has no place. Code that is compiled is kept where
-NUMBA_CACHE_DIR says, but for bugs of the compiling."""
+NUMBA_CACHE_DIR says, but for bugs of the compiling.
+"""
 
 import argparse
 import os

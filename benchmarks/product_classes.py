@@ -70,7 +70,8 @@ of them rather than sixteen: of all draws together the log score is the same (-.
 against -.707 and -.705), and shares of people who prefer one product to another differ two to three
 times as much between repeats (root mean square .031 and .021 against .011 and .011), as do
 predictions (.042 and .039 against .023 and .026). A ladder of four, .02 to .045, lost as well
-(-.725 against -.709, one run)."""
+(-.725 against -.709, one run).
+"""
 
 import sys
 import time

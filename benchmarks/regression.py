@@ -39,7 +39,8 @@ Measured (numba 0.68, a busy machine, some fifteen CPU minutes, nearly all of th
 Aimed at: 3 for a and the log-likelihood of iris, wine, heart and pima. Where R-hat of the published
 sampler is not near 1 its effective draws are overstated, and the gain understated: with chains a
 tenth as long pima's log-likelihood, which has a second mode that is seldom visited, gains 1.2 by
-the same account."""
+the same account.
+"""
 
 import sys
 import time

@@ -97,7 +97,8 @@ def against_pairs(sizes, prior, seconds):
     options.
 
     The buffet's alpha is such that four features are expected, but random choices make it find
-    more, and not equally many: the time of a sweep is divided by their number."""
+    more, and not equally many: the time of a sweep is divided by their number.
+    """
     cost = []
     for pairs in sizes:
         options = round(10 * pairs**0.5)

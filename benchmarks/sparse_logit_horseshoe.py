@@ -4,7 +4,8 @@ effective draws, time.
 python benchmarks/sparse_logit_horseshoe.py [SET ...]
 
 Needs scikit-learn, for its data. Half of the rows of real sets are fitted, as one would to predict
-the other half."""
+the other half.
+"""
 
 import sys
 import time

@@ -6,7 +6,8 @@ prior, by method.
 Three classes, 80 rows, five covariates; eta ~ Gamma(2, 1), the horseshoe of global scale 1. One
 line a method and prior: the share of coefficients, and of scales (eta; tau and c), that the central
 50 and 90 % intervals hold, with standard errors over data sets. Of a normal approximation it shows
-how much it errs where rows are few."""
+how much it errs where rows are few.
+"""
 
 import sys
 import time

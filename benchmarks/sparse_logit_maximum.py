@@ -5,7 +5,8 @@ liblinear and saga.
 
 Both maximise log-likelihood - |beta|/C without intercept; eta = 1/C². One thread; compiling is not
 counted. The gap is how far the objective of scikit-learn is below that of thali; scikit-learn runs
-until its tolerance is 1e-6, or for 500 rounds."""
+until its tolerance is 1e-6, or for 500 rounds.
+"""
 
 import sys
 import time

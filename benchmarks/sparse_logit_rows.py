@@ -7,7 +7,8 @@ gibbs: 100,000 rows, 10 covariates, 3 classes, four chains of 150 draws after 10
 effective sample size of a coefficient. blocks: 1,000,000 such rows in 20 files that are read as a
 Dask array, "laplace" and "variational", each in a process of its own; CPU seconds, and the largest
 memory of the process. digits: the variational fit to scikit-learn's digits (all rows, 558
-coefficients). One thread for linear algebra; compiling is not counted."""
+coefficients). One thread for linear algebra; compiling is not counted.
+"""
 
 import subprocess
 import sys

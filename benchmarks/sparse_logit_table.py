@@ -9,7 +9,8 @@ are not 0 (2, -2, 1.5, 1); "dense": all 50 are Normal(0, 1/5²). thali draws 2 c
 500; scikit-learn chooses C by five folds. Of "digits" (558 coefficients) one half is taken, without
 the horseshoe, and chains are of 40 after 40. "colon" is the table of Alon et al. (1999), 62 tissues
 by 2,000 genes, whose file has a column y and columns g1, g2, ...: logarithms, five folds, without
-the normal approximations and draws of Plackett-Luce regression, and chains of 250 after 250."""
+the normal approximations and draws of Plackett-Luce regression, and chains of 250 after 250.
+"""
 
 import sys
 import time

@@ -5,7 +5,8 @@ of CPU time.
 
 Each row runs in a process of its own, once without being counted, since it may compile, and then
 here and there in turn; the ratio is of the medians, and above 1.1 the change made thali slower.
-Status 1 if a row is."""
+Status 1 if a row is.
+"""
 
 import argparse
 import os

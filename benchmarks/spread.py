@@ -6,7 +6,8 @@ fixed spreads.
 Truths are drawn, then votes on random pairs, and a leaderboard is made. Coverage: the share of
 differences of log worths that their 89 % intervals contain. Held out: 120 options, 900 votes on
 pairs of the 40 next in the true order, and the expected log loss of a vote on such pairs, beside
-that of the best of several fixed spreads."""
+that of the best of several fixed spreads.
+"""
 
 import argparse
 import time

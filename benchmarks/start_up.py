@@ -15,7 +15,8 @@ Measured twice (Python 3.11, numba 0.68, a busy machine):
     first fit, nothing compiled / all compiled     12, 13        17, 20 s of compiling (budget 15)
 
 Both figures of the first fit lie above their budgets here; seconds stretch on a busy machine,
-ratios less."""
+ratios less.
+"""
 
 import os
 import statistics

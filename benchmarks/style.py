@@ -12,7 +12,8 @@ makes indicators of models and fits `Logit` by Newton's method, controlled for b
 (`pip install arena-rank pyarrow`) reads the same file and fits `ContextualBradleyTerry` with equal
 weights of battles, covariates as they are and `reg=0`, its penalty of effects; its L-BFGS stops at
 1e-14 in place of 1e-9, and its ratings have sandwich intervals. Printed: the largest differences of
-log worths and of effects, CPU seconds and memory of reading and fitting."""
+log worths and of effects, CPU seconds and memory of reading and fitting.
+"""
 
 import argparse
 import json

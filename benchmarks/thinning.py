@@ -9,7 +9,8 @@ Fits with `draws` given, as somebody would run them. The smallest effective samp
 the summary counts (of more than 60 options: of a log worth). CPU seconds are those of the fit,
 tuning and everything after the draws included; all is compiled before. The row with an asterisk is
 that of `thin=None`; its ratio is the best effective draws a CPU second of any row, divided by its
-own. With the folder of `groups.py` the two studies in it are two problems more."""
+own. With the folder of `groups.py` the two studies in it are two problems more.
+"""
 
 import argparse
 import time

@@ -186,7 +186,8 @@ def recovery(
     """One set of triplets: what the model finds of the truth, and what it and others predict.
 
     A rival has `most` CPU seconds at most for each of its settings. `by_default`: the fit of who
-    sets nothing."""
+    sets nothing.
+    """
     made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features)
     test = th.datasets.triplets(n, 100_000, random_seed=seed, n_features=n_features).held_out
     warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the convergence check is printed

@@ -9,7 +9,8 @@ dimensions that predict the last tenth best are taken (LORE, which finds the ran
 probability of a pair is in proportion to exp(-distance^2), as STE has it, at the scale that
 predicts this tenth best: of the others, which have no probabilities of their own for three objects,
 a fair guess. What does not end within ten CPU minutes is stopped. Distances do not change when an
-embedding is turned, so that its axes are no features. LORE, FORTE and OENN need torch."""
+embedding is turned, so that its axes are no features. LORE, FORTE and OENN need torch.
+"""
 
 import signal
 import sys

@@ -5,7 +5,8 @@
 P(ij) is the softmax of the products x_i x_j of the three pairs, x of 0 or more, with an L1 penalty,
 by Adam on mini-batches of 256; penalty and dimensions are those that predict a tenth of the
 training triplets best, and the model is fitted again to all. Every setting has the CPU seconds that
-are given. A true feature counts as found if a dimension correlates with it at .9 or more."""
+are given. A true feature counts as found if a dimension correlates with it at .9 or more.
+"""
 
 import sys
 import time

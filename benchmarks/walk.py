@@ -8,7 +8,8 @@ COMMAND is what follows `thali`, with PAIRS for a small table of pairs; without 
 library (its kernels are compiled and unseen); what runs while a module is imported does not.
 
 What it was when the house was reviewed (b3d8454), and what it is now, stands in the README of this
-folder."""
+folder.
+"""
 
 import sys
 import tempfile

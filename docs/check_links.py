@@ -3,7 +3,8 @@
 Links within the site are checked when it is built. Without a network this says so and checks
 nothing; otherwise it lists the links whose pages are gone (404, 410) and exits with 1 if there are
 any. A server that does not answer in time, or refuses machines, is no proof of anything: it is only
-named."""
+named.
+"""
 
 import re
 import sys

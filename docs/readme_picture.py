@@ -1,7 +1,8 @@
 """Draw the picture of the README and of the paper: python docs/readme_picture.py
 
 The file keeps a digest of the code that drew it, by which a test notices a picture that is out of
-date."""
+date.
+"""
 
 import hashlib
 from pathlib import Path

@@ -7,7 +7,8 @@
 
 It needs `build`, `hatchling` and, for the bill, `cyclonedx-bom`. Linters that are not installed
 (hadolint, zizmor, actionlint) are named and left out. The results of the last time stand in
-packaging/README.md."""
+packaging/README.md.
+"""
 
 import argparse
 import os

@@ -4,7 +4,8 @@ if any.
 A function, class, method or constant is used if other code of `src` names it (outside its own
 body), if a decorator registers it, or if a stub (`.pyi`) exports it. A name without an underscore
 is also used if a page or a program beside the package names it, and a method of that kind if a test
-does. Names that another library calls are in `CALLED_BY_OTHERS`."""
+does. Names that another library calls are in `CALLED_BY_OTHERS`.
+"""
 
 import ast
 import re

@@ -6,7 +6,8 @@
 
 A setting names the kernels of OpenBLAS, which differ in the last bits of a product of matrices, or
 is `generic`, for which Numba compiles without extensions. The environment needs thali's extra
-`test`. The exit status is 1 if a test fails, or if a setting that is named cannot be run."""
+`test`. The exit status is 1 if a test fails, or if a setting that is named cannot be run.
+"""
 
 import json
 import os

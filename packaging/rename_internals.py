@@ -6,7 +6,8 @@ them.
 
 Which ones is drawn by the seed. Tests that import a renamed module, or name a renamed function, are
 left out; all others come in through the front door and must pass. Compiled functions keep their
-names: each would be compiled again."""
+names: each would be compiled again.
+"""
 
 import argparse
 import ast

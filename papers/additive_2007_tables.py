@@ -254,7 +254,8 @@ def probabilities_of_numbers(shared: np.ndarray) -> np.ndarray:
     axis.
 
     The features of a single object are Poisson(alpha) whatever the data, so that they need not be
-    counted."""
+    counted.
+    """
     from scipy.stats import poisson
 
     return poisson.pmf(np.arange(shared.max() + BEYOND) - shared[..., None], ALPHA)

@@ -154,7 +154,8 @@ def celebrities(settings: Settings) -> Reproduction:
     """Table 2 and Figs. 3 and 4: every pair of celebrities left out in turn.
 
     Two rows more than the paper has: the phylogenetic Indian buffet process (Miller, Griffiths &
-    Jordan 2008) on the tree of professions, with leaf lengths .1 and .5."""
+    Jordan 2008) on the tree of professions, with leaf lengths .1 and .5.
+    """
     from thali import plots
 
     data = datasets.celebrities()

@@ -330,7 +330,8 @@ def mean_features(
 
     Identical columns are merged and their weights summed, as under Fig. 5(a); a column of one owner
     is the same as the aspect that it has alone. Columns of less than .1 expected weight are left
-    out, and the one that all own, on which choices do not depend. The heaviest come first."""
+    out, and the one that all own, on which choices do not depend. The heaviest come first.
+    """
     table = features_table(model._view, min_probability=0.0)
     owners = [np.isin(labels, members) for members in table["members"]]
     expected = (table["probability"] * table["weight"]).to_numpy()

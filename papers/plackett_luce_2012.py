@@ -1,7 +1,8 @@
 """Archambeau & Caron (2012), Plackett-Luce regression: a new Bayesian model for polychotomous data.
 
 Here are Table 2 and section 4.3, the error rates; Table 3 is in plackett_luce_2012_mixing.py, Figs.
-2 and 4 in plackett_luce_2012_iris.py."""
+2 and 4 in plackett_luce_2012_iris.py.
+"""
 
 from collections.abc import Sequence
 from functools import partial

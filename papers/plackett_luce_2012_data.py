@@ -293,7 +293,8 @@ def rates_of(
 
     A record: task, split, the error rate of the largest training class ("majority") and of each
     method with its log loss, area under the curve (two classes), a (its geometric mean in each
-    chain) and lower bound."""
+    chain) and lower bound.
+    """
     parts = {
         f"{number} {place} {task.data.task}": partial(_record, settings, task, number, budget)
         for number in range(budget.splits)

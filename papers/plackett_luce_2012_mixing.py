@@ -271,7 +271,8 @@ def single_chain_ess(draws: np.ndarray) -> np.ndarray:
     for a constant.
 
     N / (−1 + 2 Σ_t Γ_t), Γ_t = ρ_2t + ρ_2t+1 up to the first that is not positive, none larger than
-    those before."""
+    those before.
+    """
     n = len(draws)
     peak = np.abs(draws).max(axis=0)
     scaled = draws / np.where(peak > 0.0, peak, 1.0)

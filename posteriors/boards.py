@@ -1,7 +1,8 @@
 """Draws of the models behind leaderboards whose judges differ, or whose worths change in time.
 
 `thali.leaderboard` shows a table and no draws; these come from its sampler, as many as were asked
-for."""
+for.
+"""
 
 from typing import NamedTuple
 

@@ -4,7 +4,8 @@
 
 Prints the largest standardised difference of a mean, (mean - reference) / sqrt(mcse^2 + mcse of the
 reference^2), and the limit that a right sampler exceeds once in 100,000 comparisons of as many
-functionals."""
+functionals.
+"""
 
 import argparse
 import sys

@@ -66,7 +66,8 @@ def functionals(fitted, names=None):
     """Draws of the functionals of a fitted model, as a dictionary of arrays (chain, draw).
 
     names: those that are wanted; None: all that vary, with the presence of each feature that is
-    probable enough."""
+    probable enough.
+    """
     posterior = fitted.posterior_["posterior"].dataset
     found = {
         name: draws

@@ -5,7 +5,8 @@ posteriordb.
 
 Every pair of `pairs.py` whose data, model and run have not changed since its files were written is
 left as it is, so that a run that was broken off goes on. `--only` makes the pairs whose names hold
-a text, `--again` all of them."""
+a text, `--again` all of them.
+"""
 
 import argparse
 import hashlib

@@ -1,7 +1,8 @@
 """The data sets: those that come with thali, and simulated ones, as JSON holds them.
 
 Each function of `SETS` returns a data set of its name. The first line of its docstring is the
-title, the others say what the fields hold."""
+title, the others say what the fields hold.
+"""
 
 import numpy as np
 
@@ -20,7 +21,8 @@ def celebrities():
     """Choices of 234 people among nine celebrities (Rumelhart and Greeno 1971).
 
     counts[i][j]: how often i was chosen over j; aspects: what is known of each; tree: the
-    professions, in Newick."""
+    professions, in Newick.
+    """
     data = th.datasets.celebrities()
     tree = th.Tree.from_groups(
         {name: list(members) for name, members in PROFESSIONS.items()}, leaf_length=0.1
@@ -131,7 +133,8 @@ def two_judges():
     """Two options, of which one judge chose one 9 times out of 10, and the other 5 times.
 
     rows: one choice each: who judged, the two options, and the chosen one. The posterior is known
-    exactly."""
+    exactly.
+    """
     return {"rows": _repeated("judge", {"p": (9, 1), "q": (5, 5)})}
 
 
@@ -155,7 +158,8 @@ def three_seasons():
     """Two options in three seasons, in which one was chosen 8 times, 5 times and once out of 10.
 
     rows: one choice each: the season, the two options, and the chosen one. The posterior is known
-    exactly."""
+    exactly.
+    """
     return {"rows": _repeated("season", {1: (8, 2), 2: (5, 5), 3: (1, 9)})}
 
 
@@ -180,7 +184,8 @@ def trials():
     """Simulated trials of four options, in which the first and the louder one is favoured.
 
     rows: one trial each: the first and the second option, the chosen one, and by how much the first
-    is louder."""
+    is louder.
+    """
     rng = np.random.default_rng(19)
     worth = np.array([3.0, 2.0, 1.0, 0.5])
     rows = {name: [] for name in ("first", "second", "chosen", "louder")}
@@ -198,7 +203,8 @@ def numbers():
 
     similarity[i][j]: on a scale of 0 to 1, null on the diagonal; sigma: standard deviation, where
     it is taken as known; features: those that Navarro and Griffiths (2007) name, where they are
-    taken as known."""
+    taken as known.
+    """
     features = {str(i): [name for name in FEATURES_OF_NUMBERS if str(i) in name] for i in range(10)}
     return _similarities(th.datasets.numbers()) | {"features": features}
 
@@ -233,7 +239,8 @@ def words():
     """Simulated answers of forty people: which of six words go together?
 
     yes[i][j]: how many of the people asked say so; leak: share of yes about words that have nothing
-    in common."""
+    in common.
+    """
     rng = np.random.default_rng(15)
     features = np.array([[1, 1, 1, 0, 0, 0], [1, 0, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1]]).T
     no = 0.95 * np.exp(-(features * [1.5, 1.0, 2.0]) @ features.T)
@@ -246,7 +253,8 @@ def messages():
     """Simulated numbers of messages between seven people, who meet in three circles.
 
     messages[i][j]: of the pair; days: how long was counted; rate: messages a day of people with no
-    circle in common."""
+    circle in common.
+    """
     rng = np.random.default_rng(16)
     circles = np.array([[1, 1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1, 1]]).T
     mean = 7.0 * (0.3 + (circles * [1.0, 2.0, 1.5]) @ circles.T)
@@ -272,7 +280,8 @@ def products():
     """A simulated choice experiment of ten people with six tasks of three products each.
 
     rows: one product of one task each; levels: of every attribute, in order; monotone: in which
-    direction preferences rise, where it is known."""
+    direction preferences rise, where it is known.
+    """
     made = th.datasets.product_choices(10, 6, random_seed=1)
     frame = made.data.to_frame()
     levels = {name: list(map(str, found)) for name, found in made.data.levels.items()}

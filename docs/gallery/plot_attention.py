@@ -3,7 +3,8 @@ Attribute non-attendance
 ========================
 
 The share of the population that attends to each attribute, and the respondents by their individual
-probability."""
+probability.
+"""
 
 import numpy as np
 import pandas as pd

@@ -3,7 +3,8 @@ Scores of best and worst
 ========================
 
 Scores from 0 to 100 of the options, by segment of the people who named the best and the worst of
-sets."""
+sets.
+"""
 
 import numpy as np
 import pandas as pd

@@ -33,7 +33,8 @@ def weighted_features(
     """Draw which options own which features, shaded by weight.
 
     Rows are options, columns features, the weight of each above it; unique aspects are separate on
-    the left."""
+    the left.
+    """
     n, k = features.shape
     room = max(k, 1) if width is None else width
     if heaviest is None:

@@ -2,7 +2,8 @@
 
 algorithm_1.py   Görür, Jäkel & Rasmussen (2006), and Navarro & Griffiths (2007), with a valid scan
 and as printed tree_2008.py     Miller, Griffiths & Jordan (2008), section 3 plackett_luce_2012.py
-Archambeau & Caron (2012) holmes_held_2006.py     Holmes & Held (2006), of the sparse logit"""
+Archambeau & Caron (2012) holmes_held_2006.py     Holmes & Held (2006), of the sparse logit
+"""
 
 from typing import Any
 

@@ -5,7 +5,8 @@ and the concentration downwards: three options whose posterior has 2.21 features
 1.67. `algorithm_1` visits the columns of every row, and the weights, in a fresh random order.
 `algorithm_1_as_printed` visits them in the order in which they are stored, new ones last; that does
 not leave the posterior invariant, because a column's position then depends on its owners, and it
-finds far too many features."""
+finds far too many features.
+"""
 
 import math
 from typing import Any
@@ -150,7 +151,8 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
     2^K* combinations.
 
     The candidates' weights are those of its present unique features, the first K* of them, and
-    fresh ones from the prior."""
+    fresh ones from the prior.
+    """
     # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
     odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES
     known = 0

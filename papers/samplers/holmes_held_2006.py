@@ -49,7 +49,8 @@ def mixing_variance(rng: Any, r: Any) -> Any:
 
     Rejection from the generalised inverse Gaussian distribution, as in Holmes & Held (2006),
     appendix A4, with the alternating series of the mixing density on either side of a cut. Returns
-    NaN for NaN."""
+    NaN for NaN.
+    """
     while True:
         variance = half_inverse_gaussian(rng, r)
         if variance > _CUT:
@@ -168,7 +169,8 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
     its coefficients.
 
     A row of weight c has as many latent variables as fit into c, and a Polya-Gamma variable for the
-    rest."""
+    rest.
+    """
     for i in range(problem.codes.size):
         others = _log_of_others(state.linear, k, i, problem.classes)
         mean = state.linear[k, i] - others

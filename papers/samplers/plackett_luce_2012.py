@@ -73,7 +73,8 @@ def published_walk(
     moved.
 
     ln α = Kp[(a* − a) ln b − ln Γ(a*) + ln Γ(a)] + (a* − a) Σ ln λ_kj; the prior 1/a and the
-    Jacobian cancel."""
+    Jacobian cancel.
+    """
     m = log_weights.size
     proposal = log_a + step * rng.standard_normal()
     if not low < proposal < high:

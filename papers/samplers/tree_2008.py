@@ -18,7 +18,8 @@ pi_k of new columns exactly.
 
 The state stores log one_c for every column and node, and the number of owners below, so that a
 toggle reads only the path from the option to the root. b.log_rate, which integrates pi out, is not
-used."""
+used.
+"""
 
 import math
 from typing import Any
@@ -111,7 +112,8 @@ def log_odds_of_owning(prior: Any, b: Any, k: Any, i: Any) -> Any:
     """log of P(z_ik = 1 | z_-ik, pi_k) / P(z_ik = 0 | z_-ik, pi_k).
 
     If i owns it, the largest clade that all own has one stem; without i, the clades beside the path
-    from i to the root are separate, and the feature arose nowhere on that path."""
+    from i to the root are separate, and the feature arose nowhere on that path.
+    """
     gamma = -math.log1p(-b.pi[k])
     root = prior.parent.shape[0] - 1
     lacking = 1 if b.Z[k, i] == 0.0 else 0
@@ -155,7 +157,8 @@ def draw_probability_alone(rng: Any, prior: Any, i: Any) -> Any:
     """An exact draw from eq. 8, by rejection; more than every other trial is accepted.
 
     In gamma the density is (1 - exp(-gamma t)) exp(-gamma (T - t)) / (exp(gamma) - 1), and 1 -
-    exp(-gamma t) is at most t gamma, gamma at most exp(gamma / 2) - exp(-gamma / 2)."""
+    exp(-gamma t) is at most t gamma, gamma at most exp(gamma / 2) - exp(-gamma / 2).
+    """
     t = length(prior, i)
     rest = prior.ends[prior.ends.shape[0] - 1] - t
     while True:

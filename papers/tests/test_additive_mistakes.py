@@ -2,7 +2,8 @@
 errors off.
 
 What the mistakes do to four figures was found once by another program (by 500,000 sweeps each, to a
-few in the last digit); so much of it is found again."""
+few in the last digit); so much of it is found again.
+"""
 
 import copy
 import math

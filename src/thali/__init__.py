@@ -2,7 +2,8 @@
 
 People choose between things, and judge things alike, because of features that nobody wrote down.
 thali infers those features, how many there are and how much each weighs. Names load on first use,
-so that importing thali is quick."""
+so that importing thali is quick.
+"""
 
 from typing import Any
 

@@ -69,7 +69,8 @@ def as_html(shown: Description) -> str:
     --------
     >>> as_html(Description("<b>", (("options", ("tea", "milk")),))).partition("</style>")[2]
     '<p><strong>&lt;b&gt;</strong></p><dl><dt>options</dt><dd><bdi>tea</bdi>,
-    <bdi>milk</bdi></dd></dl></div>'"""
+    <bdi>milk</bdi></dd></dl></div>'
+    """
     parts = [f"<p><strong>{_escaped(_shortened(shown.title, _LONGEST_TITLE))}</strong></p>"]
     if shown.facts:
         facts = "".join(

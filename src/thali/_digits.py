@@ -5,7 +5,8 @@ A sentence has three digits (`number`), per cent (`percent`), and one form of a 
 (`probability`) and of a p-value (`p_in_words`). A table has three decimals, more in a column, or a
 row, of small numbers; a table of a paper has the same decimals in a whole column (`decimals_of`).
 Thousands are set apart by commas, and nothing is written as -0. What Python prints of results keeps
-six digits (`for_python`), because people go on computing with it. Files hold all digits."""
+six digits (`for_python`), because people go on computing with it. Files hold all digits.
+"""
 
 import math
 from collections.abc import Callable, Sequence

@@ -26,7 +26,8 @@ def policy(
     nothing from elsewhere.
 
     `sends_to`: the origin to which its scripts may send, such as "https://example.org"; `loads`:
-    the addresses of scripts and of styles that it loads all the same."""
+    the addresses of scripts and of styles that it loads all the same.
+    """
     digests = [
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
     ]

@@ -48,7 +48,8 @@ def exact(data):
     and of their sums.
 
     Their numbers are independent Poisson variables, and given these the two measurements are
-    normal."""
+    normal.
+    """
     total, means = 0.0, np.zeros(5)
     for alone, other, both in itertools.product(range(25), repeat=3):
         prior = np.prod([(ALPHA / 2.0) ** k / math.factorial(k) for k in (alone, other, both)])

@@ -3,7 +3,8 @@ a fitted model.
 
 A test is `assert not far_off(model.posterior_, case)`, or its own comparison of
 `expected_by_name(case)` with the means of `found_by_name(tree, case)`. What the names mean stands
-in the note of cases/additive.json."""
+in the note of cases/additive.json.
+"""
 
 import json
 import math
@@ -31,7 +32,8 @@ def expected_by_name(case):
 
     Standard deviations become second moments ("E w(01)^2", "constant^2"), a covariance "E w(01)
     w(012)"; where features are learned, "n_features" adds the columns of one owner, which are
-    Poisson(alpha) whatever the data."""
+    Poisson(alpha) whatever the data.
+    """
     given = case["expected"]
     expected = {}
     for name, value in given.items():

@@ -4,7 +4,8 @@ unit tests.
 Neither depends on chance: kernels are counted; and a unit test is too slow only if it is so three
 times in a row, so that what it is the first to import does not count, in seconds of a quiet
 machine, as a loop that is timed at the same moment tells them. Processors differ, too: what is
-somewhat above the budget is named, and fails from twice the budget."""
+somewhat above the budget is named, and fails from twice the budget.
+"""
 
 import os
 import sys

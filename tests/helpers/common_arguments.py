@@ -166,7 +166,7 @@ def entry(name: str, argument: str, indent: str) -> str:
     inner = indent + "    "
     lines = textwrap.fill(
         text,
-        120,
+        100,
         initial_indent=inner,
         subsequent_indent=inner,
         break_long_words=False,

@@ -15,7 +15,8 @@ def time_ratio(first, second, tries=6, turns=9):
     take turns.
 
     Whatever else the machine does slows now the one and now the other; a loss of speed is in every
-    try."""
+    try.
+    """
     ratios = []
     for _ in range(tries):
         times = [(cpu_seconds(first), cpu_seconds(second)) for _ in range(turns)]

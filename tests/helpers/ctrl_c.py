@@ -15,7 +15,8 @@ def pressed(*moments, after=None):
     late.
 
     Gives two events, of the first and the last. What is to catch the KeyboardInterrupt stands
-    before it in `with`."""
+    before it in `with`.
+    """
     main, is_over, is_ready = threading.main_thread().ident, threading.Event(), threading.Event()
     events = SimpleNamespace(first=threading.Event(), last=threading.Event())
 

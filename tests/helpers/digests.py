@@ -3,7 +3,8 @@ floats by their sums.
 
 `python -m helpers.digests` in the folder `tests` writes them anew (cases/digests.json). That is
 allowed where an issue asks for another sampler or default, and whoever does it names the rows that
-change, and why."""
+change, and why.
+"""
 
 import hashlib
 import json
@@ -327,7 +328,8 @@ def digest_of(values: Any) -> Any:
     three sums.
 
     They are of absolute values, of values in which each counts otherwise, and of logarithms: small
-    ones count, too."""
+    ones count, too.
+    """
     array = np.asarray(values)
     if array.dtype.kind not in "fc":
         array = array.astype(np.int64) if array.dtype.kind in "biu" else array.astype(str)

@@ -3,7 +3,8 @@
 `python -m helpers.digests_long` in the folder `tests` writes them anew (cases/digests_long.json):
 before a change of structure, at the commit that it starts from. `pytest -m long
 tests/model/test_digests_long.py` holds the fits to them afterwards. Another processor rounds
-otherwise, and after thousands of sweeps draws otherwise; so it needs hashes of its own."""
+otherwise, and after thousands of sweeps draws otherwise; so it needs hashes of its own.
+"""
 
 import hashlib
 import json

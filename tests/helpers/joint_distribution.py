@@ -3,7 +3,8 @@
 Alternate between one sweep given the data and new data given the parameters. If the sweep leaves
 the posterior invariant for every data set, the pair keeps its joint distribution, and every
 function of the parameters keeps its prior distribution, whose mean is known. A wrong conditional
-anywhere in the sweep shifts some of them."""
+anywhere in the sweep shifts some of them.
+"""
 
 import math
 from typing import Any

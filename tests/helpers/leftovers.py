@@ -1,7 +1,8 @@
 """What tests leave behind: in the process, on modules and classes, on the disk.
 
 The looks stay at the surface, because they are taken around every test or every file of tests. What
-is remembered on purpose stands in `REMEMBERED`, caches on the disk in `CACHES`."""
+is remembered on purpose stands in `REMEMBERED`, caches on the disk in `CACHES`.
+"""
 
 import gc
 import os

@@ -34,7 +34,8 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
 
     `common`: those about which they vary (draws, options), 1 unless given; `shared`: of aspects
     that are in every draw, owners (positions of options) -> the weight for everybody and the common
-    one (draws, people + 1)."""
+    one (draws, people + 1).
+    """
     unique = np.asarray(unique, float)
     draws, _, n = unique.shape
     common = np.ones((draws, n)) if common is None else np.asarray(common, float)

@@ -1,7 +1,8 @@
 """What is known of tiny choice experiments, and how draws of an engine are held against it.
 
 The numbers of TP1 to TP3 come from 10^8 independent draws from the prior, weighted by the
-likelihood."""
+likelihood.
+"""
 
 import math
 from decimal import Decimal, localcontext
@@ -191,7 +192,8 @@ def z_scores(by_group: np.ndarray, answers, floor: np.ndarray) -> np.ndarray:
     """Difference to the answers, less the slack, over the combined error; groups in columns.
 
     The error is that between groups, or that of `floor` if it is greater: skewed quantities have
-    their smallest error where they are smallest."""
+    their smallest error where they are smallest.
+    """
     value, error = np.array(answers).T
     groups = by_group.shape[1]
     own = np.maximum(by_group.std(axis=1, ddof=1) / math.sqrt(groups), floor)
@@ -230,7 +232,8 @@ def closed_form(people, tasks, alternatives, alpha, beta, lapse=0.0, worse=()):
     nothing) of everybody.
 
     Whoever owns a class prefers the better product, whoever owns none is indifferent, and so many
-    given people own nothing with probability exp(−α Σ β / (β + i))."""
+    given people own nothing with probability exp(−α Σ β / (β + i)).
+    """
     with localcontext(prec=60):  # the terms alternate in sign, and nearly cancel
         alpha, beta, lapse = (Decimal(str(number)) for number in (alpha, beta, lapse))
         nobody, miss = Decimal(alternatives) ** -tasks, lapse / alternatives

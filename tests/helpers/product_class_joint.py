@@ -2,7 +2,8 @@
 
 Geweke (2004): parameters drawn from the prior, and parameters of a chain that alternates between
 drawing data and a sweep, have the same distribution if and only if simulator, sampler and prior
-agree."""
+agree.
+"""
 
 import math
 from typing import Any

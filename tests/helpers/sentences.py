@@ -2,7 +2,8 @@
 
 `pytest --rewrite-golden -n 0 [TESTS]` writes the sentences of the tests that run anew. What it
 changed in `tests/golden/` is what users read otherwise: look at the difference before you commit
-it."""
+it.
+"""
 
 import os
 import re

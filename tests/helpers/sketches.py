@@ -3,7 +3,8 @@ and of reports.
 
 Every artist is there, so that whatever fails while a picture is made fails; only layout and ink are
 lacking. That each picture can be rendered is tested in `plots`, and that the rendered ones come to
-their files by tests marked `rendered`."""
+their files by tests marked `rendered`.
+"""
 
 import base64
 from contextlib import contextmanager

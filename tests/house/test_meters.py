@@ -45,7 +45,7 @@ def test_everything_defined_is_used():
 
 
 @pytest.mark.fit
-def test_private_functions_have_a_docstring_of_one_line():
+def test_private_functions_have_a_docstring_of_one_paragraph():
     """What they promise besides is a comment."""
     found = []
     for path in sorted((PROJECT / "src").rglob("*.py")):
@@ -55,7 +55,6 @@ def test_private_functions_have_a_docstring_of_one_line():
                 and node.name.startswith("_")
                 and not node.name.startswith("__")
             ):
-                found += (
-                    [f"{path.name}: {node.name}"] if "\n" in (ast.get_docstring(node) or "") else []
-                )
+                if "\n\n" in (ast.get_docstring(node) or ""):
+                    found.append(f"{path.name}: {node.name}")
     assert not found

@@ -3,7 +3,8 @@
 A user reads the strings of the source but for docstrings (questions, sentences, headings, labels,
 help, errors), the pages and translations beside it, the names of columns, and what golden files
 keep of what was printed. `kappa` is a name in posteriors and in the formulas of methods texts,
-where a paper needs it, and no word for how respondents differ."""
+where a paper needs it, and no word for how respondents differ.
+"""
 
 import ast
 import json

@@ -62,7 +62,8 @@ def quadrature(shape, z):
     exp(zu - u²/2).
 
     Five Gauss-Legendre nodes in each of 4000 panels of √u, in which the density is smooth for these
-    shapes."""
+    shapes.
+    """
     mode = 0.5 * (z + math.sqrt(z * z + 4.0 * (shape - 1.0)))
     top = mode + 12.0 if z > -2.0 else 60.0 * shape / -z
     edges = np.linspace(0.0, math.sqrt(top), 4001)

@@ -8,7 +8,8 @@ This one makes data of one group of what `fit` is given, so that all else is tha
 population whose posterior holds something of its own (weights by group, say) replaces `task` (what
 the chains run) and `tree` (the posterior, whose kind of data it names), `prior_sample`,
 `replicates`, `observed` and `evidence`, or refuses there in a sentence; its name is stored in the
-posterior, and rows of `answers/registry.py` say which class has its results."""
+posterior, and rows of `answers/registry.py` say which class has its results.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,8 @@
 """Skeleton of a prior: K features, each owned by each option with a known probability.
 
 Copy this file to `src/thali/_aspects/priors/`, replace the mathematics, and name the public class
-in that folder's `__init__.pyi`."""
+in that folder's `__init__.pyi`.
+"""
 
 import math
 from dataclasses import dataclass

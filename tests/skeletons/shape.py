@@ -1,7 +1,8 @@
 """A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
 
 A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with a name in `SHAPES`
-there, and a test."""
+there, and a test.
+"""
 
 from thali import PairedComparisons
 from thali._data.kinds import PAIRS

@@ -5,7 +5,8 @@ As a multiset of columns the Indian buffet is independent Poisson counts: K_h co
 with owners h, of mean α (n - |h|)! (|h| - 1)! / n!. Given K_h their summed weight is Gamma(K_h
 shape, rate). A pair's own column touches that pair alone, so that up to three objects only the sum
 g of the constant and the full column couples the pairs: a quadrature over g, inside it one over
-each pair's own weight. For four objects the triples come between the two."""
+each pair's own weight. For four objects the triples come between the two.
+"""
 
 import json
 import math
@@ -128,7 +129,8 @@ def integral_of_four(case, own, z=1.0, column=None, what="all"):
     Of one `column` only "absent" states count, or all by its summed "weight"; "constant" stands for
     a column too. Given g and the weight of {012}, the other triples a = {013}, b = {023}, c = {123}
     meet two at a time, in the pairs 03, 13 and 23: the sum over all three is the trace of a product
-    of matrices. (40 and 50 nodes change 1e-8.)"""
+    of matrices. (40 and 50 nodes change 1e-8.)
+    """
     _, sigma, alpha, shape, rate = settings(case)
     s = case["similarities"]
     everyone = (0, 1, 2, 3)

@@ -2,7 +2,8 @@
 code with thali.
 
 The exact posteriors are importance sampling out of simulators of the priors, with a recursion of
-its own."""
+its own.
+"""
 
 import itertools
 import math

@@ -4,7 +4,8 @@ quadrature.
 Two options: n_i ~ Poisson(alpha / 2) aspects set i apart, and given both numbers p is Beta(a n_1, a
 n_2), where a is the shape of the weights' prior; 0 or 1 if one of the numbers is 0, and 1/2 if both
 are. With unique aspects it is Beta(a (n_1 + 1), a (n_2 + 1)). Three options: the sums of the
-weights of the six patterns on a grid of their logarithms, and 0 besides."""
+weights of the six patterns on a grid of their logarithms, and 0 besides.
+"""
 
 import numpy as np
 import pytest

@@ -159,7 +159,8 @@ def people_by_quadrature(counts, x, lapse=0.01):
 
     With L the difference of the logarithms of the common weights (logistic), d that of the slopes
     (normal) and kappa, a person's share of the first option over that by L + x d has the odds of a
-    Beta(kappa, kappa) variable."""
+    Beta(kappa, kappa) variable.
+    """
     middles = np.linspace(-14.0, 14.0, 561)
     kappas = gamma_distribution.ppf((np.arange(120) + 0.5) / 120, 2.0, scale=10.0)
     steps, of_slope = np.polynomial.hermite_e.hermegauss(50)

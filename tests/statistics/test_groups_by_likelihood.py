@@ -338,7 +338,8 @@ def by_quadrature(groups, lapse=0.01, most=25):
     coefficient for all.
 
     Given the numbers of columns of single options, p is Beta in each group, as weights are
-    independent and exponential."""
+    independent and exponential.
+    """
     x, at = np.polynomial.legendre.leggauss(100)
     p, of_p = (1 + x) / 2, at / 2
     beta, of_beta = np.polynomial.hermite_e.hermegauss(80)

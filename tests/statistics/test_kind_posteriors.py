@@ -57,7 +57,8 @@ def enumerated(people, kinds, alpha=1.0, lapse=0.01, most=14):
     by quadrature.
 
     Given the numbers of columns of single options, p is Beta in each kind, as weights are
-    independent and exponential."""
+    independent and exponential.
+    """
     x, at = np.polynomial.legendre.leggauss(120)
     p, of_p = (1 + x) / 2, at / 2
     lapsed = (1 - lapse) * p + lapse / 2

@@ -59,7 +59,8 @@ def compare_with_brute_force(name, n_chains, iterations, proposals=FEW_PROPOSALS
     """Within four standard errors + 3e-4, as the values of the table are known.
 
     Predictions are the likelihoods of tasks that are not in the model: three for the first person,
-    and three for a third, who has no others."""
+    and three for a third, who has no others.
+    """
     data, monotone, alpha, beta, products = PROBLEMS[name]
     asked = [(products, j) for j in range(3)]
     people = [[*data.people[0], *asked], data.people[1], asked]

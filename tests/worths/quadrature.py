@@ -18,7 +18,8 @@ def points_and_logs(density, spreads):
 
     Axes are differences from the last option in the first period, their changes, differences from
     the last judge, and log nu. Common levels of worths, of their changes and of log discriminations
-    are integrated exactly."""
+    are integrated exactly.
+    """
     n, judges, changes = density.n_options, density.n_judges, density.n_periods - 1
     axes = [axis(np.sqrt(2.0) * spreads.worths, 0.25 if n == 2 else 0.4)] * (n - 1)
     axes += [axis(np.sqrt(2.0) * spreads.drift, 0.5) for _ in range(changes * (n - 1))]

@@ -5,7 +5,8 @@ every attribute and every level but the first in `levels`, 1 if the product has 
 beta[n], with 0 in place of all coefficients of each attribute k that the person ignores: attends[n,
 k] ~ Bernoulli(theta[k]), theta[k] ~ Beta(1, 1). beta[n] ~ Normal(mu, Sigma), mu ~ Normal(0, s^2 I)
 with s = 10, Sigma ~ inverse Wishart(nu, nu v I) with nu = 3 more than the number of coefficients
-and v = 0.2."""
+and v = 0.2.
+"""
 
 import pandas as pd
 

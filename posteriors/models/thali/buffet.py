@@ -6,7 +6,8 @@ sum_k w[k] f[i, k] (1
   u[i] ~ Gamma(1, 1),
 w[k] ~ Gamma(1, 1); f ~ Indian buffet process of concentration alpha over the options: a column with
 the owners h, m of N options, is one of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~
-Gamma(1, 1)."""
+Gamma(1, 1).
+"""
 
 import thali as th
 

@@ -8,7 +8,8 @@ its own, of weight u[i] ~ Gamma(1, 1). There are further ones: w[k] ~ Gamma(1, 1
 process of concentration alpha over the options: a column with the owners h, m of N options, is one
 of Poisson(alpha (m - 1)! (N - m)! / N!) of its kind; alpha ~ Gamma(1, 1). rows hold one option of
 one set each: the set's number, the option, whether it was chosen, and how many such choices there
-were (equal in all rows of a set)."""
+were (equal in all rows of a set).
+"""
 
 import pandas as pd
 

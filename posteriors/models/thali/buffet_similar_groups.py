@@ -7,7 +7,8 @@ j] + A[g, j, i]) + e / 2 with the lapse e = 0.01, A[g, i, j] = u[g, i] + sum_k w
 f[j, k]). u[g, i] = v[i] r[g, i], w[g, k] = v[k] r[g, k]; all v ~ Gamma(1, 1), all r ~ Gamma(kappa,
 kappa), of mean 1; kappa ~ Gamma(2, rate 0.1). f ~ Indian buffet process of concentration alpha over
 the options: a column with the owners h, m of N options, is one of Poisson(alpha (m - 1)! (N - m)! /
-N!) of its kind; alpha ~ Gamma(1, 1)."""
+N!) of its kind; alpha ~ Gamma(1, 1).
+"""
 
 import thali as th
 

@@ -5,7 +5,8 @@ sum_k w[k] f[i, k] (1
 - f[j, k]). counts[i, j] ~ Binomial(counts[i, j] + counts[j, i], p[i, j]), each unordered pair once.
   u[i] ~ Gamma(1, 1),
 w[k] ~ Gamma(1, 1); f[i, k] ~ Bernoulli(pi[k]), pi[k] ~ Beta(alpha / K, 1), K = 3; alpha ~ Gamma(1,
-1)."""
+1).
+"""
 
 import thali as th
 

@@ -2,7 +2,8 @@
 
 With the covariates x standardised (mean 0, standard deviation 1, that of all rows), W[i] holds
 exp(x[i, j]) and exp(-x[i, j]) of every covariate and a 1. P(y[i] = k) = sum_j W[i, j] l[k, j] / sum
-over all classes of the same; l[k, j] ~ Gamma(1, 1)."""
+over all classes of the same; l[k, j] ~ Gamma(1, 1).
+"""
 
 import numpy as np
 

@@ -1,7 +1,8 @@
 """Product classes with monotone attributes.
 
 The model of the page "Product classes with monotone attributes" of thali's documentation, with a
-lapse of 0.02."""
+lapse of 0.02.
+"""
 
 import pandas as pd
 

@@ -4,7 +4,8 @@ their first axis.
 A likelihood that groups can have registers `group_at`, which takes one group out, and a function in
 `_JOINED`, which stacks the likelihoods of all of them. Where groups have different numbers of
 answers, arrays are filled up with answers that were never given, which count 0 and which no move
-looks at."""
+looks at.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -5,7 +5,8 @@ class of model.
 of owners, `i` an option, `d` a signed weight. A move changes the measure that puts weight w[k] on
 pattern k and s[i] on the pattern {i}. A `delta_*` operation returns the change of the
 log-likelihood and is evaluated before anything is changed; the `apply_*` operation of the same name
-then updates the cache, again before the state is changed."""
+then updates the cache, again before the state is changed.
+"""
 
 from typing import Any
 
@@ -196,7 +197,8 @@ def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, m
     """Option i's ownership of b.order[t] is flipped for the bits t < size of code; s[i] -= mass.
 
     Default: delta_compensated_member of the scratch row, which holds the signed sum of these
-    columns; valid for likelihoods that depend on the measure only by sums over pairs."""
+    columns; valid for likelihoods that depend on the measure only by sums over pairs.
+    """
 
 
 @generic
@@ -205,7 +207,8 @@ def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) 
     +-w[k].
 
     Default: delta_compensated_member of each of these owners and the other owners of k; valid for
-    the same likelihoods."""
+    the same likelihoods.
+    """
 
 
 @generic

@@ -6,7 +6,8 @@ column is proposed in row K, and the last row is scratch space. A pattern is ref
 number.
 
 A chain has one state for every temperature (see `samplers.tempering`), stacked along a new first
-axis of every array; `replica` returns one of them."""
+axis of every array; `replica` returns one of them.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -73,7 +74,8 @@ def grid_size(n: int) -> int:
 
     The logarithm of gamma = -log(1 - pi) has a standard deviation of 1.24 / sqrt(n) at the least,
     given the owners. Steps of 1.45 / sqrt(n) keep relative errors of the trapezoidal rule below
-    5e-6, 96 nodes those of a dozen options below 1e-8."""
+    5e-6, 96 nodes those of a dozen options below 1e-8.
+    """
     return max(96, math.ceil(math.log(2.4e13 * (1 + n)) * math.sqrt(n) / 1.45))
 
 

@@ -2,7 +2,8 @@
 sign.
 
 The moves use only these operations and know neither. A walk of a weight takes steps on the scale on
-which the prior has no bound."""
+which the prior has no bound.
+"""
 
 import math
 from typing import Any, NamedTuple

@@ -282,7 +282,8 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
         z = \hat\beta / \operatorname{se}(\hat\beta), \qquad x = \text{level number, from 0 to 1}
 
     The other attributes have a coefficient for every level. The standard error is the larger of
-    that of the likelihood and the sandwich estimate clustered by person."""
+    that of the likelihood and the sandwich estimate clustered by person.
+    """
     ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
     coding = coding_by(data, ranks)
     tasks = tasks_of(data, coding)

@@ -1,7 +1,8 @@
 """Rows that lie in blocks on other machines: covariates and labels as Dask arrays, block by block.
 
 Dask is imported only when somebody passes such an array; its scheduler may be a distributed
-cluster."""
+cluster.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import reduce

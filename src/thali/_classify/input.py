@@ -56,9 +56,10 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> matrix_of([[1, 2], [3, float("nan")]])
-    Traceback (most recent call last): thali.errors.DataError: X is NaN in row 1, column 1 (counted
-    from 0); enter finite numbers or remove such rows."""
+    >>> matrix_of([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers ...
+    """
     if is_sparse(X):
         raise DataError(
             f"X is a sparse matrix of shape {X.shape}, but this model requires a dense one, which"
@@ -275,7 +276,8 @@ class Standard(NamedTuple):
 
     The division keeps squares of numbers such as 1e300 and 1e-300 within the range of floats. A
     column that is the same in every row of the training data says nothing: its sd is infinite here,
-    so that it is 0 in every other row as well."""
+    so that it is 0 in every other row as well.
+    """
 
     unit: np.ndarray
     mean: np.ndarray

@@ -20,8 +20,9 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     Examples
     --------
     >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
-    Traceback (most recent call last): thali.errors.DataError: `sample_weight` is -2 in row 2;
-    weights must be finite, >= 0 and at most ..."""
+    Traceback (most recent call last):
+    thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at ...
+    """
     if sample_weight is None:
         return np.ones(rows)
     try:

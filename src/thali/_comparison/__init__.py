@@ -10,4 +10,5 @@ scorer.py             what every scorer answers, and the columns of its table en
 one left-out fit; runs every one on whatever joblib backend the user has set, and records it job.py
 the fits of a comparison, and their folder job_table.py          the table of a job, without the
 models and the data table.py              the table, made of the records of the fits sentences.py
-what the table establishes, in plain sentences"""
+what the table establishes, in plain sentences
+"""

@@ -140,7 +140,8 @@ class QuestionSplitter(Evenly):
     unit an answer.
 
     Of the data `questions`, of which each row counts one answer, and `take` are needed, which takes
-    some questions."""
+    some questions.
+    """
 
     leave_out = what = level = "set"
     alone = "answered only one set:"

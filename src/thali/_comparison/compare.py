@@ -104,7 +104,8 @@ def _refuse_others(name: str, model: Any, form: DataForm, example: str, scorer: 
 
 def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
     """The models as they are compared on these data: with ties each predicts three outcomes, even
-    where the pairs that are left have none."""
+    where the pairs that are left have none.
+    """
     if not has_ties(data):
         return named
     found = {}

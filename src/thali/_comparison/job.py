@@ -47,7 +47,8 @@ def opened_job(
     was given.
 
     `settings` and `data` are what determines the results; `source` is what makes a table of them
-    without the data."""
+    without the data.
+    """
     if job is None:
         yield None, root(random_seed)
         return

@@ -387,7 +387,8 @@ class GaussianScorer(Scorer):
     mu)^2.
 
     The reference takes every similarity for a draw from the same normal distribution, that of the
-    other parts."""
+    other parts.
+    """
 
     fields: ClassVar[dict[str, type[Any]]] = {
         "log_score": list,

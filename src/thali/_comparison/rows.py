@@ -134,7 +134,8 @@ class ClassScorer(Scorer):
     """-ln p(class), hits and Brier score of every row.
 
     The reference is what the classes of the other folds say without any covariates: their
-    proportions, and the largest of them."""
+    proportions, and the largest of them.
+    """
 
     fields: ClassVar[dict[str, type[Any]]] = {
         "chosen": list,

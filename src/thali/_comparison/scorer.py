@@ -24,7 +24,8 @@ class Scorer(ABC):
     `fields` are what `score` returns, and what a record of a finished fit holds: a number, or a
     list with one number a unit. The others describe the table: `main` is the score by which models
     are ordered, `higher` whether more of it is better, `units` the name in `attrs` of the frame of
-    every unit's main score."""
+    every unit's main score.
+    """
 
     fields: ClassVar[dict[str, type[Any]]]
     main: ClassVar[str]

@@ -42,7 +42,8 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     ... )
     >>> print(sentences(table)[1])
     Established differences (10 pairs): 'BTL' predicts better than 'even' (by 11.26, standard error
-    2.45)."""
+    2.45).
+    """
     if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
         raise ArgumentError(
             "The `attrs` of the table are missing; pass the data frame that compare() returned,"

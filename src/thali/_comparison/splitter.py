@@ -22,7 +22,8 @@ class Splitter(ABC):
 
     A part is whatever the splitter itself makes of it: one unit, or a mask of several. What is left
     out together, such as all choices of a person, has a number, and so have units: those of number
-    k are left out with it."""
+    k are left out with it.
+    """
 
     leave_out: ClassVar[str]  # what the user calls this
     what: ClassVar[str]  # what is left out together, in the singular, in messages
@@ -163,7 +164,8 @@ class Grouped(Splitter):
     groups.
 
     A part is a mapping from each group of which something is left out to the part of its own
-    splitter."""
+    splitter.
+    """
 
     of_one: type[Splitter]
     of_group: Mapping[str, Splitter]

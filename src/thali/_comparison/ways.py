@@ -55,7 +55,8 @@ SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways
 
 def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     """Paired comparisons of which people are left out as choices of respondents, a mapping as
-    groups of people; other data as they are; of observations X and y."""
+    groups of people; other data as they are; of observations X and y.
+    """
     if isinstance(data, Observations):
         return (data.covariates, data.labels), leave_out
     if isinstance(data, Mapping):

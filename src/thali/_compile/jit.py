@@ -29,7 +29,8 @@ a NamedTuple of arrays would cost half of the running time. Such code cannot all
 that holds a class from outside the library is compiled with reference counting, so that users may
 allocate in their own likelihoods. Of functions that users hand over (`likelihoods.Custom`) it is
 known whether they allocate; what is compiled with them is kept on disk if every value that they use
-can be told from others of its kind."""
+can be told from others of its kind.
+"""
 
 import functools
 import gc
@@ -368,7 +369,8 @@ class compiled:
 
     The name under which it is kept ends in a digest of all that it reaches. It runs without
     reference counting, like kernels. Only Python calls it: code loaded from disk cannot be compiled
-    into other code."""
+    into other code.
+    """
 
     _options: dict[str, Any] = _UNCOUNTED
 

@@ -4,7 +4,8 @@ and not by itself.
 numba optimises each function that another calls, and makes machine code of it that nobody runs, and
 again as a part of every caller of its callers. A library of code that waits for its caller saves a
 quarter to a half of the time to compile a kernel; the code of the kernel, and its draws, stay the
-same."""
+same.
+"""
 
 from typing import Any
 

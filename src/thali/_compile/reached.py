@@ -7,7 +7,8 @@ values. Its text, and so its digest, is that of what Numba compiles, bytecode an
 nothing else: a comment, a docstring, or sources that lie in another folder change nothing, and
 whatever changes machine code changes the digest. The name of a module does: the symbols of machine
 code and the types of its arguments carry it, and what is stored of a class that has moved cannot be
-read."""
+read.
+"""
 
 import dis
 import hashlib

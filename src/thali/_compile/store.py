@@ -11,7 +11,8 @@ pickle can run any code. Therefore a file ends in a SHA-256 of its bytes: one th
 removed, and what it held is compiled again. That finds damage but stops no attacker: so a folder is
 used only if nobody may write to it who could not change the library's own code as well. LLVM's
 bitcode, two thirds of what Numba keeps, is left out: it would serve to compile an entry point into
-another function, which nothing does."""
+another function, which nothing does.
+"""
 
 import functools
 import hashlib
@@ -354,7 +355,8 @@ def refusal(folder: str) -> str:
     Nobody else may own it, write to it, or put another folder in its place: except root, and
     whoever may change the library's own code anyway. A group counts for nothing if it is the user's
     private one (that of the same name without other members), with which many systems let users
-    create all their files. Windows has no such permissions."""
+    create all their files. Windows has no such permissions.
+    """
     if os.name != "posix":
         return ""
     path = Path(folder)

@@ -91,7 +91,8 @@ def check_finite(
     1957).
 
     Else some scale values lie at infinity, or have no common scale; `instead` says what else can be
-    done."""
+    done.
+    """
     if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
         return
     from scipy.sparse import coo_array  # slow to load, and only needed to name the options

@@ -169,7 +169,8 @@ def columns_of_comparisons(frame: "pd.DataFrame", roles: ColumnsRead) -> list[st
 
     Not among them are those that say who answered or describe who did, the options, what came of
     it, or how long it took, in these or in other words; numbers of trials, dates, and what is the
-    same, or another text, in every row."""
+    same, or another text, in every row.
+    """
     options = _labels(frame, roles)
     known = [_codes(column(frame, name)) for name in sorted(roles.all)]
     known += [_by_side(frame, name, roles) for name in roles.outcome]
@@ -192,7 +193,8 @@ def column_of_people(
     several rows.
 
     The rows of a value stand together, or something else is the same in them. Of several columns it
-    is the finest."""
+    is the finest.
+    """
     codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
     most = {name: each.max() for name, each in codes.items()}
     likely = [

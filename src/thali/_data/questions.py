@@ -3,7 +3,8 @@ all counted data.
 
 A comparison has two possible answers, or three where it may be tied; a set of options one for each
 of them, or one for each ordered pair of them, the best and the worst; a set of pairs one for each
-pair."""
+pair.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

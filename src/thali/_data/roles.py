@@ -46,7 +46,8 @@ def by_plain_name(names: Iterable[str]) -> dict[str, str]:
     """Plain name -> the first of the names that has it.
 
     In a table of PsychoPy, whose loops write the column NAME.thisN, a component called odd writes
-    the column odd.keys, odd.clicked_name or odd.response, which is also the column odd."""
+    the column odd.keys, odd.clicked_name or odd.response, which is also the column odd.
+    """
     names = list(names)
     own: dict[str, str] = {}
     for name in names:
@@ -137,7 +138,8 @@ class Role:
         """The likeliest column, of names by plain name; None if no column is so called.
 
         A name that means two roles in two languages is one of them where other names say which
-        language it is."""
+        language it is.
+        """
         return next(self.each(own, taken), None)
 
     def each(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:

@@ -60,7 +60,8 @@ class TrainingData(NamedTuple):
 
     As the m rows are sorted, k copies of a row, the weight k, and rows in another order give the
     same arrays, and so the same draws. They are sorted by class and then by number, so that a
-    larger unit of a covariate changes no order."""
+    larger unit of a covariate changes no order.
+    """
 
     matrix: np.ndarray  # (m, p) float
     codes: np.ndarray  # (m,) int64 positions of the classes

@@ -28,7 +28,8 @@ def scores(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndar
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
     A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a
-    hit."""
+    hit.
+    """
     starts = test.first_row[:-1]
     chosen = p[starts + test.chosen]
     top = np.maximum.reduceat(p, starts)

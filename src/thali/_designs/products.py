@@ -356,7 +356,8 @@ def columns_of(
     the first.
 
     With a no-choice option the first column is 1 in every product (`inside`). Last stand the
-    products of the columns of attributes that are `crossed`."""
+    products of the columns of attributes that are `crossed`.
+    """
     parts = [np.ones((*products.shape[:-1], 1))] * has_none
     single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
     both = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]

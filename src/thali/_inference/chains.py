@@ -63,7 +63,8 @@ class Chain(Sliced):
     """Base of a chain: it runs in slices, records draws, and can be stored between two slices.
 
     A subclass has `recorded`, `drawn` and `adopt` in addition to what `Sliced` requires, and in
-    `_PARTS` the names of the attributes that sweeps change, nested tuples of arrays."""
+    `_PARTS` the names of the attributes that sweeps change, nested tuples of arrays.
+    """
 
     _PARTS: ClassVar[tuple[str, ...]]
 

@@ -13,7 +13,8 @@ class held_back:
     Python runs signal handlers in the main thread only, between any two of its instructions. A
     block in another thread is not interrupted, and there, as where Ctrl-C is ignored, nothing
     changes. Blocks may be nested: the outermost one passes Ctrl-C on. A block that may last long
-    prints a message on stderr."""
+    prints a message on stderr.
+    """
 
     is_noted: bool
 

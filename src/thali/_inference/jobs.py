@@ -10,7 +10,8 @@ samplers.
       lock              held by the process that runs the job
 
 Every file has its hash in job.json, and job.json its own at its end. Jobs of many parts are in
-`parts`."""
+`parts`.
+"""
 
 import errno
 import hashlib

@@ -5,7 +5,8 @@ Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple
 As many draws come from each level t, whose density is prior x likelihood^beta[t] / Z[t]. Given all
 draws, and not which came from which level, a draw x belongs to level t with probability p[t](x)
 proportional to likelihood(x)^beta[t] / Z[t]; log Z maximises the likelihood of the levels that the
-draws came from, as in a multinomial logit without covariates."""
+draws came from, as in a multinomial logit without covariates.
+"""
 
 import math
 from collections.abc import Iterator

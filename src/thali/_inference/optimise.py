@@ -109,7 +109,8 @@ def newton(
 
     `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by
     it after one that does not; without damping steps are halved. No coordinate changes by more than
-    `longest` in one of at most `most` steps. A value that is not finite is none that rises."""
+    `longest` in one of at most `most` steps. A value that is not finite is none that rises.
+    """
     for steps in range(most):
         if target.is_spent():
             return ClimbResult(point, steps, False)
@@ -223,7 +224,8 @@ def first_order(
     """Climb from a point until the absolute entries of the gradient sum to the tolerance or less.
 
     That sum bounds the gain of changing all coordinates by one; `longest` is the change of a
-    coordinate in one step. Points have a `value` and a `gradient`."""
+    coordinate in one step. Points have a `value` and a `gradient`.
+    """
     pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     steps = 0
     while np.abs(point.gradient).sum() > tolerance:

@@ -119,7 +119,8 @@ class Batch(Generic[Task]):
     """Tasks, each of which leaves a record under its key: one that a job holds is not run again.
 
     `record` makes a record of a task and of what `run` gave, which is one itself by default; `run`
-    raises KeyboardInterrupt if Ctrl-C came. `folder` is that of the job, if there is one."""
+    raises KeyboardInterrupt if Ctrl-C came. `folder` is that of the job, if there is one.
+    """
 
     def __init__(
         self,
@@ -150,7 +151,8 @@ class Batch(Generic[Task]):
 
         `seconds` of a record say how much work would be lost with it: little is not written at
         once. `over` runs the tasks, such as `run_all` over processes. `begin` comes first, and
-        takes the tasks that wait."""
+        takes the tasks that wait.
+        """
         waiting = [task for task in self._tasks if not is_whole(self.records.get(self._key(task)))]
         with progress:
             try:

@@ -62,7 +62,8 @@ class Progress:
     On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the
     remaining time. Elsewhere (a log file, a pipe) it is one line when the run turns out to be long,
     one a minute and one at its end. `say` is told once how many seconds a run takes that is long
-    (`Outlook`)."""
+    (`Outlook`).
+    """
 
     def __init__(
         self,

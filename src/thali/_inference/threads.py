@@ -122,7 +122,8 @@ def run_in_threads(states: Sequence[Sliced], cores: int | None, progress: Any) -
 
     Chains take turns on the threads, so that all advance equally if there are fewer threads than
     chains. After Ctrl-C or a failure, each chain is at the end of a slice. `progress` has
-    `update(sweeps done)`."""
+    `update(sweeps done)`.
+    """
     threads = cores or os.cpu_count() or 1
     # more than once only where the handler of Ctrl-C lets the run go on
     while not all(s.is_done for s in states):
@@ -136,7 +137,8 @@ class _Crew:
 
     The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not
     reliable: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a
-    thread that still runs."""
+    thread that still runs.
+    """
 
     def __init__(self, states: Sequence[Sliced]) -> None:
         self.states = states

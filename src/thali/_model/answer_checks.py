@@ -2,7 +2,8 @@
 
 The posterior predictive check, and the table of what was observed beside what is predicted, know
 the kind of the data only by `questions()` of the data and by the probabilities of the answers to a
-question, whoever answered."""
+question, whoever answered.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,7 +47,8 @@ def check_answers(
     """Return the rows against replicates, Multinomial(n, p) of each question and draw of p.
 
     p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2); that of the whole
-    compares sum (x - E x)² / E x over all rows."""
+    compares sum (x - E x)² / E x over all rows.
+    """
     # The model has seen these very data and leans towards them, so p-values gather around one half
     # where it is true (Meng 1994), and a small one says more than its size. Of 200 data sets drawn
     # from prior and model, the overall p-value lay below .05 in .5 to 1.5 %, of pairs and of sets,
@@ -99,7 +101,8 @@ def predict_answers(
     """Return n, observed, predicted and its interval of each row.
 
     Of more than 2,000 rows those of the questions with the most answers; ``attrs["of"]`` is the
-    number of all."""
+    number of all.
+    """
     from thali._tables import Table
 
     is_shown, times = asked.rows.is_shown, asked.sums @ asked.times

@@ -54,7 +54,8 @@ def bounded(
 
     What takes too long has fewer sweeps between two draws, unless their number was asked for; if
     there are none to spare, a run of unknown length has fewer draws and tuning states. Draws that
-    were asked for are made."""
+    were asked for are made.
+    """
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     # more of it was asked for
     sweeps, tune = int(share * BUDGET / run.chains / sweep), min(run.tune, FIRST_DRAWS)

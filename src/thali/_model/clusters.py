@@ -4,7 +4,8 @@ Where the answers of a respondent depend on each other, G² is distributed as a 
 variables, each times a design effect (Rao & Scott 1984): with the standardised residuals
 :math:`z_{so} = (n_{so} - n_s p_o) / \sqrt{n p_o}` of each person's outcomes, and the projection P
 on what one model has more than another, the effects are the eigenvalues of :math:`P (\sum_s z_s
-z_s^T) P`."""
+z_s^T) P`.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

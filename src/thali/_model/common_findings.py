@@ -174,7 +174,8 @@ def describes(check: "pandas.DataFrame") -> bool | None:
     check says nothing.
 
     A check of proportions or similarities has a p-value of all together; of a choice experiment the
-    number of those missed is held against what is expected, and two standard deviations more."""
+    number of those missed is held against what is expected, and two standard deviations more.
+    """
     if "p_value" in check.attrs:
         p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
         return None if np.isnan(p_value) else bool(p_value >= MISFIT)

@@ -6,7 +6,8 @@ the variance V of respondents' scores, as in `respondent_scores`, the mean desig
 :math:`\delta = \operatorname{tr}(J^- V) / \operatorname{rank} J`. Either draws are spread to the
 covariance :math:`H^{-1} V H^{-1}` (Müller 2013; Ribatet, Cooley & Davison 2012), or the likelihood
 is raised to the power :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott
-1984)."""
+1984).
+"""
 
 import math
 from collections.abc import Callable
@@ -95,7 +96,8 @@ def dependence_of_chains(
     """What chains make of people: nothing by default, or they take a power of the likelihood.
 
     `scores_of` gives the variance of respondents' scores for the data of each group and their
-    respondents; nothing where the design effect is 1."""
+    respondents; nothing where the design effect is 1.
+    """
     if isinstance(asked, LatentClasses):  # which are a model of people
         return None
     if isinstance(asked, Individuals):

@@ -64,7 +64,8 @@ class Engine:
     A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and finds
     its own as `_engine`; nothing else compares the names of methods. A subclass replaces what
     differs, and adds what its model asks of all its engines, such as the job of a fit. It holds
-    nothing: every answer takes the model."""
+    nothing: every answer takes the model.
+    """
 
     draws: bool = False  # whether a fit leaves draws, `posterior_`
     is_point: bool = True  # whether it finds a single point, and not a whole posterior

@@ -70,7 +70,8 @@ def log_mean_by_annealing(
     all have answers of little probability. So they come to the answers in steps of temperature,
     between which they move, and their importance weights have the probability of the answers as
     their mean, whatever the moves. `choose` takes the people of the draws that accepted a move from
-    the second argument, the others from the third."""
+    the second argument, the others from the third.
+    """
     from scipy.special import logsumexp
 
     at, step = log_likelihood(people), 0.5

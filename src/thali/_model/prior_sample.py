@@ -25,7 +25,8 @@ class PriorSample:
     """Draws from the prior and their data, of one chain.
 
     Datasets have the dimensions (chain, draw, ...), and the variables that `posterior` and
-    `observed_data` have."""
+    `observed_data` have.
+    """
 
     prior: "xarray.Dataset"
     predictive: "xarray.Dataset"

@@ -248,7 +248,8 @@ def raise_improbable_variance(found: ScoreVariance, df: float, freedom: float) -
 
     `freedom`: respondents less one for each contrast. Fewer of them than contrasts leave directions
     without variance, whose part is in the others, so that they get less: cubes cover .87 to .94 for
-    2 to 5 respondents of 6 options."""
+    2 to 5 respondents of 6 options.
+    """
     from scipy.special import chdtri
 
     values, vectors = np.linalg.eigh(found.about_pull)

@@ -29,7 +29,8 @@ class RunByChains(Sampled):
 
     Its engines have `sampling(model, source, run)`, or a subclass has `_sampling(source, run)`. It
     has `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and `_observed(*design)`, where
-    the design is what `fit` takes; and `_evidence_of(data, how)` if its evidence is known."""
+    the design is what `fit` takes; and `_evidence_of(data, how)` if its evidence is known.
+    """
 
     _state_: "Continuation"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}

@@ -152,7 +152,8 @@ def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
     the later one was.
 
     `data` know that, are a data frame that does, or are these two. `ties`: those with ties are
-    welcome."""
+    welcome.
+    """
     if isinstance(data, tuple | list) and len(data) == 2:
         return as_groups(data, "two orders of presentation", ties)
     pairs = of_frame(data) if hasattr(data, "columns") else data

@@ -45,7 +45,8 @@ def permutation_test(
     at random.
 
     p = (1 + permutations with a statistic at least as large) / (1 + permutations); the answers of a
-    person stay together, whatever they have to do with each other."""
+    person stay together, whatever they have to do with each other.
+    """
     of_people, sizes = _tallies(groups, together.data), []
     for group in groups:
         assert group.answers is not None

@@ -199,7 +199,8 @@ def triad_counts(n: int) -> dict[int, int]:
     """The number of tournaments of n options with each number of circular triads.
 
     Options are added one by one. Only the multiset of scores matters: a new option loses to some of
-    those with equal scores."""
+    those with equal scores.
+    """
     tournaments: Counter[tuple[int, ...]] = Counter({(0,): 1})
     for size in range(1, n):
         larger: Counter[tuple[int, ...]] = Counter()

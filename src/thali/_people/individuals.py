@@ -24,7 +24,8 @@ def individuals_table(
     """Mean and interval over draws of each person and option, which are called `of`.
 
     `drawn` gives the draws of some of the people, shape (draws, people, options), NaN where there
-    is nothing to count."""
+    is nothing to count.
+    """
     import pandas as pd
 
     from thali._tables import Table

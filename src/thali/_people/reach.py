@@ -2,7 +2,8 @@
 errors over draws.
 
 An option either reaches a person or not, draw by draw; a set reaches a person of whom it holds an
-option that does."""
+option that does.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
@@ -50,7 +51,8 @@ def reach_table(
     Intervals are for the population that the people are a sample of: in every draw they have the
     weights of a Bayesian bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), with half a person whom
     every set reaches and half a one whom none does, so that of known tastes k of n people are
-    Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior."""
+    Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
+    """
     from thali._tables import Table
 
     size, top, tails = whole("size", size, 1), whole("top", top, 1), tails_of(ci)

@@ -60,7 +60,8 @@ class Thermodynamic:
     References
     ----------
     Gelman & Meng (1998), Simulating normalizing constants; the rules are those of Hermite
-    interpolation with one derivative and with two."""
+    interpolation with one derivative and with two.
+    """
 
     value: float
     standard_error: float

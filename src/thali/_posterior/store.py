@@ -33,7 +33,8 @@ def check_contents(path: Path) -> None:
     """Refuse an HDF5 file that is no posterior, before anything is read of its arrays.
 
     HDF5 can link to other files, and can state arrays of any size that take no room in the file;
-    whoever opens a file of somebody else should get neither."""
+    whoever opens a file of somebody else should get neither.
+    """
     import h5py
 
     size = path.stat().st_size

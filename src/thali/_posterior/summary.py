@@ -2,7 +2,8 @@
 
 The diagnostics are those of arviz-stats, to twelve digits, for all quantities at once. They stand
 here because every fit needs them for its convergence check, and loading arviz-stats took a third of
-a short fit."""
+a short fit.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,8 @@ def tail_ess(draws: np.ndarray, probability: float) -> np.ndarray:
     by quantity.
 
     Draws (quantity, chain, draw); NaN for fewer than 4 draws and for quantities that are NaN
-    somewhere."""
+    somewhere.
+    """
 
     def of_block(block: np.ndarray) -> np.ndarray:
         ends = np.quantile(

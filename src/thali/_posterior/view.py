@@ -123,7 +123,8 @@ class Posterior(PosteriorTree):
     array.
 
     Draws have the dimensions chain and draw first, unless a property says that they lie one after
-    another."""
+    another.
+    """
 
     @property
     def latent(self) -> "xarray.Dataset":

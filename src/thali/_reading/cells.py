@@ -192,7 +192,8 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
     its end.
 
     But row k may end after its label and k numbers, as those of a lower triangle do; the error is
-    then kept for those who need whole rows."""
+    then kept for those who need whole rows.
+    """
     _, header = next(rows, (0, []))
     header = [one_spelling(name) for name in header]
     while header and not header[-1]:

@@ -33,7 +33,8 @@ def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
 
     The columns are the keys, in the order in which they first occur; `null` and a key that is
     absent are empty cells. A column with a list or an object in any row is left out, which the note
-    says."""
+    says.
+    """
     text = decoded(content)
     is_array = text.lstrip().startswith("[")
     columns: dict[str, list[Any]] = {}

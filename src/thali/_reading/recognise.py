@@ -218,7 +218,8 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
     >>> read(path)
     (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; diagonal
-    ignored')"""
+    ignored')
+    """
     where = Where.of(options.pop("where", None))
     return recognise(load(path), *kinds, where=where, **options).build()
 
@@ -241,7 +242,8 @@ def recognise(
     others.
 
     `without`: columns that are not read. `asks`: nobody said that the data are of these kinds, so a
-    doubt is an error."""
+    doubt is an error.
+    """
     order: dict[str, list[str]] = {}
     if design is not None:
         with in_file(table.file):

@@ -352,7 +352,8 @@ def cho_cells(content: bytes) -> TextTable:
     A person has five numbers (who, number of variables, attributes, tasks, whether nothing can be
     chosen), the variables, and for each task the number of concepts and of choices, the codes of
     each concept, the concept chosen, and how long it took. Nothing is the last concept, with 0 for
-    its codes; tasks with choice 0 were not answered."""
+    its codes; tasks with choice 0 were not answered.
+    """
     numbers = _integers(content)
     take = iter(numbers)
     rows: list[list[str]] = []

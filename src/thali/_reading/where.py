@@ -9,7 +9,8 @@
 
 A column or a value is a word, or any text between quotes, ' or ", in which that quote is written
 twice. Quotes do not say that a value is text: the column does. "and", "in", "is" and so on are
-words of the language only where one is expected."""
+words of the language only where one is expected.
+"""
 
 import operator
 import re

@@ -66,7 +66,8 @@ class Figures:
         it has any.
 
         `across`: the whole figure, of so many dots from left to right, rather than the part that is
-        drawn on."""
+        drawn on.
+        """
         import matplotlib
 
         with matplotlib.rc_context(STYLE):

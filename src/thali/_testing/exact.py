@@ -6,7 +6,8 @@ with its probability. Run over all states that can be reached, this gives the tr
 the code, and `invariance_error` says how far pi P is from pi.
 
 The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose operations are plain
-Python, as here. Continuous parameters must be held fixed."""
+Python, as here. Continuous parameters must be held fixed.
+"""
 
 import copy
 import math

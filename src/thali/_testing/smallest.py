@@ -4,7 +4,8 @@ compiled.
 `thali cache warm` and `thali cache build` fit all of them, so that their code is there before
 anybody waits for it; the conformance test asks everything of those that stand for a model. A model,
 a method, a kind of data or a population that brings compiled code of its own adds its row to
-`SMALLEST`."""
+`SMALLEST`.
+"""
 
 import os
 import platform

@@ -24,7 +24,8 @@ class Nodes(NamedTuple):
     """The nodes of a tree, each before its parent, so that the root is the last.
 
     `names` are "" where there is none, `lengths` are those of the edges above the nodes (0 for the
-    root), `parents` are places in these lists (-1 for the root)."""
+    root), `parents` are places in these lists (-1 for the root).
+    """
 
     names: list[str]
     lengths: list[float]
@@ -79,7 +80,8 @@ def converged(nodes: Nodes, rescale: str | None = None) -> tuple[tuple[str, ...]
 
     Inner nodes with one child are taken out; a root with one child stays, for a feature can arise
     on the edge below it. The leaves come first, in the order they had, then the inner nodes as
-    `postorder` finds them. Lengths are divided by the common depth of the leaves."""
+    `postorder` finds them. Lengths are divided by the common depth of the leaves.
+    """
     nodes = numbered(without_single_children(nodes))
     n = sum(not below for below in children(nodes.parents))
     labels = leaf_names(nodes.names[:n])

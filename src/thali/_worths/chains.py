@@ -43,7 +43,8 @@ class Sampler:
     along scales add c to a log standard deviation and multiply what it spreads by :math:`e^c`, and
     take a normal c, whose standard deviation is drawn first, by Metropolis' rule from the density
     along them times :math:`e^{kc}`, k the number of coordinates that grow, which leaves the
-    posterior invariant (Liu & Sabatti 2000, Generalised Gibbs sampler)."""
+    posterior invariant (Liu & Sabatti 2000, Generalised Gibbs sampler).
+    """
 
     def __init__(self, marginal: Marginal):
         self.density = density = marginal.density

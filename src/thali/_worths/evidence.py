@@ -22,7 +22,8 @@ def evidence_of(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidenc
 
     At each point of the lattice Laplace's approximation is multiplied by the mean of :math:`p(m +
     h) / q(m + h)`, with deviations h of the normal distribution q about the mode m, each taken with
-    its opposite."""
+    its opposite.
+    """
     import pandas as pd
 
     marginal, density = problem.marginal, problem.density

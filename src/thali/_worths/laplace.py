@@ -199,7 +199,8 @@ class Marginal:
     References
     ----------
     Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models by using
-    integrated nested Laplace approximations."""
+    integrated nested Laplace approximations.
+    """
 
     def __init__(
         self,
@@ -436,7 +437,8 @@ class Marginal:
         A deviation from the mode is normal, and kept or turned into its opposite by the density
         itself, which gives the draws its skewness to first order (Pozza, Durante & Szabo 2024,
         Skew-symmetric approximations of posterior distributions); of more than 20,000 rows it is
-        normal."""
+        normal.
+        """
         chosen, logs = self.cells(rng, count)
         points = np.zeros((self.density.size, count))
         for k in np.unique(chosen):

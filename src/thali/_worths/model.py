@@ -548,7 +548,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         References
         ----------
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
-        scale."""
+        scale.
+        """
         self._require_fitted()
         return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
 
@@ -732,7 +733,8 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         References
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
-        discrepancies."""
+        discrepancies.
+        """
         self._require_fitted()
         return self._engine.check(self, single_choices(self._data_of_fit()), random_seed, ci)
 

@@ -15,7 +15,8 @@ class GroupDensity(Density):
 
     log nu and the coefficients of covariates are common. The number of a row's period is that of
     its part, and the standard deviation delta replaces that of the drift, whose prior it has. A
-    point contains m behind all else."""
+    point contains m behind all else.
+    """
 
     def __init__(self, rows: ComparisonRows, n_options: int, n_parts: int) -> None:
         super().__init__(rows, n_options, 0, np.ones(n_parts - 1))

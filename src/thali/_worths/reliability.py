@@ -57,7 +57,8 @@ def split_half(
 
     It is the median of 20 splits, at known standard deviations; a correlation below 0 is reported
     unchanged. `judge`: of each row, by whom answers are split; None: each answer falls in either
-    half. `start`: a point from which modes are found."""
+    half. `start`: a point from which modes are found.
+    """
     found = []
     for _ in range(_SPLITS):
         if judge is None:

@@ -13,7 +13,8 @@ e^x`, to which options with :math:`v_i e^x < W` add more than 0.58 each, and it 
 :math:`(1 + |T|) x - e^x + 1` from 0. The trapezoidal rule between where these are falls of 37 is
 exact to 1e-12, if its step is not above 0.25 and 0.8 standard deviations of the top. From a node to
 that log 2 further, :math:`r = 1 - e^{-v_i e^x / W}` becomes :math:`r (2 - r)`. With lapses the
-orders of T are summed, subset by subset."""
+orders of T are summed, subset by subset.
+"""
 
 import math
 

@@ -40,7 +40,8 @@ def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
     """w = -b/a; by the delta method var w = var b / a^2 + b^2 var a / a^4 - 2 b cov(a, b) / a^3.
 
     Fieller (1954): with g = z^2 var a / a^2 and r = cov(a, b) / var a, the set is (w + g r -+ z /
-    |a| sqrt(var b + 2 w cov(a, b) + w^2 var a - g (var b - r cov(a, b)))) / (1 - g)."""
+    |a| sqrt(var b + 2 w cov(a, b) + w^2 var a - g (var b - r cov(a, b)))) / (1 - g).
+    """
     model = th.MultinomialLogit(linear="price").fit(data)
     table = model.willingness_to_pay("price", ci=0.95)
     a, v = model.coef_["price"], model.covariance_

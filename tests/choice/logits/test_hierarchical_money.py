@@ -257,7 +257,8 @@ def test_simulated_maximum_likelihood_finds_the_same():
     truth.
 
     Estimates -1.875, 12.08, -6.84, .443, 4.96, 7.22; posterior means -1.886, 11.86, -6.76, .401,
-    4.23, 7.11."""
+    4.23, 7.11.
+    """
     frame, _ = bought(300, 10, seed=4)
     data = th.ChoiceExperiment.from_frame(frame)
     x = np.column_stack([frame["price"], frame["zoom"] == "yes", frame["brand"] == "B"]).reshape(

@@ -46,7 +46,8 @@ def hierarchical_log_joint(
     taste may have any; `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients
     are of which attribute. In willingness-to-pay space `price` is the place of its coefficient,
     whose sign is -1, and the others are f times minus that coefficient. `looking` (people, r) are
-    the columns c by which people attend, `effect` (r, K) is gamma."""
+    the columns c by which people attend, `effect` (r, K) is gamma.
+    """
     from scipy.stats import invwishart, multivariate_normal
 
     mean = np.atleast_2d(mean)

@@ -266,7 +266,8 @@ def log_joint(
     """Log joint density of data, features, weights and fixed unique weights, given alpha.
 
     `prior` is one of `thali.priors`. For an infinite prior the columns are an unordered multiset of
-    a Poisson process."""
+    a Poisson process.
+    """
     total = log_likelihood(data, features, weights, unique, lapse) + prior.log_prob(
         np.asarray(features), alpha
     )

@@ -1,7 +1,8 @@
 """Product classes, slow and obvious, written apart from the compiled code that it checks.
 
 A class is a `Lambda`: which attributes are active, and which levels of each; a person owns a list
-of `Feature`. Levels run from worst to best here."""
+of `Feature`. Levels run from worst to best here.
+"""
 
 import math
 from dataclasses import dataclass, field

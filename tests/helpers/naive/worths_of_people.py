@@ -17,7 +17,8 @@ class PersonAnswer(NamedTuple):
     `depth` counts.
 
     Under the rule "reversed" the first is the best and the second the worst. A tie is of the two
-    options of a pair."""
+    options of a pair.
+    """
 
     person: int
     options: tuple[int, ...]
@@ -97,7 +98,8 @@ def compute_log_joint(
 
     Of the worths of a person it is the density of the differences from the last option that the
     person has seen. Columns (N, q) are standardised. Without directions they are integrated out:
-    `variables.directions` mean nothing."""
+    `variables.directions` mean nothing.
+    """
     population, loadings, directions, worths, sigma, s, loading_sd, nu = variables
     log_p = compute_log_likelihood(answers, worths, rule, lapse, nu)
     log_p += (

@@ -2,7 +2,8 @@
 its two worths.
 
 P({i, j} | S) = u_i u_j / sum_{k < l in S} u_k u_l, log u_i ~ Normal(0, 1). The chains are random
-walks of Metropolis."""
+walks of Metropolis.
+"""
 
 from typing import Any
 

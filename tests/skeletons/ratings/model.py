@@ -2,7 +2,8 @@
 
 y_i ~ Normal(mu_object(i), sigma^2), p(mu, sigma) proportional to 1 / sigma. Its posterior is drawn
 from directly: sigma^2 is the sum of squares over a chi-squared variable, and mu normal about the
-means of the objects."""
+means of the objects.
+"""
 
 from typing import Any
 

@@ -4,7 +4,8 @@ sentence.
 Which combinations end well stands in `cases/combinations_that_end_well.txt`, a line each: a
 combination that is refused from now on, or no longer, changes it. By default run half of those in
 which each command, table, population, model and way is met once; `tests/combinations.md` says what
-all of them came to."""
+all of them came to.
+"""
 
 import builtins
 from contextlib import chdir

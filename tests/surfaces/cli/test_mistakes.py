@@ -1,7 +1,8 @@
 """Deliberate mistakes, each answered at the command line in its words, and in Python in Python's.
 
 A row of the table: what is wrong · what is typed after `thali fit` · the same mistake in Python ·
-what both say."""
+what both say.
+"""
 
 import inspect
 import re

@@ -22,7 +22,8 @@ def integrate_two_people(
     the first person.
 
     The difference of a person's log worths is Normal(D, 2 sigma^2), that of the population's, D, is
-    Normal(0, 2 s^2)."""
+    Normal(0, 2 s^2).
+    """
     prior = np.exp(-(DIFFERENCE**2) / (4.0 * np.exp(2.0 * LOG_S)[:, None]))
     whole = math.sqrt(4.0 * math.pi) * np.exp(LOG_S) / (DIFFERENCE[1] - DIFFERENCE[0])
     # a narrow one has few points, a wide one has its ends

@@ -6,7 +6,8 @@ The classes of every draw are assigned to common ones so that the memberships of
 best (Stephens 2000): the sum over people of the log probability that they are of the common class
 is maximal. That probability is an average over the first draws of all chains, found in turns with
 their assignment, and begins at the draw whose partition is nearest to those of all (Dahl 2006).
-Common classes are ordered by size."""
+Common classes are ordered by size.
+"""
 
 from typing import TYPE_CHECKING
 

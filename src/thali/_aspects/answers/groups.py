@@ -3,7 +3,8 @@ tables.
 
 The tree has what that of one group has, with the mean of the weights over groups, and besides by
 group the weights and what follows from them. Weights of choices, of which only ratios count, are
-shares of the group's total."""
+shares of the group's total.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -60,7 +61,8 @@ def group_posterior(
     """The posterior of the draws of all chains; chains of different lengths are cut to a rectangle.
 
     Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of
-    all together, and no log-likelihoods of each answer and draw where these are too many."""
+    all together, and no log-likelihoods of each answer and draw where these are too many.
+    """
 
     kept = kept_draws(chains)
     shape, by_group = kept.shape, columns_of_groups(kept, range(len(groups)))

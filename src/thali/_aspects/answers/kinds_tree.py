@@ -3,7 +3,8 @@
 The tree has what that of one group has, where probabilities are those of a new person, and besides
 who is of which kind (`kind`), and by kind the weights, comparable as those of groups, and what
 follows from them. The numbers of the kinds mean nothing, and change from draw to draw;
-`class_order` makes them comparable."""
+`class_order` makes them comparable.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -99,7 +99,8 @@ def mean_of_new(population: PopulationDraws, lapse: float) -> np.ndarray:
 
     Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin
     hypercube: every weight takes each of as many equally probable values once, in an order that the
-    draw itself decides, so that a longer fit has the same numbers."""
+    draw itself decides, so that a longer fit has the same numbers.
+    """
     common = population.common
     first, second = np.triu_indices(common.n_options, 1)
     people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
@@ -120,7 +121,8 @@ def new_weights(
     """The weights of features, then unique ones, of so many new people of a draw (people, weights).
 
     With slopes as much is known of them as of those who answered, of whom everybody is taken as
-    often as another."""
+    often as another.
+    """
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population

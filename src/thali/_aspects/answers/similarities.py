@@ -129,7 +129,8 @@ def of_some_pairs(
     """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
 
     Unlike the presence of a feature with just these owners they are there for any number of
-    objects."""
+    objects.
+    """
     labels, (first, second) = posterior.labels, some_pairs(posterior)
     drawn = draws_of(first, second).T.reshape(-1, *posterior.shape)
     named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
@@ -156,7 +157,8 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
 
     p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it
     is P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²), where the left sum has a
-    chi-square distribution."""
+    chi-square distribution.
+    """
     import pandas as pd
     from scipy.special import ndtr
     from scipy.stats import chi2

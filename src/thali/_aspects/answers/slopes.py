@@ -114,7 +114,8 @@ def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str,
 
     with common weights w, slopes b, U the utility and s the shares. Then of features of several
     owners the log weight, where they are present (NaN elsewhere); of choices less the mean over the
-    shares of options, too."""
+    shares of options, too.
+    """
     slopes = slopes_in(posterior)
     assert slopes is not None
     sd, common = posterior.fixed["known_sd"].values, columns_of(posterior.of_common())

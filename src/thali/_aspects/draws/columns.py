@@ -3,7 +3,8 @@ reads them.
 
 A column is a feature with its owners and its weight. The columns of all draws lie one after
 another, and a dense block is made only for the draws and options at hand: of ten thousand options
-few own a column."""
+few own a column.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,8 @@
 """Elimination by aspects on choices from sets of any size, as the samplers read it.
 
 Every operation makes its change in the state, evaluates the affected sets, and reverts the change.
-Only the log-likelihood of each set is stored, so rounding errors do not accumulate."""
+Only the log-likelihood of each set is stored, so rounding errors do not accumulate.
+"""
 
 from typing import Any
 

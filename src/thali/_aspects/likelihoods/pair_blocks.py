@@ -12,7 +12,8 @@ With ties (Davidson 1970) r = nu sqrt(p q), and P(i), P(tie), P(j) are p, r, q o
 the ties count as choices of either option, and every comparison subtracts log (1 + r).
 
 With covariates a pair has a lane for each different values x of them, and the weight of its first
-side is lifted by exp(x'beta), that of the other copy by exp(-x'beta); see `pair_covariates`."""
+side is lifted by exp(x'beta), that of the other copy by exp(-x'beta); see `pair_covariates`.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -286,7 +287,8 @@ def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
     """Multiply all weights by a factor; returns whether the cache should be filled from scratch.
 
     Errors of rounding are multiplied as well, but no walk of the weights reverses that: within some
-    dozen sweeps they may become as large as the weights."""
+    dozen sweeps they may become as large as the weights.
+    """
     c.real[ERROR] = c.real[ERROR] * factor + ROUNDING * sum_of_weights
     least = np.inf
     for v in range(c.block.shape[0]):

@@ -4,7 +4,8 @@ length.
     logit p = log A_ij - log A_ji + x'beta,    beta ~ Normal(0, 1) each,
 
 then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own
-side is lifted by exp(x'beta), and by the inverse in the copy among its neighbour's blocks."""
+side is lifted by exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
+"""
 
 from typing import Any, NamedTuple
 

@@ -9,7 +9,8 @@ each pair,
     v = e^s \;\text{or}\; v = s + c, \qquad s_{ij} = \sum_k w_k f_{ik} f_{jk}
 
 The values of all pairs that occur are stored. A change puts new values beside them (`trial`),
-evaluates the sets of the pairs that it touches, and takes the new values back or keeps them."""
+evaluates the sets of the pairs that it touches, and takes the new values back or keeps them.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -178,7 +179,8 @@ def settle_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
     be kept.
 
     0 if none of its pairs changes. With a pair `through` of 0 or more it counts only if this is the
-    first that does."""
+    first that does.
+    """
     total = 0.0
     is_new = True
     for x in range(sets.start[r], sets.start[r + 1]):

@@ -5,7 +5,8 @@ Residuals fill a square, so every pair is stored twice; entries on the diagonal,
 that were not measured, are always 0 and have no weight in `measured`. The similarity of a pair is
 the mean of n_ij judgements and has the variance sigma^2 / n_ij; its residual is stored times n_ij:
 a change of mu by d z over a row of pairs changes the log-likelihood by d sum_j z_j (R_j - d n_j z_j
-/ 2) / sigma^2, over the measured ones."""
+/ 2) / sigma^2, over the measured ones.
+"""
 
 from typing import Any, NamedTuple
 

@@ -12,7 +12,8 @@ sets hold p, the log-likelihood is that of a similarity
     + \mathrm{constant}, 1 / \textstyle\sum I)
 
 With the link "ratio" the same holds of s / c. A sweep takes as long as one of similarities, however
-many answers there are."""
+many answers there are.
+"""
 
 import numpy as np
 

@@ -3,7 +3,8 @@
 A set that elimination can reach is a bit mask over the members of the offered set. The full mask
 has probability 1; a reached mask passes its probability on to the masks that its discriminating
 aspects leave, in proportion to their weights, and those are always smaller numbers. One pass from
-the full mask downwards therefore gives the probability of every member at once."""
+the full mask downwards therefore gives the probability of every member at once.
+"""
 
 from typing import Any, NamedTuple
 
@@ -247,7 +248,8 @@ def concerns(sets: Any, b: Any, v: Any, which: Any, i: Any, k: Any, other: Any) 
 
     SHARED: option i joins or leaves pattern k and its unique weight compensates; CUT: the weight of
     pattern k changes; WITHIN: what the owners of pattern k share; BETWEEN: what the owners of
-    `other` share with the other owners of k."""
+    `other` share with the other owners of k.
+    """
     owners = 0
     others = 0
     size = sets.start[v + 1] - sets.start[v]

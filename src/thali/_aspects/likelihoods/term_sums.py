@@ -3,7 +3,8 @@ from these terms.
 
 A term depends on the features only by sums of weights: own[i], of all features that option i has,
 and shared[i, j], of those that i and j share. The sums and the terms are stored, so a change
-evaluates only the terms that it affects."""
+evaluates only the terms that it affects.
+"""
 
 from typing import Any, NamedTuple
 

@@ -8,4 +8,5 @@ aspects in, estimates out; covariates estimates     weights, standard errors, ut
 errors that allow for people who answer more than once goodness      tests of fit tables
 residuals, predictions, utilities and their errors engine        the fit and the answers of
 `EliminationByAspects(method="maximum-likelihood")` answers       what it answers besides: weights,
-tests of fit, residuals, predictions ratio         likelihood-ratio tests between nested models"""
+tests of fit, residuals, predictions ratio         likelihood-ratio tests between nested models
+"""

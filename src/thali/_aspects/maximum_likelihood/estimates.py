@@ -112,7 +112,8 @@ class Estimates:
 
         for weights that sum to 1, whose logarithms are known up to a constant; over respondents
         :math:`J L W L' J'` with :math:`I^- = L L'` and W as in `respondent_scores`. Rows of weights
-        that are zero, or that others leave undetermined at this point, are missing (NaN)."""
+        that are zero, or that others leave undetermined at this point, are missing (NaN).
+        """
         if not self.is_over_people:
             return self._covariance()
         assert self.clusters is not None
@@ -449,7 +450,8 @@ class Estimates:
 
         is the interval of a unique weight, inside (0, 1); 95 % intervals w ± z s contain 92 to 93 %
         of unique weights. A shared weight, which may be 0, has w ± z s, cut at 0 and 1: it contains
-        0 where the test does not reject it."""
+        0 where the test does not reject it.
+        """
         import pandas as pd
         from scipy.special import expit, logit
 

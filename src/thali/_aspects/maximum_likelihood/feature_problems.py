@@ -29,7 +29,8 @@ class MostSimilarProblem(NamedTuple):
 
     The methods are those of `Problem`, with a set for a pair and a place for an outcome, but
     derivatives are by the weights themselves, and the information is the expected one. With the
-    link "ratio" the last feature is the constant."""
+    link "ratio" the last feature is the constant.
+    """
 
     counts: np.ndarray  # (places,) choices of each pair of each set, set after set
     start: np.ndarray  # (sets + 1,) where each set begins

@@ -125,7 +125,8 @@ class _LogWeights(Target[WeightPlace]):
     """The log-likelihood, of which some weights and coefficients move.
 
     It does not change with a common factor of all weights; the curvature along it is made positive,
-    which leaves the step as it is, because the gradient along it is zero."""
+    which leaves the step as it is, because the gradient along it is zero.
+    """
 
     def __init__(self, pose: Pose, moving: np.ndarray) -> None:
         self._pose, self._moving, self._free = pose, moving, moving[: pose.n_aspects]
@@ -188,7 +189,8 @@ class _WithPrior(_LogWeights):
     .. math:: \sum_k \ln w_k - K \ln \sum_k w_k - \tfrac12 \sum_m (\beta_m / s_m)^2 + \tau - e^\tau
 
     where s_m is what the covariate was divided by, and :math:`\tau = \ln \nu` the last coefficient
-    if there are ties."""
+    if there are ties.
+    """
 
     def __init__(self, pose: Pose, sizes: np.ndarray) -> None:
         super().__init__(pose, np.ones(pose.n_aspects + pose.n_coefficients, bool))

@@ -30,7 +30,8 @@ class PairProblem(QuestionProblem):
 
     d says which aspects the first of a pair owns alone, e those of the second. With ties (Davidson
     1970) the last coefficient is ln nu, and the outcomes have the probabilities p, r = nu sqrt(p (1
-    - p)) and 1 - p, over 1 + r."""
+    - p)) and 1 - p, over 1 + r.
+    """
 
     wins: np.ndarray  # (P,) choices of the first
     losses: np.ndarray
@@ -131,7 +132,8 @@ class PairProblem(QuestionProblem):
         """The derivatives at a point.
 
         With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q
-        has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'."""
+        has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
+        """
         own, other = self.advantages(weights, beta)
         q, rest = shares(own, other)
         slope, bend, expected, of_tie = self._by_logit(q, rest, beta)

@@ -95,7 +95,8 @@ class AdditiveAnswers(LatentFeatures):
         References
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
-        discrepancies."""
+        discrepancies.
+        """
         return self._data_answers.check(random_seed, ci)
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:

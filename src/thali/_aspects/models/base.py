@@ -38,7 +38,8 @@ class LatentFeatures(RunByChains):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these
-    data; and `_tree()`, the tree of the prior, if it has one."""
+    data; and `_tree()`, the tree of the prior, if it has one.
+    """
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": BY_CHAINS}
     _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for

@@ -267,7 +267,8 @@ class ChoiceAnswers(LatentFeatures):
         References
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
-        discrepancies."""
+        discrepancies.
+        """
 
         return self._data_answers.check(random_seed, ci)
 

@@ -119,7 +119,8 @@ def sampling_of_parts(
     """The run of chains of these parts; `dependence`: what is made of people.
 
     `share` is what is left of the budget for a run that begins again, with tempering, because
-    chains disagreed."""
+    chains disagreed.
+    """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
     asked, is_free, thin = run, run.thin is None, task.thin

@@ -3,7 +3,8 @@
 The columns form a Poisson process, so a birth proposed from it is accepted with probability min(1,
 L'/L * alpha * rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a
 *compensated* birth the owners' unique weights fall by the new weight, which leaves every comparison
-of an owner with a non-owner as it was."""
+of an owner with a non-owner as it was.
+"""
 
 import math
 from typing import Any

@@ -2,7 +2,8 @@
 split.
 
 Each distinct pattern is visited once. (Visiting the pattern of a random column would select
-patterns in proportion to their number of columns, and bias it.)"""
+patterns in proportion to their number of columns, and bias it.)
+"""
 
 import math
 from typing import Any

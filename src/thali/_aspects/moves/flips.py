@@ -3,7 +3,8 @@
 Columns are visited in a fresh random order, each whole: an order that depended on the entries that
 are updated, as the order of storage does, would bias the sampler. Columns that only one option
 owns, and columns that all own, are part of the state during the pass, because a toggle may create
-or remove one."""
+or remove one.
+"""
 
 import math
 from typing import Any
@@ -149,7 +150,8 @@ def expand(rng: Any, model: Any, b: Any) -> None:
     state.
 
     If s[i] holds the weights of the former it is split, given their number, between the fixed
-    unique weight and them by a flat Dirichlet distribution."""
+    unique weight and them by a flat Dirichlet distribution.
+    """
     n = b.Z.shape[1] - 1
     if model.unique == TOTAL_UNIQUE:
         for i in range(n):

@@ -3,7 +3,8 @@
 In each group the weight of a new column is either a draw from its prior, or, with probability
 `carved`, uniform below the least unique weight c of the owners, whose unique weights fall by it.
 Which of the two is chosen at random for a birth and for a death alike, so that it cancels. A carved
-birth contributes c p(w) to the ratio, and its death the reverse."""
+birth contributes c p(w) to the ratio, and its death the reverse.
+"""
 
 import math
 from typing import Any

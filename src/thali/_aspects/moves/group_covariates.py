@@ -2,7 +2,8 @@
 groups.
 
 As `likelihoods.pair_covariates` for one group: each coefficient by a slice of the density given all
-weights."""
+weights.
+"""
 
 from typing import Any, NamedTuple
 

@@ -2,7 +2,8 @@
 made for all.
 
 They are those of `flips`, `split_join` and `mass_transfer`, with a vector of weights where these
-have one."""
+have one.
+"""
 
 import math
 from typing import Any
@@ -187,7 +188,8 @@ def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: 
     such become one.
 
     The likelihoods depend on the sums alone. For free groups: with K columns before the split, its
-    ratio is alpha lambda prod_g w_g p(w_g') p(w_g'') / p(w_g) / (K + 1)."""
+    ratio is alpha lambda prod_g w_g p(w_g') p(w_g'') / p(w_g) / (K + 1).
+    """
     first = replica(states, 0)
     columns = first.whole[COLUMNS]
     splits = rng.random() < 0.5

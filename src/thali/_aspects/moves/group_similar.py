@@ -7,7 +7,8 @@ Of a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on
 kappa is drawn given all weights, and where groups are persons also together with them: the weights
 of many people with few answers each tell kappa much more closely than the answers do, so that given
 them it hardly moves. The two kinds of updates interweave (Yu & Meng 2011, To center or not to
-center)."""
+center).
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -167,7 +168,8 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
     their prior.
 
     Returns the log density of log kappa given z. Where a weight would leave the range of numbers,
-    that is -inf, and nothing changes."""
+    that is -inf, and nothing changes.
+    """
     now, shape = base.real[KAPPA], math.exp(to)
     mean, spread = log_moments(now)
     new_mean, new_spread = log_moments(shape)

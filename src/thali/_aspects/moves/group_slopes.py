@@ -9,7 +9,8 @@ columns of people are r_1, ..., r_G,
 which is concave. A slope is also drawn together with the weights, which keep their ratios to what
 they vary about: given the weights of many people with few answers each it hardly moves (Yu & Meng
 2011, To center or not to center). What the slopes of all weights have in common is drawn from its
-prior where the likelihoods see proportions alone."""
+prior where the likelihoods see proportions alone.
+"""
 
 import math
 from typing import Any, NamedTuple

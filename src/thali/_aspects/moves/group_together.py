@@ -3,7 +3,8 @@ as well.
 
 Where groups are much alike, weights of a group cannot move far from v; so v of a column and own of
 its owners change together, and the weights of all groups with them. Otherwise these are the moves
-of `births` and `mass_transfer`."""
+of `births` and `mass_transfer`.
+"""
 
 import math
 from typing import Any

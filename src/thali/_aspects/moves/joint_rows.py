@@ -2,7 +2,8 @@
 
 Where two columns have nearly the same owners, an object that leaves one must join the other, which
 one toggle after the other seldom does. Columns are chosen by what the other objects own, so that
-what is drawn has no influence on it."""
+what is drawn has no influence on it.
+"""
 
 from typing import Any
 
@@ -86,7 +87,8 @@ def draw_memberships(
     order.
 
     log p(code) = sum_t f_t (w_t p_t - w_t^2 q_tt / 2 + log prior odds) - sum_(s < t) f_s f_t w_s
-    w_t q_st, p_t the pull of the residuals without these columns, q_st the stiffness."""
+    w_t q_st, p_t the pull of the residuals without these columns, q_st the stiffness.
+    """
     before = 0
     for t in range(size):
         k = b.order[t]

@@ -7,7 +7,8 @@ proportional to
     (n_g + 1) L_g^beta,
 
 n_g other people of kind g, L_g the likelihood of the person's answers under its weights, beta the
-inverse temperature."""
+inverse temperature.
+"""
 
 import math
 from typing import Any

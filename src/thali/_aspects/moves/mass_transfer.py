@@ -2,7 +2,8 @@
 transfer).
 
 An option that joins a column loses the column's weight from its unique weight, so that only its
-comparisons with the other owners change. Models without unique weights leave these moves out."""
+comparisons with the other owners change. Models without unique weights leave these moves out.
+"""
 
 import math
 from typing import Any
@@ -57,7 +58,8 @@ def row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
 
     Bit t of a code says whether the option's membership in the t-th chosen column is flipped. The
     codes are visited in Gray order, one flip at a time; the scratch row then holds the signed sum
-    of the columns flipped."""
+    of the columns flipped.
+    """
     size = choose_columns(rng, b)
     i = index(rng, b.Z.shape[1] - 1)
     mixed = scratch(b)
@@ -155,7 +157,8 @@ def proposed_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -> Any:
     it.
 
     Random walk in logit(w / M): w lies between 0 and M = w + c, where c is the least unique weight
-    among the owners."""
+    among the owners.
+    """
     w, least = b.w[k], least_unique(b, k)
     most = w + least
     odds = w / least * math.exp(step * rng.standard_normal())

@@ -2,7 +2,8 @@
 
 A column takes the owners of another column, which are a subset of its own, from it, with their
 weight; or it gives them to a column that has none of them. Only comparisons between the two groups
-of owners change."""
+of owners change.
+"""
 
 from typing import Any
 
@@ -20,7 +21,8 @@ def drawn_pair(rng: Any, b: Any) -> Any:
     that k then has.
 
     The sign is 1 if the owners of l lie within those of k, which gives them up, -1 if the two have
-    no owner in common, so that k takes those of l over, and 0 otherwise."""
+    no owner in common, so that k takes those of l over, and 0 otherwise.
+    """
     columns = b.whole[COLUMNS]
     if columns < 2:
         return 0, 0, 0.0, 0
@@ -54,7 +56,8 @@ def transfer(rng: Any, model: Any, c: Any, b: Any) -> None:
     If the owners of l lie within those of k, k gives them up and w[l] grows by w[k]. If the two
     have no owner in common and w[l] > w[k], or weights may have either sign, k takes the owners of
     l over as well and w[l] falls by w[k]. Where columns may be empty, k may give up all of its
-    owners, and take over those of l when it has none."""
+    owners, and take over those of l when it has none.
+    """
     k, other, sign, m = drawn_pair(rng, b)
     if sign == 0.0 or m < model.lo or m > model.hi:
         return

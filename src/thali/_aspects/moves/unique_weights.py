@@ -4,7 +4,8 @@ An option owns one fixed unique aspect with weight u ~ Gamma(shape, rate) and, u
 prior, a Poisson(alpha * rate of {i}) number of columns alone. With exponential weights the total s
 of both has density rate * exp(-rate * s - alpha * lambda_i) * I0(2 sqrt(z s)), z = alpha * lambda_i
 * rate, so that the columns need not be represented (models whose `unique` is TOTAL_UNIQUE).
-Otherwise s is u alone."""
+Otherwise s is u alone.
+"""
 
 import math
 from typing import Any

@@ -61,7 +61,8 @@ class SeveralGroups(Population):
     """Several groups of people, by what their weights have to do with each other.
 
     With common weights the data that are fitted are those of one group, the comparisons of all
-    people together."""
+    people together.
+    """
 
     weights: Any
     noun: ClassVar[str] = "group"  # what a part of the data is called, in errors

@@ -234,7 +234,8 @@ def evidence_of_kinds(
     """Of the answers of all people; its constant is that of the comparisons of all together.
 
     So it can be compared with the evidence of models of people alike, for whom the pooled counts
-    are all that matters."""
+    are all that matters.
+    """
     parts = parts | {"tempering": False}
     task = build_kind_task(data, people, how.draws, how.tune, how.thin, **parts)
 

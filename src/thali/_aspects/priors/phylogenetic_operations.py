@@ -2,7 +2,8 @@
 
 Up to `MAX_TABLED` options (`phylogenetic.py`) a table holds the rates of all patterns. For more
 options they are computed pattern by pattern, and a pass over one column stores what a toggle
-changes little."""
+changes little.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -144,7 +145,8 @@ def toggle_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     reverse.
 
     It is the largest clade that all own if i does; without i its parts beside the path from i to
-    the root are separate."""
+    the root are separate.
+    """
     root = prior.parent.shape[0] - 1
     joins = b.Z[k, i] == 0.0
     missing = 1 if joins else 0
@@ -238,7 +240,8 @@ def draw_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) -> Any:
 
     Draw gamma given that there is an owner, then the places of gain, a Poisson process of that rate
     on the total length, the first given that there is one; repeat until the pattern has the
-    required size."""
+    required size.
+    """
     n = b.Z.shape[1] - 1
     total = prior.ends[prior.ends.shape[0] - 1]
     while True:

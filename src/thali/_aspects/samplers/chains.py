@@ -341,7 +341,8 @@ def pilot_of(task: Any, has_length: bool) -> int:
 
     What is looked at may be quick where families of features are slow, so that tempered chains have
     a pilot only if the length of the run follows from its effective draws; there is none while all
-    levels are annealed."""
+    levels are annealed.
+    """
     if len(task.temperatures) > 1 and (has_length or task.evens):
         return 0
     return PILOT if task.thin > 1 and task.tune * task.thin >= PILOT else 0
@@ -443,7 +444,8 @@ def apart(time: float) -> float:
 
     Of an autoregressive process of first order with the time :math:`\tau`, whose correlation over a
     unit is :math:`r = (\tau - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t
-    units apart is effective."""
+    units apart is effective.
+    """
     if time <= 1.0:
         return 0.0
     return math.log((1.0 - EFFECTIVE) / (1.0 + EFFECTIVE)) / math.log((time - 1.0) / (time + 1.0))

@@ -1,7 +1,8 @@
 """The samplers of groups: owners in common, weights by group.
 
 Every move leaves the posterior invariant by itself. All columns are part of the state; those that
-no group's likelihood sees are drawn from the prior once a sweep."""
+no group's likelihood sees are drawn from the prior once a sweep.
+"""
 
 import math
 from typing import Any

@@ -1,7 +1,8 @@
 """Chains on a ladder from the posterior down to the prior, whose log-likelihoods give the evidence.
 
 The last level has inverse temperature 0. Its state is replaced after every record by an independent
-draw from the prior; swaps with its neighbours carry these draws upwards."""
+draw from the prior; swaps with its neighbours carry these draws upwards.
+"""
 
 import math
 from dataclasses import replace
@@ -117,7 +118,8 @@ def first_ladder(energies: np.ndarray) -> np.ndarray:
     """Inverse temperatures in equal ratios, from log-likelihoods of draws from the prior alone.
 
     On the lowest level above the prior the weights likelihood^beta of prior draws still have half
-    their effective size."""
+    their effective size.
+    """
     logs = energies[np.isfinite(energies)] - energies.max()
 
     def share(beta: float) -> float:

@@ -2,7 +2,8 @@
 weights.
 
 Every move leaves the posterior invariant by itself. The mix was chosen for the effective draws that
-it yields per second."""
+it yields per second.
+"""
 
 from typing import Any
 
@@ -37,7 +38,8 @@ def kernel_of_rounds(sweep: Any) -> Any:
 
     `caches`, `states` and `tunings` are stacked. The first `tune` rounds adapt the step sizes;
     after them every `thin`-th is recorded. The kernel returns early when a state or the record is
-    full; called again with a larger one, it continues with the same draws."""
+    full; called again with a larger one, it continues with the same draws.
+    """
     scalar(sweep)
 
     def rounds(
@@ -155,7 +157,8 @@ def conjugate(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
     nothing else.
 
     Serves every prior. On similarity data, moves that change a whole column cost more time than
-    they saved."""
+    they saved.
+    """
     if may_flip(model.prior):
         flip_pass(rng, model, c, b)
     for _ in range(2):
@@ -170,7 +173,8 @@ def conjugate_together(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> Non
 
     A sweep takes twice the time. At temperatures from 1.5 to 3 the log-likelihood of 60 faces is
     forgotten in a quarter to a tenth of the sweeps; of 36 Morse signals tempered chains gain
-    nothing."""
+    nothing.
+    """
     if may_flip(model.prior):
         expand(rng, model, b)
         flip_columns(rng, model, c, b)

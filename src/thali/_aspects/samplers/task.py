@@ -72,7 +72,8 @@ def build_task(
     How the columns that a single option owns are represented is decided here, once for all
     samplers. Under an infinite prior those that the likelihood does not see are drawn from the
     prior. With exponential weights and a likelihood that sees an option's unique weight, only their
-    sum with the fixed unique weight is carried. Otherwise they are columns like any other."""
+    sum with the fixed unique weight is carried. Otherwise they are columns like any other.
+    """
     if hasattr(prior, "for_labels"):
         prior = prior.for_labels(data.labels)
     for part, wanted in ((prior, "sample"), (likelihood, "check")):

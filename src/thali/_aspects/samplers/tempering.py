@@ -3,7 +3,8 @@
 The replica on level t of the ladder targets prior x likelihood^beta[t], where beta is the inverse
 temperature. The level beta[0] = 1 is the posterior, and only its draws are recorded; a likelihood
 that is raised to a power begins at that power. Hot replicas move between families of features, and
-swaps bring these to level 0. A chain that is not tempered has a ladder of one level."""
+swaps bring these to level 0. A chain that is not tempered has a ladder of one level.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -77,7 +78,8 @@ def evened(steps: Ladder) -> tuple[np.ndarray, np.ndarray]:
 
     The sum of the rejected shares over the gaps hardly depends on where the levels are; with twice
     as many gaps as that sum replicas go from end to end most often for their number (Syed,
-    Bouchard-Cote, Deligiannidis & Doucet 2022)."""
+    Bouchard-Cote, Deligiannidis & Doucet 2022).
+    """
     rejected = np.maximum(1.0 - swap_rates(steps), MIN_REJECTED)
     if np.isnan(rejected).any():
         return np.empty(0, int), steps.beta

@@ -4,7 +4,8 @@ A sweep looks at every column of every replica: so many times at each number tha
 data, and at each option. How long that takes was measured by `benchmarks/forecast.py`. How many
 columns there are is counted once chains are tuned: real tables of sixty objects have five times as
 many as simulated ones of that size. Of similarities of many objects they are counted before, in a
-short run."""
+short run.
+"""
 
 import math
 from collections.abc import Sequence
@@ -97,7 +98,8 @@ def with_short_run(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
     little of them.
 
     Where chains begin with what an annealed run found, that is such a run. It has a fixed stream,
-    so that what it tells follows from the data."""
+    so that what it tells follows from the data.
+    """
     if task.begins is not None and task.n_options >= MANY:
         begun = task.begins(np.random.default_rng(0), task)
         return replace(task, counted=WorkCounts(levels(task), float(begun.whole[COLUMNS])))
@@ -189,7 +191,8 @@ def columns_of(task: "SamplingTask") -> float:
     ladder's levels.
 
     Beside unique weights fewer aspects are found; without them, where an option has to have
-    something of its own, a column for each option besides."""
+    something of its own, a column for each option besides.
+    """
     if task.counted is not None:
         return task.counted.columns
     n, model = task.n_options, task.model

@@ -7,4 +7,5 @@ products to offer effects.py    preferences between levels, and importance of at
 willingness to pay segments.py   preferences of people, by which segments of them are made check.py
 the posterior predictive check, and the rows of the summary simulator.py  a market that the reader
 of a page changes logits.py     the people of a logit, and their markets findings.py   what a report
-says of all this, in the sentences of english.py"""
+says of all this, in the sentences of english.py
+"""

@@ -62,7 +62,8 @@ class HasChoiceCheck:
         References
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
-        discrepancies."""
+        discrepancies.
+        """
         design, replicates = self._choices_again(REPLICATES, streams(random_seed, 1)[0])
         return choice_check(design, replicates, ci)
 

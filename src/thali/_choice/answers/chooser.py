@@ -46,7 +46,8 @@ class Chooser:
     an attribute that the model takes as a number; NaN where the product lacks the attribute.
 
     Draws of an estimate (`is_estimate`) are those of its sampling distribution; the first is the
-    estimate itself."""
+    estimate itself.
+    """
 
     data: Any  # the design of the fit, or the whole data: scheme, respondents, tasks and products
     people: "pandas.DataFrame | None"  # what is known of the respondents

@@ -421,7 +421,8 @@ def level_differences(
 
     Where attributes interact these are others in other products: beside numbers that no two
     products share, as many as there are products. Of many, those that are near to each other become
-    one."""
+    one.
+    """
     products, counts = coding.cells(data.products), np.bincount(data.row_product)
     numbers = [part.numbers for part in coding.parts]
     for attribute, *levels in pairs:
@@ -446,7 +447,8 @@ def means_of_neighbours(
     """Means of rows that are near to each other, about so many, and their weights.
 
     Rows are halved, each half is, and so on, at the middle of the column in which they are furthest
-    apart."""
+    apart.
+    """
     scaled = rows / np.where((spread := rows.std(axis=0)) > 0.0, spread, 1.0)
     parts = [np.arange(len(rows))]
     while 2 * len(parts) <= most:

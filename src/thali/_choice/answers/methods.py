@@ -143,7 +143,8 @@ class MarketAnswers:
         ----------
         Huber, Orme & Miller (1999), Dealing with product similarity in conjoint simulations; Train
         (2009), Discrete choice methods with simulation, section 2.8, of constants by actual shares;
-        Rubin (1981), The Bayesian bootstrap."""
+        Rubin (1981), The Bayesian bootstrap.
+        """
         from .rules import How
         from .shares import market_shares
 
@@ -271,7 +272,8 @@ class MarketAnswers:
         ----------
         Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions;
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
-        set functions."""
+        set functions.
+        """
         from .lines import reach
 
         return reach(self._people_of_fit(), products, size, top, people, random_seed, ci)
@@ -524,7 +526,8 @@ class MarketAnswers:
         References
         ----------
         Orme (2014), answer in the Sawtooth Software forum, "Is there a formula for calculating the
-        zero-centered diffs?"; Orme (2020), Getting started with conjoint analysis, chapter 9."""
+        zero-centered diffs?"; Orme (2020), Getting started with conjoint analysis, chapter 9.
+        """
         from .utilities import utilities
 
         return utilities(self._people_of_fit(), each_person, zero_centred, ci)
@@ -652,7 +655,8 @@ class MarketAnswers:
         References
         ----------
         Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some
-        problems in interval estimation."""
+        problems in interval estimation.
+        """
         from .pay import willingness_to_pay
 
         return willingness_to_pay(

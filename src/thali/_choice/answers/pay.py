@@ -259,7 +259,8 @@ def compensations(chooser: "Chooser", prices: Prices, changes: list[Change]) -> 
 
     m is the middle of the tested prices, so that differences up to their whole range are between
     tested prices, where utility is interpolated; where it is linear in the price, the difference is
-    not bounded."""
+    not bounded.
+    """
     found = []
     for u in _utilities_of(chooser, prices, changes):
         found.append(

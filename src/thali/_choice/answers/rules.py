@@ -16,7 +16,8 @@ Of products that are not always found (availability a_j: awareness times distrib
 of those that are there has the weight of its occasions, :math:`s_j = \sum_{A \ni j} \prod_{k \in A}
 a_k \prod_{k \notin A} (1 - a_k) s_j(A)`. Constants are those with which the shares of today are the
 actual ones, in each draw (Train 2009, section 2.8; Berry, Levinsohn & Pakes 1995 for the
-iteration)."""
+iteration).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product as combinations

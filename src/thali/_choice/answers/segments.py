@@ -45,7 +45,8 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     .. math:: P(b \succ a) = 1 \Big/ \big(1 + e^{(x_a - x_b)^T \beta_n}\big)
 
     The products are those of the data, which are given one level or the other. Of many draws some
-    are taken."""
+    are taken.
+    """
     from scipy.special import expit
 
     seen = compared_levels(data)

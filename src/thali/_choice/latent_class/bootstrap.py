@@ -5,7 +5,8 @@ the bootstrap.
 
 The statistic has no chi-squared distribution, since a class that holds nobody has no tastes. So
 choices are simulated B times by the fit with K classes, and both numbers are fitted to them
-(McLachlan 1987; Nylund, Asparouhov & Muthén 2007)."""
+(McLachlan 1987; Nylund, Asparouhov & Muthén 2007).
+"""
 
 import time
 from typing import TYPE_CHECKING, NamedTuple

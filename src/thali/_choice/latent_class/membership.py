@@ -3,7 +3,8 @@ by columns of people.
 
 Either says how probable the classes are, what a change of its coordinates makes of it, and its part
 of the derivatives of the likelihood. The coordinates are the log odds of all classes but the first,
-class by class."""
+class by class.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple

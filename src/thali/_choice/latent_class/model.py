@@ -591,7 +591,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         ----------
         McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of
         components in a normal mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number
-        of classes in latent class analysis and growth mixture modeling."""
+        of classes in latent class analysis and growth mixture modeling.
+        """
         from thali._inference.parts import PartsFolder
         from thali._model.saved import describe, digest_of
 

@@ -48,7 +48,8 @@ class Attention(NamedTuple):
         (..., r, K).
 
         They are the respondents, or have the columns of those with the numbers `like` (...,
-        people)."""
+        people).
+        """
         from scipy.special import expit, logit
 
         rate = rate[..., None, :]
@@ -103,7 +104,8 @@ def owning(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> A
     attribute.
 
     Who ignores an attribute still sees whether a product has it: that column is a constant of such
-    products."""
+    products.
+    """
     names = tuple(dict.fromkeys(names))
     owners = np.concatenate(
         [np.where(part.table[-1] == 0.0, place, -1) for place, part in enumerate(coding.parts)]

@@ -430,7 +430,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ----------
         Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess,
         Stathopoulos, Campbell, O'Neill & Caussade (2013), It's not that I don't care, I just don't
-        care very much."""
+        care very much.
+        """
         posterior = self._view.draws
         ci = between("ci", ci, "the probability of an interval")
         if self._attention is None:

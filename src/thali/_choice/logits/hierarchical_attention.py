@@ -29,7 +29,8 @@ what is slow, the tastes to begin with, as it is.
 Given who attends, theta_k has a beta distribution. With columns of people :math:`a_k =
 (\operatorname{logit} \theta_k, \gamma_k)` moves along a Hamiltonian trajectory of a random number
 of steps; the log-density is concave, and its curvature nowhere above :math:`\tfrac14 \sum_n (1,
-c_n) (1, c_n)^T + \operatorname{diag}(\tfrac12, 1, \dots, 1)`, the metric."""
+c_n) (1, c_n)^T + \operatorname{diag}(\tfrac12, 1, \dots, 1)`, the metric.
+"""
 
 import math
 from typing import Any

@@ -47,7 +47,8 @@ class TasteScale(NamedTuple):
 
     A number has one coefficient, its slope; the levels of an attribute with a sign have a step
     each, and C adds those up to and including that level. In willingness-to-pay space f of all but
-    the price is multiplied by e to the number of the price, the scale of utility."""
+    the price is multiplied by e to the number of the price, the scale of utility.
+    """
 
     # (p,) of beta: "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]", "ln scale[price]"
     names: tuple[str, ...]
@@ -156,7 +157,8 @@ class TasteDistribution:
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
 
     The covariates z of a new person are those of somebody of the data. Coefficients of an attribute
-    that the person ignores, with probability 1 - theta_k, are 0."""
+    that the person ignores, with probability 1 - theta_k, are 0.
+    """
 
     scale: TasteScale
     people: int
@@ -617,7 +619,8 @@ def reported(
         + e^{-(x_{jb} - x_{ja})^T \beta_n}\big)
 
     x_jb is product j of the data with level b; it makes a difference to "inside", and where
-    attributes interact."""
+    attributes interact.
+    """
     matrix = coding.matrix(data.products)
     levels = levels_of_products(data.scheme, data.products)
     shares = np.zeros((*beta.shape[:2], levels.shape[1]))

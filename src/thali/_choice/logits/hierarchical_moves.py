@@ -32,7 +32,8 @@ where they begin, nor does a trajectory in these coordinates. The density is (Li
 the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal
 densities and the power of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P =
 \Sigma^{-1}` the trace is :math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k
-+ c^T P c`."""
++ c^T P c`.
+"""
 
 import math
 from typing import Any
@@ -154,7 +155,8 @@ def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
     sign.
 
     In willingness-to-pay space these are amounts but for that of the price, and what multiplies
-    them is minus that."""
+    them is minus that.
+    """
     for i in range(beta.size):
         taste[i] = beta[i] if problem.sign[i] == 0.0 else problem.sign[i] * math.exp(beta[i])
     if problem.price >= 0:

@@ -19,7 +19,8 @@ A sweep:
 
 Where people's choices say little of their tastes, tastes and population hold each other fast in
 steps 1 and 2; step 3 is slow where they say much. The two together (interweaving, Yu & Meng 2011)
-are slow in neither case."""
+are slow in neither case.
+"""
 
 from typing import Any, NamedTuple
 
@@ -269,7 +270,8 @@ def problem_of(
     """Data and prior as the sweeps read them.
 
     None: of `sign` (p,) any, of `covariates` (N, q) and `looking` (N, r) 1 alone, of `owned` (K, p)
-    nobody ignores anything. The sign at `price` is -1."""
+    nobody ignores anything. The sign at `price` is -1.
+    """
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     looking = np.ones((people, 1)) if looking is None else np.array(looking, float, order="C")
     steepest = np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking

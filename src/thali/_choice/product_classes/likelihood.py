@@ -3,7 +3,8 @@ and everybody.
 
 A difference has terms only of features that separate the two products. There is a tie if there are
 none: counting decides that, never a comparison of numbers. Where all separating values are too
-small for floats (`TINY`), the sign comes from logarithms."""
+small for floats (`TINY`), the sign comes from logarithms.
+"""
 
 import math
 from typing import Any

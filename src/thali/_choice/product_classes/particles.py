@@ -25,7 +25,8 @@ class Particles(NamedTuple):
 
     The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in
     it are entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order
-    of the data."""
+    of the data.
+    """
 
     group: np.ndarray  # (D,) chain, or group of particles, that a draw comes from
     a: np.ndarray  # (D,) shape of the values

@@ -42,7 +42,8 @@ class ClassProblem(NamedTuple):
     """Inside, levels of an attribute with an order run from worst to best.
 
     Every attribute has one bit a level and one more, set in products that lack it and in classes
-    where it is inactive: a product belongs to a class if all its bits are set in the class."""
+    where it is inactive: a product belongs to a class if all its bits are set in the class.
+    """
 
     tasks: ComparedProducts
     n_levels: np.ndarray  # (L,)
@@ -169,7 +170,8 @@ class Features(NamedTuple):
 
     ε exists only where the class separates products of the task: elsewhere it has no effect and is
     integrated out. Values are stored as logarithms, and θ and θ + ε also as numbers, 0 where these
-    leave the range of floats."""
+    leave the range of floats.
+    """
 
     people: np.ndarray  # (N, 2) first slot, number of features
     slots: np.ndarray  # (slots, 9)

@@ -2,7 +2,8 @@
 
 Dask is imported only when somebody passes such an array; its scheduler may be a distributed
 cluster. Every worker keeps W of its rows; a sweep transfers only the weights and the (K + 1) p + 1
-sums."""
+sums.
+"""
 
 from collections.abc import Sequence
 from functools import reduce

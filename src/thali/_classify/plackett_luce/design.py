@@ -36,7 +36,8 @@ class PlackettLuceDesign:
     W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs";
     each row is divided by its maximum, which changes nothing in the model and keeps every number
     finite. Where covariates are standardised, those that are the same in every row of the training
-    data are left out of W, and are 0 for a callable."""
+    data are left out of W, and are 0 for a callable.
+    """
 
     names: tuple[str, ...]  # of the covariates
     # "exponential", "exponential-pairs", a callable (n, d) -> (n, p) >= 0, or None: covariates >= 0
@@ -253,7 +254,8 @@ def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
 
     A row's class probabilities are an average of those of the columns in which it is positive: with
     many of them no class is probable. Of the deviance that proportions leave, wine, breast cancer,
-    digits and iris keep more than half."""
+    digits and iris keep more than half.
+    """
     n = class_count.sum()
     explained = 1.0 - log_likelihood / float((class_count * np.log(class_count / n)).sum())
     if explained < _EXPLAINED:

@@ -164,7 +164,8 @@ def mirror(
 
     j is chosen with probability ∝ λ_0j, l ∝ λ_1l; then two weights are exchanged within each class.
     Sums, products and the probability of the reverse move are the same, so that ln α = Δ
-    log-likelihood."""
+    log-likelihood.
+    """
     j, other = _by_weight(rng, weights, 0), _by_weight(rng, weights, 1)
     to, other_to = rows.opposite[other], rows.opposite[j]
     if to < 0 or other_to < 0 or j == to:

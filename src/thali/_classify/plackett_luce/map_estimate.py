@@ -25,7 +25,8 @@ def fixed_point(
     The density of λ is unbounded where a weight is zero, so this is no ascent to a maximum: its
     limit depends on the start, and a weight that is zero stays zero. Without the division the total
     would shrink in every step, by 1 − m (1 − a) / n with m weights left, whatever b is, and
-    underflow in the end."""
+    underflow in the end.
+    """
     converged, passes = False, 0
     while passes < max_passes and not converged:
         sums = data.statistics(weights, weights.sum(axis=0))
@@ -67,7 +68,8 @@ class LogWeights(Target[WeightPoint]):
     many sweeps.
 
     F does not change when all λ are multiplied by a number. Gradient: λ̄ (R − s) + (a − 1)(1 − K p
-    λ̄)."""
+    λ̄).
+    """
 
     active: tuple[np.ndarray, ...]
     data: Any
@@ -280,7 +282,8 @@ def fit_map(
     For a > 1 all weights are positive. At a = 1 this is the maximum of the likelihood, and most
     weights are exactly zero; it is approached by way of a = 1.1 and 1.01. For a < 1 the density has
     no maximum (it is unbounded where a weight is zero), and the published fixed-point rule is
-    followed from the solution at a = 1: its answer depends on the start."""
+    followed from the solution at a = 1: its answer depends on the start.
+    """
     W, codes, counts = distinct_rows(
         np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
     )

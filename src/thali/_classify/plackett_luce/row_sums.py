@@ -6,7 +6,8 @@ With A (K × p) and m (p): T_i = W_i·A_{Y_i}, S_i = W_i·m, and
     log-likelihood Σ ln T_i / S_i,   R_kj = Σ_{Y_i = k} W_ij / T_i,   s_j = Σ W_ij / S_i.
 
 These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows:
-`CovariateRows.statistics` is the map step, `Statistics.__add__` the reduce step."""
+`CovariateRows.statistics` is the map step, `Statistics.__add__` the reduce step.
+"""
 
 import os
 from concurrent.futures import ThreadPoolExecutor

@@ -37,7 +37,8 @@ def trial(
 
     No row adds more than 0. The rows of the class that is likely to lose most, `first`, come first.
     Weights and totals are those from before the change; of a change in a single column, `other` is
-    j and its changes are 0."""
+    j and its changes are 0.
+    """
     blocks = rows.sizes.shape[0]
     total = 0.0
     for step in range(blocks):

@@ -72,7 +72,8 @@ def learned_shape(
     """The a that maximises the bound for given q(C) and q(Z) while q(λ) follows it.
 
     Σ_kj [ln Γ(a + n_kj) − ln Γ(a)] + a · slope (− ln a), by Newton's method on ln a inside a
-    shrinking bracket. Of several maxima it finds the one uphill from the start."""
+    shrinking bracket. Of several maxima it finds the one uphill from the start.
+    """
     from scipy.special import digamma, polygamma
 
     counts = counts[counts > 0.0]
@@ -130,7 +131,8 @@ class _Ascent:
     rates and a.
 
     After each step all weights are scaled to the prior's optimum: ⟨Λ⟩ = Kpa/b. The likelihood does
-    not depend on that scale, so that plain updates find it slowly."""
+    not depend on that scale, so that plain updates find it slowly.
+    """
 
     def __init__(self, data: Any, b: float, low: float, high: float, inverse_prior: bool) -> None:
         self.data, self.b, self.low, self.high, self.inverse_prior = (

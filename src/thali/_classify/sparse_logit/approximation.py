@@ -6,7 +6,8 @@ r"""What the normal approximations of the posterior of the sparse multinomial lo
 
 The Laplace prior has no second derivative at 0, where many coefficients are, so its expectation
 under q takes its place, which is smooth: with s_j the standard deviation of beta_j, E|beta_j| has
-the slope 2 Phi(m_j / s_j) - 1, and its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j."""
+the slope 2 Phi(m_j / s_j) - 1, and its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -64,7 +64,8 @@ def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -
 
     Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a
     normal law where that is close to the posterior; and anywhere if it would take longer than the
-    budget of a fit, unless the normal law does."""
+    budget of a fit, unless the normal law does.
+    """
     if method != "auto":
         return method
     coefficients = columns * (classes - 1)

@@ -2,7 +2,8 @@
 approximation.
 
 Every worker keeps its standardised rows; a step transfers coefficients, sums over rows and, for the
-maximum, linear predictors."""
+maximum, linear predictors.
+"""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any

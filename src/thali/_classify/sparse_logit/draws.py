@@ -192,7 +192,8 @@ def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str
     """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column].
 
     Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself
-    has no mean."""
+    has no mean.
+    """
     draws, quantities = posterior.draws, {}
     if "tau" in draws:
         quantities = {"log_tau": np.log(draws["tau"].values), "slab": draws["slab"].values}

@@ -14,7 +14,8 @@ auxiliary variable, and ln tau² and ln c² by slices.
 
 References: Piironen & Vehtari (2017), Sparsity information and regularization in the horseshoe and
 other shrinkage priors; Makalic & Schmidt (2016), A simple sampler for the horseshoe estimator; Neal
-(2003), Slice sampling."""
+(2003), Slice sampling.
+"""
 
 import math
 from typing import Any
@@ -36,7 +37,8 @@ def draw_spreads(rng: np.random.Generator, problem: Any, state: Any) -> None:
     they make.
 
     The two draws of tau are conditionals of one posterior under two parametrisations, of which each
-    mixes fast where the other is slow (Yu & Meng, 2011)."""
+    mixes fast where the other is slow (Yu & Meng, 2011).
+    """
     tau, slab = state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
     for k in range(problem.classes):
         if k != problem.reference:
@@ -155,7 +157,8 @@ def log_densities(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.nda
 
     In s = ln lambda the integrand Normal(beta; 0, v(s)) / (pi cosh s) is smooth, so that the
     trapezoidal rule converges geometrically. It depends on |beta|/tau and c/tau alone, where a
-    spline takes the place of many integrals."""
+    spline takes the place of many integrals.
+    """
     from scipy.interpolate import RectBivariateSpline
 
     if not coef.size:

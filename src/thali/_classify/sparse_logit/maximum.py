@@ -11,7 +11,8 @@ coefficients, with the penalty as it is, is maximised by coordinate descent over
 that are not 0 or whose slope exceeds the penalty; a line search makes every step a rise.
 
 Reference: Lee, Sun & Saunders (2014), Proximal Newton-type methods for minimizing composite
-functions."""
+functions.
+"""
 
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -6,7 +6,8 @@ eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100). Or the betas have the pri
 
 A class given the others is a logistic regression with an offset, the logarithm of the sum of the
 others' exponentials. Trajectories of all classes at once follow, where there are few enough
-coefficients."""
+coefficients.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -163,7 +164,8 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
     1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. Drawing eta with the taus left
     out is the same posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2) with less
-    dependence between sweeps."""
+    dependence between sweeps.
+    """
     if problem.learned:
         size = 0.0
         for k in range(problem.classes):
@@ -255,7 +257,8 @@ def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
     Classes that differ from the reference in the same way mix slowly when drawn one by one. A shift
     by -c is the logistic regression of the reference, with coefficients c, against the others; the
-    prior of c is the product of Normal(beta_k - c; 0, tau_k) over the other classes."""
+    prior of c is the product of Normal(beta_k - c; 0, tau_k) over the other classes.
+    """
     r, s = problem.reference, state
     draw_auxiliary(rng, problem, state, r)
     for j in range(s.coef.shape[1]):
@@ -296,7 +299,8 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
     Along this line the posterior may be wide although each conditional is narrow, so that other
     moves are slow there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian
     of intercepts and hyperparameters: eta is divided by u^2; tau and c of the horseshoe are
-    multiplied by u."""
+    multiplied by u.
+    """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
     ratio = log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
@@ -357,7 +361,8 @@ def move_tau(rng: np.random.Generator, problem: Any, state: Any) -> None:
     Given many small coefficients tau hardly moves, and given tau they hardly do. Of beta divided by
     its standard deviation given tau, lambda and c, the prior knows no tau, so that the ratio has
     the likelihood and the prior of ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The
-    width of the symmetric step is drawn first."""
+    width of the symmetric step is drawn first.
+    """
     step = math.exp(_NARROW + (_WIDE - _NARROW) * rng.random()) * rng.standard_normal()
     before = math.log(state.real[TAU_SQUARE])
     if abs(before + step) > FURTHEST:

@@ -59,7 +59,8 @@ def draw_tall(
     """A draw of the coefficients into `out` by a factorisation with a row for each of them.
 
     A : (m, n) covariates, one row a covariate. weights : (n,) the diagonal of Omega. pull : (n,) p.
-    variances : (m,) the diagonal of D. scaled, G, right : room of shapes (m, n), (m, m), (m,)."""
+    variances : (m,) the diagonal of D. scaled, G, right : room of shapes (m, n), (m, m), (m,).
+    """
     m, n = A.shape
     _weighted_gram(A, weights, scaled, G)
     for j in range(m):
@@ -94,7 +95,8 @@ def draw_wide(
     (n,).
 
     References: Bhattacharya, Chakraborty & Mallick (2016), Fast sampling with Gaussian scale
-    mixture priors in high-dimensional regression, algorithm 1."""
+    mixture priors in high-dimensional regression, algorithm 1.
+    """
     n, m = A.shape
     _weighted_gram(A, variances, scaled, G)
     for i in range(n):

@@ -513,7 +513,8 @@ class Choices(Judged):
         of them.
 
         Sets with ties are left out, as the answers to them are too many; with `ties` each is a
-        question with the one answer that was given."""
+        question with the one answer that was given.
+        """
         if self.n_ties and not ties:
             return parts.without_tied_sets(self).questions()
         start, answer = self.start, self.choice

@@ -93,7 +93,8 @@ def ranking_columns(
     """The columns of rankings by their names, or by what they hold; None if there are none.
 
     `given`: the names known of option, rank, respondent and count. Where options that a ranking
-    does not name are worse, an empty column is one that nobody ranked."""
+    does not name are worse, an empty column is one that nobody ranked.
+    """
     names = column_names(frame)
     own = by_plain_name(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)

@@ -329,7 +329,8 @@ def counted_answers(
     alternatives ascend.
 
     All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the
-    worst."""
+    worst.
+    """
     kept = counts[occasion] > 0
     tied = np.bincount(occasion, marked[0], counts.size).astype(np.int64)
     if (tied > 1).any():  # those that tie come first

@@ -13,7 +13,8 @@ the probabilities of a logit for a choice with nothing among the alternatives an
 taken, for the choice among the products alone: nothing first, then j, as in a ranking (Beggs,
 Cardell & Hausman 1981, Assessing the potential demand for electric cars). So the answers are tasks
 as all others. The question is that of Brazell et al. (2006), The no-choice option and dual response
-choice designs."""
+choice designs.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ def with_nothing(
     it; its column.
 
     `task` is the number of the task of each row, `picked` whether it was chosen; `columns` those of
-    tasks, alternatives and choices."""
+    tasks, alternatives and choices.
+    """
     import pandas as pd
 
     name, alternative, chosen = columns

@@ -171,7 +171,8 @@ def none_that_is_said(
     it only looks so.
 
     It does by their label, or, as Sawtooth's files do, by a 0 of all attributes in the same
-    alternative of every task."""
+    alternative of every task.
+    """
     if (found := _bare_rows(frame, names, rows, "")) is not None:
         if (
             alternative is not None

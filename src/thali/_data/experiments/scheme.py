@@ -2,7 +2,8 @@
 the no-choice option.
 
 A model keeps the scheme of the data it was fitted to, and reads the tasks that it is to predict by
-it."""
+it.
+"""
 
 import os.path
 from collections.abc import Callable, Sequence

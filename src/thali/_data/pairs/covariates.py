@@ -258,7 +258,8 @@ def covariate_columns(
 
     `sides`: the columns of the first option and of the second; None: these are covariates of
     options. "order", unless there is a column of that name, is 1 in every row. What two columns
-    hold of either side (length_a, length_b) is the difference between the first and the second."""
+    hold of either side (length_a, length_b) is the difference between the first and the second.
+    """
     names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise DataError("No covariate is named; name at least one column.")

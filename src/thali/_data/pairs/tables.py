@@ -677,7 +677,8 @@ def fields_of_rows(
     was compared.
 
     `in_order`: whether the winner of each row, or the first of its tie, was shown first.
-    `described`: covariates of the rows, for what was shown first."""
+    `described`: covariates of the rows, for what was shown first.
+    """
     n = len(labels)
     if n < 2:
         raise DataError(

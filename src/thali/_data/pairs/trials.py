@@ -78,7 +78,8 @@ def decoded(
 
     A cell may hold the label of an option, a side (left, right, first, second, the name of the
     column, ...), a number, or a word for a tie. `game`: the first side plays at home, so that H, D,
-    A and 1, X, 2 are results."""
+    A and 1, X, 2 are results.
+    """
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])

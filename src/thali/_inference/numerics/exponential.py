@@ -18,7 +18,8 @@ def fast_exp(x: Any) -> Any:
     """exp(x) for x of at most 700, to about 1e-14 of itself; below -708 it is exp(-708).
 
     x = k log 2 + r with r between -log(2)/2 and log(2)/2; exp r by its series, times 2^k by adding
-    to the exponent."""
+    to the exponent.
+    """
     x = max(x, _LOWEST)
     k = np.rint(x * (1.0 / LN2))
     r = x - k * LN2

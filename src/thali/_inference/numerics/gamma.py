@@ -1,7 +1,8 @@
 """Log-quantiles of the gamma distribution at fourteen probabilities, tabulated over its shape.
 
 The transport of values needs for every shape g an increasing sequence K_1(g) < … < K_14(g), always
-the same; its distance from the true quantiles influences only the acceptance rate."""
+the same; its distance from the true quantiles influences only the acceptance rate.
+"""
 
 import math
 from functools import cache
@@ -51,7 +52,8 @@ def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> N
 
     They hold the quantiles of both, the slopes below every quantile and above the last, and
     logarithms of the slopes. Below the first quantile the slope is the ratio of the shapes, above
-    the last it is 1."""
+    the last it is 1.
+    """
     fill_quantiles(table, before, quantiles, row)
     fill_quantiles(table, after, quantiles, row + 1)
     for i in range(QUANTILES + 1):

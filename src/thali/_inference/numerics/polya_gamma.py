@@ -6,7 +6,8 @@ r"""Draws of Polya-Gamma variables, which make a logistic likelihood Gaussian.
     0)\, d\omega
 
 References: Polson, Scott & Windle (2013), section 4; Devroye (2009), On exact simulation algorithms
-for some distributions related to Jacobi theta functions."""
+for some distributions related to Jacobi theta functions.
+"""
 
 import math
 from typing import Any
@@ -31,7 +32,8 @@ def polya_gamma(rng: Any, c: Any) -> Any:
 
     It is a quarter of a variable X with an exponential tail above CUT and an inverse Gaussian
     proposal of mean 2/|c| below, each accepted with the alternating series of the Jacobi density.
-    Returns NaN for NaN."""
+    Returns NaN for NaN.
+    """
     tilt = 0.5 * abs(c)
     rate = 0.125 * math.pi * math.pi + 0.5 * tilt * tilt
     above = _share_above(tilt, rate)
@@ -52,7 +54,8 @@ def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
     PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms
     after number `first` are drawn as one Gamma variable of their mean and variance, which changes
     ln E exp(-t PG) by less than b t^3 1e-11. Of a tilt beyond LARGEST_TILT the variable is its
-    mean; NaN for NaN."""
+    mean; NaN for NaN.
+    """
     if not abs(c) < LARGEST_TILT:
         return 0.5 * shape / abs(c)
     total = 0.0
@@ -157,7 +160,8 @@ def half_inverse_gaussian(rng: Any, r: Any) -> Any:
 
     That is a generalised inverse Gaussian of order 1/2; 1/w is inverse Gaussian of mean 1/r and
     shape 1. Of the two roots of Michael, Schucany & Haas (1976) the larger one is formed without
-    cancellation; they multiply to r^2."""
+    cancellation; they multiply to r^2.
+    """
     y = rng.standard_normal()
     y *= y
     w = r + 0.5 * (y + math.sqrt(y * (4.0 * r + y)))

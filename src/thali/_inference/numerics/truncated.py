@@ -3,7 +3,8 @@ tilted by one.
 
 Every draw is a rejection whose acceptance has a floor (.3 for `positive_normal`, .7 for
 `tilted_weight` of a shape above 1) for all arguments. No loop continues on a comparison with NaN,
-so NaN is returned instead of an endless loop."""
+so NaN is returned instead of an endless loop.
+"""
 
 import math
 from typing import Any
@@ -20,7 +21,8 @@ def positive_normal(rng: Any, mean: Any, sd: Any) -> Any:
     By rejection from the Normal itself while zero lies less than half an sd above the mean, else
     from an exponential (Robert 1995). With zero at a = -mean/sd and the best rate r = (a + √(a² +
     4))/2, that of a proposal w = sd E/r is exp(-(E - 1)²/2r²): in this form nothing cancels in the
-    tail."""
+    tail.
+    """
     if mean > -0.5 * sd:
         w = mean + sd * rng.standard_normal()
         while w <= 0.0:
@@ -42,7 +44,8 @@ def tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: Any) -
     That is a Gamma(shape, rate) prior times a likelihood whose logarithm is quadratic in w: for a
     feature of A pairs with summed residuals B and noise variance σ², curvature = A/σ² and slope =
     B/σ². Shape is 1 or more, curvature 0 or more; where it is 0, slope is below rate (0 gives the
-    prior)."""
+    prior).
+    """
     drift = slope - rate
     if drift < 0.0 and (shape > 1.0 or curvature == 0.0):
         return from_gamma(rng, shape, curvature, drift)

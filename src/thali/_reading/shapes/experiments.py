@@ -139,7 +139,8 @@ def numbers_places(table: RawTable) -> bool:
     within each number.
 
     Numbers alone, such as prices and times, differ as well between the occasions of an option whose
-    label is a number."""
+    label is a number.
+    """
     if not is_long_table(table.frame):
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]

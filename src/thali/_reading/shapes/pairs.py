@@ -210,7 +210,8 @@ def match_list(
     counts are meant.
 
     Covariates are those of pairs of which the columns say which option was first, and how often
-    each was chosen."""
+    each was chosen.
+    """
     given = {
         "count": count,
         "losses": losses,

@@ -38,7 +38,8 @@ def match_square(
     """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
 
     `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
-    `dissimilarities`: how these become similarities."""
+    `dissimilarities`: how these become similarities.
+    """
     if table.sheets:
         return None
     square = table.square
@@ -161,7 +162,8 @@ def match_list(
 
     `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is
     what is wrong. `symmetrize`: of squares; a list has nothing to take the mean of.
-    `dissimilarities`: how these become similarities."""
+    `dissimilarities`: how these become similarities.
+    """
     names = table.names if table.named else []
     if names and table.square is None and (known or dissimilarities is not None):
         measure = _measure(table, respondent, dissimilarities is not None)

@@ -109,7 +109,8 @@ def fields(
     """A field for each option, those of several methods side by side.
 
     `offered`: of options that take some of the columns alone, by their names, those; what was given
-    is offered, too."""
+    is offered, too.
+    """
     found = []
     for option in options:
         value = given.get(option.word)

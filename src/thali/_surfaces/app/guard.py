@@ -3,7 +3,8 @@
 Loopback alone is no boundary, since any page in the browser can send requests to it. So each
 request must name a host of ours (against DNS rebinding), none may come from another origin, and
 whatever shows or changes anything needs the key, which stands in the fragment of the address and
-comes back as a header; so it is in no log."""
+comes back as a header; so it is in no log.
+"""
 
 import asyncio
 import hmac

@@ -3,7 +3,8 @@ gone.
 
 A child has a session of its own and writes to files alone, so it survives the server. It holds a
 lock while it runs, which ends with it; so whoever finds the lock free and no NAME.end.json knows
-that the child was killed."""
+that the child was killed.
+"""
 
 import os
 import signal

@@ -2,7 +2,8 @@
 
 The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it
 needs when it runs, so that help stays instant. The options of `thali fit` stand in the specs of the
-models."""
+models.
+"""
 
 import atexit
 import gc

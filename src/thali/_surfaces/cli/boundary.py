@@ -174,7 +174,8 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
 
     A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with
     130. A `ThaliWarning` is shown once and the command goes on; the two that the report itself
-    words (chains that do not agree, a run that was stopped) are not shown twice."""
+    words (chains that do not agree, a run that was stopped) are not shown twice.
+    """
     terminal = Terminal(OptionWords([]) if words is None else words)
     _is_quiet.set(False)
     with warnings.catch_warnings():

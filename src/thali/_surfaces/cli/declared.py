@@ -633,7 +633,8 @@ def datasets(
     """List the bundled data sets, or export one.
 
     An exported table is a square that `thali fit` reads: counts, row chosen over column, or
-    similarities."""
+    similarities.
+    """
     with plain_messages():
         from .commands.datasets import export_dataset, list_datasets
 

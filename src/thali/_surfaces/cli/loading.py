@@ -89,7 +89,8 @@ def kind_of_data(
     """Return the kind of these data.
 
     `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`:
-    what is known of the table besides, whichever model's data it is."""
+    what is known of the table besides, whichever model's data it is.
+    """
     known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
     kinds = tuple(spec.kind for spec in known)
     return (

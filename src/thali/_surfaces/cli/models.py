@@ -88,9 +88,12 @@ def options_of(
 
     Examples
     --------
-    >>> options_of(model_for("similarities"), {"draws": 5, "a": 1.0}, None)
-    Traceback (most recent call last): thali.errors.ArgumentError: --a applies to plackett-luce, not
-    to additive-clustering; remove this argument."""
+    >>> options_of(  # doctest: +ELLIPSIS
+    ...     model_for("similarities"), {"draws": 5, "a": 1.0}, None
+    ... )
+    Traceback (most recent call last):
+    thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove ...
+    """
     method = spec.method_of(typed)
     found = {}
     for word in typed:

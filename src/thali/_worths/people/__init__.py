@@ -7,4 +7,5 @@ sweep.py       the state of a chain, its sweeps, and what it records chain.py   
 starting values, and the chain that runs, is stored and continues problem.py     `PeopleProblem`:
 data with the settings of a model, and the tree of draws draws.py       draws of respondents, and of
 new ones from the same population tables.py, check.py, log_predictive.py  what draws say engine.py,
-model.py, findings.py        the method, the results and the findings of `BradleyTerryLuce`"""
+model.py, findings.py        the method, the results and the findings of `BradleyTerryLuce`
+"""

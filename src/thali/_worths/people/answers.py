@@ -16,7 +16,8 @@ class AnswerTable(NamedTuple):
 
     The first member of an answer was chosen from all members. By maximum difference the first
     member is the best and the second one the worst. Members are places among the options that the
-    person has seen."""
+    person has seen.
+    """
 
     is_difference: bool  # rule "reversed": maximum difference
     has_ties: bool  # of pairs

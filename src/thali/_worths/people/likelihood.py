@@ -9,7 +9,8 @@ With :math:`v_i = e^{u_i}`, lapse :math:`\varepsilon` and m members of a set S:
 
 Of two options with ties p is the probability of the first, and :math:`r = \nu \sqrt{p (1 - p)}` are
 the odds of a tie (Davidson 1970): the first is chosen with probability p / (1 + r), neither with r
-/ (1 + r)."""
+/ (1 + r).
+"""
 
 import math
 from typing import Any

@@ -59,7 +59,8 @@ class RespondentAnswers(HasSegments):
         References
         ----------
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
-        scale, and the fit statistic."""
+        scale, and the fit statistic.
+        """
         from ..of_data import single_choices
         from .check import measure_fit
         from .tables import scores_table, widen_scores
@@ -158,7 +159,8 @@ class RespondentAnswers(HasSegments):
         ----------
         Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions;
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
-        set functions; Rubin (1981), The Bayesian bootstrap."""
+        set functions; Rubin (1981), The Bayesian bootstrap.
+        """
         from thali._people.reach import reach_table
 
         from .tables import find_reached

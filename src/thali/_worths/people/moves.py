@@ -3,7 +3,8 @@ r"""The moves of a sweep: each person, the population given all people, and both
 The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one
 matrix `mean` (1 + q + K, n), and :math:`z_p = (x_p, f_p)`; the deviations c are :math:`u_p - M'
 z_p` less their mean over the m options that the person has seen. The level of u is integrated out,
-so that c has the density :math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`."""
+so that c has the density :math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`.
+"""
 
 import math
 from typing import Any, NamedTuple

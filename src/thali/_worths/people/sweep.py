@@ -22,7 +22,8 @@ A sweep:
    its normal approximation at the old values to that at the new ones.
 
 Where people answer little, u and sigma hold each other fast in steps 1 to 3, and step 4 is slow
-where they answer much."""
+where they answer much.
+"""
 
 import math
 from typing import Any, NamedTuple

@@ -70,7 +70,8 @@ def find_reached(
     """Return which options reach whom (draws, respondents, options), and their labels.
 
     They reach those for whom their worth is above the mean of all options, or above that of the
-    option `none`."""
+    option `none`.
+    """
     worths = drawn.worths[draws_held(drawn.n_draws, len(drawn.respondents), len(labels))]
     if none is None:
         worth = np.exp(worths - worths.max(axis=-1, keepdims=True))

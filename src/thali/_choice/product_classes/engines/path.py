@@ -1,7 +1,8 @@
 """The path from prior to posterior: the size of each step, and the evidence along it.
 
 The lapse 1 / (1 + u) falls from 1 to that of the model. At u = 0 every task has the likelihood 1 /
-J."""
+J.
+"""
 
 import math
 from collections.abc import Callable, Sequence

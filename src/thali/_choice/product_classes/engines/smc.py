@@ -2,7 +2,8 @@
 
 Every step weights the particles by the change of the likelihood, resamples within groups and moves
 each by sweeps. The product of the mean weights of a group is its estimate of the evidence; the
-particles at the end are the draws."""
+particles at the end are the draws.
+"""
 
 import math
 from collections.abc import Mapping

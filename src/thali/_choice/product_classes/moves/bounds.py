@@ -2,7 +2,8 @@
 
 A hard task bounds the value θ + ε from below if the feature must outweigh the others, from above if
 it must not. The likelihood of θ is then the probability that ε lies between the bounds in every
-task."""
+task.
+"""
 
 import math
 from typing import Any

@@ -1,7 +1,8 @@
 """Which of the classes with another owner a person owns: the thinned scan.
 
 With o the prior odds of owning, a birth is proposed with probability min(1, o) and a death with
-min(1, 1 / o): the acceptance ratio is that of the likelihoods, and few classes are evaluated."""
+min(1, 1 / o): the acceptance ratio is that of the likelihoods, and few classes are evaluated.
+"""
 
 import math
 from typing import Any

@@ -1,7 +1,8 @@
 """(a, σ) together with all values, by transport along the quantiles of their prior.
 
 Given all values, (a, σ) is nearly fixed; this move changes the values as well: the choices decide.
-Lapses are summed out here: a visit must redraw them before anything else reads them."""
+Lapses are summed out here: a visit must redraw them before anything else reads them.
+"""
 
 import math
 from typing import Any

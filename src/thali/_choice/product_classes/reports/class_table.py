@@ -28,7 +28,8 @@ class Patterns(NamedTuple):
 
     A disliked class with one active attribute that no product lacks equals its complement, liked:
     both give the same differences of utility. A class of products that also requires the no-choice
-    option is empty."""
+    option is empty.
+    """
 
     active: np.ndarray  # (K, L) bool
     member: np.ndarray  # (K, levels) bool

@@ -41,7 +41,8 @@ class BestOfClasses(NamedTuple):
 
     On occasion r the o-th owned class of all draws has the value values[lasting[o]] +
     values[passing[d, h(R o + r)]], where h spreads its argument evenly and R is the number of
-    occasions."""
+    occasions.
+    """
 
     sizes: tuple[int, ...]  # levels of each attribute
     first_class: np.ndarray  # (D + 1,)
