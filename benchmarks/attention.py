@@ -39,24 +39,28 @@ attention 153 to 293 and 82 to 164, without 22 to 38):
     real, 100 people, 1,000 draws of four chains (CPU s, log score, difference to the first line
     with its error; the largest R-hat of a part):
 
-      swissroute            22  -0.4481 without, scale .2      6  -0.4592  -0.0111 (0.0076) with,
-      scale .2        16  -0.4506  -0.0025 (0.0165)  attend: tt .67, tc .45, hw .90, ch .84; R-hat
-      1.015 with, scale 1         15  -0.4444  +0.0038 (0.0150)  attend: tt .70, tc .46, hw .89, ch
-      .87; R-hat 1.008
-                            willingness to pay: tt -.358, hw -.370, ch -11.3 without; -.156, -.132,
-                            -4.28 with (.2)
-      electricity            6  -0.7594 without, scale .2      5  -0.7822  -0.0228 (0.0055) with,
-      scale .2        19  -0.7869  -0.0275 (0.0131)  attend: rate .86, cl .37, loc .85, wk .85;
-      R-hat 1.012 with, scale 1         18  -0.7685  -0.0091 (0.0112)  attend: rate .87, cl .47, loc
-      .89, wk .89; R-hat 1.024 camera                 9  -0.7351 without, scale .2      8  -0.7508
-      -0.0157 (0.0087) with, scale .2        34  -0.7378  -0.0027 (0.0199)  attend: brand .12,
-      pixels .59, zoom .62, video .50, swivel
-                            .36, wifi .69, price .93; R-hat 1.129
+      swissroute            22  -0.4481
+      without, scale .2      6  -0.4592  -0.0111 (0.0076)
+      with, scale .2        16  -0.4506  -0.0025 (0.0165)  attend: tt .67, tc .45, hw .90, ch .84;
+                            R-hat 1.015
+      with, scale 1         15  -0.4444  +0.0038 (0.0150)  attend: tt .70, tc .46, hw .89, ch .87;
+                            R-hat 1.008 willingness to pay: tt -.358, hw -.370, ch -11.3 without;
+                            -.156, -.132, -4.28 with (.2)
+      electricity            6  -0.7594
+      without, scale .2      5  -0.7822  -0.0228 (0.0055)
+      with, scale .2        19  -0.7869  -0.0275 (0.0131)  attend: rate .86, cl .37, loc .85, wk
+                            .85; R-hat 1.012
+      with, scale 1         18  -0.7685  -0.0091 (0.0112)  attend: rate .87, cl .47, loc .89, wk
+                            .89; R-hat 1.024
+      camera                 9  -0.7351
+      without, scale .2      8  -0.7508  -0.0157 (0.0087)
+      with, scale .2        34  -0.7378  -0.0027 (0.0199)  attend: brand .12, pixels .59, zoom .62,
+                            video .50, swivel .36, wifi .69, price .93; R-hat 1.129
       with, scale 1         35  -0.7238  +0.0113 (0.0190)  attend: brand .14, pixels .65, zoom .68,
-      video .55, swivel
-                            .45, wifi .77, price .94; R-hat 1.024 willingness to pay: pixels .343,
-                            zoom .510, video .420, swivel .191, wifi .437 without; .001, .312, 0, 0,
-                            .274 with (.2): of what half of the people ignore the median is 0
+                            video .55, swivel .45, wifi .77, price .94; R-hat 1.024 willingness to
+                            pay: pixels .343, zoom .510, video .420, swivel .191, wifi .437 without;
+                            .001, .312, 0, 0, .274 with (.2): of what half of the people ignore the
+                            median is 0
 
     shares of the products of the first task, without; with (.2); half a 89 % interval is .01 to
     .06:

@@ -2,7 +2,7 @@
 entry of the store.
 
     python benchmarks/kernels.py [ROW ...]      (rows of `thali._testing.smallest.SMALLEST`; all
-    without)
+                                                without)
 
 Each row is fitted twice in a fresh process: the CPU seconds up to the end of the first fit, imports
 included, less those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first

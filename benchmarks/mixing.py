@@ -21,7 +21,7 @@ Faces, one seed; before: chains of the prior, a geometric ladder lengthened
 where fewer than .12 of swaps were accepted, no memberships drawn together:
 
                       CPU s   R-hat of log-likelihood, similarity, shared features   log-likelihoods
-                      of chains apart by
+                              of chains apart by
     before               53   1.16   1.74  1.28                                      23
                          99   1.12   1.52  1.25                                      17
                         126   1.11   1.54  1.22                                      16
@@ -115,11 +115,12 @@ R-hat of the log-likelihood, and the largest of similarities and of shared featu
     The features that a fit finds with a probability of more than a half, in the two fits (from
     countries on features of a Jaccard index of .8 count as one)
 
-    druguse      .99/.99 .98/.98 .86/.86 .70/.71 .51/.52 phonemes     1.00/1.00 1.00/1.00 .99/.99
-    .98/.98 .87/.87 .82/.80 .62/.62 .61/.62 countries    1.00/1.00 1.00/1.00 .98/.98 .82/.82 .56/.55
-    .55/.53 .55/.53 .53/.54 .51/.50 40 objects   all six 1.00/1.00 morse        1.00/1.00 1.00/.99
-    .99/.99 .99/.98 .95/.94 .94/.94 .93/.91 .91/.91 .85/.85 .85/.86 .70/.70 .63/.62
-                 .60/.59 .39/.59
+    druguse      .99/.99 .98/.98 .86/.86 .70/.71 .51/.52
+    phonemes     1.00/1.00 1.00/1.00 .99/.99 .98/.98 .87/.87 .82/.80 .62/.62 .61/.62
+    countries    1.00/1.00 1.00/1.00 .98/.98 .82/.82 .56/.55 .55/.53 .55/.53 .53/.54 .51/.50
+    40 objects   all six 1.00/1.00
+    morse        1.00/1.00 1.00/.99 .99/.99 .99/.98 .95/.94 .94/.94 .93/.91 .91/.91 .85/.85 .85/.86
+                 .70/.70 .63/.62 .60/.59 .39/.59
     triplets     nine 1.00/1.00, the tenth .88/.88
 
     Counted as one by similar owners, features of druguse and phonemes had .82/.95 and .51/.73, too,
@@ -131,7 +132,7 @@ from 500 draws on, and chains are judged by pairs, too; default fits, CPU second
 load (12), all of them called good:
 
                  before                    now, seed 1               largest R-hat, smallest
-                 effective sample size
+                                           effective sample size
     numbers      thin 50, 1,000 draws  27  thin 10, 2,000 draws  10  1.008    568
     phonemes     thin 50, 1,000 draws  20  thin 10,   500 draws   4  1.005  1,301
     druguse      thin 50, 1,000 draws  25  thin 28, 1,000 draws  16  1.002    943

@@ -8,16 +8,18 @@ about the closest two.
 Truths are drawn from the prior of the model. A strategy asks m = 10 x options questions; after .75
 m and m answers the mean absolute error of the posterior mean of all pairs' probabilities is noted.
 
-    random     a pair at random balanced   all pairs in random order, then again closest    the pair
-    whose probability is nearest to 1/2 variance   the pair whose answer is expected to lessen the
-    variance of all pairs' probabilities most adaptive   `next_pairs`, goal "everything"
+    random     a pair at random
+    balanced   all pairs in random order, then again
+    closest    the pair whose probability is nearest to 1/2
+    variance   the pair whose answer is expected to lessen the variance of all pairs' probabilities
+               most
+    adaptive   `next_pairs`, goal "everything"
 
 With the goal "best" answers end when one option is the best with probability .95, or after 2 m of
 them; of random questions that is looked at after every fifth. Beside them:
 
     racing     balanced questions among the options that are left; one leaves when the 95 % interval
-    (Wilson) of its
-               chosen share against another lies below 1/2, and the last is the best
+               (Wilson) of its chosen share against another lies below 1/2, and the last is the best
 
 For the Bradley-Terry-Luce model the share of answers is noted that the best possible plan, made
 with the truth known, would save: the plan that minimises the expected squared error of all pairs'

@@ -15,7 +15,8 @@ Measured (NumPyro 0.22, a busy machine; four chains of 2,000 sweeps and of 2,000
 1,000):
 
                      effective draws a CPU second    R-hat            thali / NumPyro   thali
-                     without trajectories thali      NumPyro
+                                                     without trajectories
+                     thali      NumPyro
     wine             1,057      203                  1.008, 1.002     5.2                144
     breast cancer    2,090      311                  1.002, 1.002     6.7                452
     250 x 50         3,833      1,117                1.001, 1.003     3.4                1,727

@@ -25,7 +25,7 @@ Measured (numba 0.68, a busy machine, some ten CPU minutes without compilation);
 their standard errors:
 
                                 CPU s  log score  hit rate   to the hierarchical   to that with a
-                                linear price
+                                       linear price
     1. all 332 people
        classes                  95     -.751      .715       -.004 (.013)          +.011 (.013)
        hierarchical             45     -.747      .712                             +.015 (.006)
@@ -47,7 +47,7 @@ their standard errors:
        multinomial              .0     -.943      .545       -.053 (.027)          -.046 (.027)
 
                                    visits/s   classes, each   plain   plain with memberships and
-                                   values kept
+                                              values kept
     3. 12 people, 8 tasks of 3     122,000    11, 8           4.8     3.5
        32 tasks                    27,000     17, 5           4.4     2.5
        8 alternatives              78,000     7, 3            3.5     2.2

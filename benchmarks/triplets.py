@@ -30,11 +30,13 @@ Measured (a busy machine):
     with the choice of settings:
 
                               thali (200 draws)         SPoSE                      STE of cblearn
-                              0.4   truth
+                                                        0.4   truth
     30 objects, 8 features    -.7784 .641  8 of 8   43  -.7847 .637  8 of 8    45  -.8114 .637     2
-    -.7773 100 objects, 10 features  -.6312 .725  9 of 10  17  -.6814 .706  8 of 10   45  -.7675
-    .688     4    -.6294 300 objects, 15 features  -.5837 .758 14 of 15   6  -.7059 .704  1 of 15
-    28  -.7390 .693     7    -.5802
+                              -.7773
+    100 objects, 10 features  -.6312 .725  9 of 10  17  -.6814 .706  8 of 10   45  -.7675 .688     4
+                              -.6294
+    300 objects, 15 features  -.5837 .758 14 of 15   6  -.7059 .704  1 of 15   28  -.7390 .693     7
+                              -.5802
       (30,000 triplets; annealed runs; SPoSE with 2.5 CPU seconds a setting)
 
     The others of cblearn (dimensions from the fewest up, within three CPU seconds; LORE with 15),
@@ -52,11 +54,11 @@ Measured (a busy machine):
     runs; 14 and 15 features found, SPoSE 6 and 15; truth -.5802):
 
     triplets  thali            SPoSE             STE              t-STE            CKL
-    GNMDS
+              GNMDS
      30,000   -.5837 .758   5  -.7297 .682  55   -.7390 .693   7  -.7378 .694   9  -.8980 .655   6
-     -.7528 .682  10
+              -.7528 .682  10
     100,000   -.5805 .760  18  -.5995 .747 110   -.6537 .732  20  -.6567 .734  25  -.8855 .667  16
-    -.6603 .729  41
+              -.6603 .729  41
               SOE              LORE              FORTE
      30,000   -.7428 .689   6  -.9041 .624  12   -.8228 .644   7
     100,000   -.6591 .734  13  -.8790 .638  39   -.7216 .696  13
@@ -87,14 +89,14 @@ Measured (a busy machine):
     planted, with a tenth of the objects, and the log-likelihood below that of the truth:
 
     triplets    objects  features   from a prior draw                         from the annealed run
-    of the approximation
+                of the approximation
       20,000        100        10   300 sweeps annealed:  1, 1,084 below      8 (.1 CPU s), after 10
-      sweeps 9, above it
+                    sweeps 9, above it
      100,000        300        20    20 sweeps (1 s):     0, 13,800 below    17 (.1 CPU s), after 10
-     sweeps 17, above it
+                    sweeps 17, above it
                                     150 sweeps (18 s):    8, 4,100 below
    1,000,000      1,000        50                                             all 50 with a Jaccard
-   index of .99 or more
+                  index of .99 or more
                                                                               (3.5 CPU s), where two
                                                                               sweeps take 15
 

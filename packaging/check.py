@@ -2,8 +2,9 @@
 
     python packaging/check.py                                  # builds twice, installs, fits, lints
     python packaging/check.py --python 3.12 --python 3.13      # installs the wheel for each of
-    these interpreters, too python packaging/check.py --wheel dist/*.whl --bill FILE   # only the
-    bill of materials of a wheel, in CycloneDX
+                                                               these interpreters, too
+    python packaging/check.py --wheel dist/*.whl --bill FILE   # only the bill of materials of a
+                                                               wheel, in CycloneDX
 
 It needs `build`, `hatchling` and, for the bill, `cyclonedx-bom`. Linters that are not installed
 (hadolint, zizmor, actionlint) are named and left out. The results of the last time stand in

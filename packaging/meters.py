@@ -5,11 +5,9 @@ The limits are in `meters.json`. With `--lower` each falls to today's figure whe
 A limit is raised by hand, in a commit that says why.
 
 nodes                      syntax nodes of `src`, without docstrings, imports and annotations: a
-size that neither the
-                           width of a line nor a comment changes
+                           size that neither the width of a line nor a comment changes
 largest closure            the most nodes that the home of a model or of the leaderboard reaches by
-imports, those in
-                           functions and names of modules in strings included
+                           imports, those in functions and names of modules in strings included
 public names               what the stubs of `src` export, and the public members of the models
 internal modules in tests  modules of thali that tests import, but those at the top of the package
 """

@@ -2,7 +2,8 @@
 [ARGUMENT OF PYTEST ...]
 
     python packaging/processors.py                         # all settings that this processor
-    supports python packaging/processors.py Sandybridge generic     # two of them
+                                                           supports
+    python packaging/processors.py Sandybridge generic     # two of them
 
 A setting names the kernels of OpenBLAS, which differ in the last bits of a product of matrices, or
 is `generic`, for which Numba compiles without extensions. The environment needs thali's extra

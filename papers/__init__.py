@@ -3,12 +3,13 @@
 entry.py                 what an entry is, what it returns, and the parts of a long run
 elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
 additive_2007.py         Navarro & Griffiths (2007): additive-numbers, additive-countries,
-additive-letters additive_2007_simulation.py   their section 5: additive-simulation
-phylogenetic_2008.py     Miller, Griffiths & Jordan (2008): pibp-blocks plackett_luce_2012.py
-Archambeau & Caron (2012): plackett-luce-table2, plackett-luce-colon plackett_luce_2012_mixing.py
-their Table 3: plackett-luce-table3 plackett_luce_2012_iris.py    their pictures of iris:
-plackett-luce-fig2, plackett-luce-fig4 product_classes_2017.py  Daviet & McCausland (2017), a draft:
-product-classes
+                         additive-letters
+additive_2007_simulation.py   their section 5: additive-simulation
+phylogenetic_2008.py     Miller, Griffiths & Jordan (2008): pibp-blocks
+plackett_luce_2012.py    Archambeau & Caron (2012): plackett-luce-table2, plackett-luce-colon
+plackett_luce_2012_mixing.py  their Table 3: plackett-luce-table3
+plackett_luce_2012_iris.py    their pictures of iris: plackett-luce-fig2, plackett-luce-fig4
+product_classes_2017.py  Daviet & McCausland (2017), a draft: product-classes
 
 command.py               `python -m papers`
 

@@ -1,8 +1,10 @@
 """The samplers that the papers published, for comparison with those of thali.
 
 algorithm_1.py   Görür, Jäkel & Rasmussen (2006), and Navarro & Griffiths (2007), with a valid scan
-and as printed tree_2008.py     Miller, Griffiths & Jordan (2008), section 3 plackett_luce_2012.py
-Archambeau & Caron (2012) holmes_held_2006.py     Holmes & Held (2006), of the sparse logit
+                 and as printed
+tree_2008.py     Miller, Griffiths & Jordan (2008), section 3
+plackett_luce_2012.py   Archambeau & Caron (2012)
+holmes_held_2006.py     Holmes & Held (2006), of the sparse logit
 """
 
 from typing import Any

@@ -13,8 +13,9 @@ order for every option; 3.3 removes all that an option owns alone before it adds
 pi_k of new columns exactly.
 
     log P(h | pi) = sum over maximal owning clades c of log one_c  -  gamma * (length of the other
-    edges), gamma = -log(1 - pi), log one_c: that all leaves below c own the feature, given that the
-    node above c lacks it
+                                                                   edges),
+    gamma = -log(1 - pi), log one_c: that all leaves below c own the feature, given that the node
+    above c lacks it
 
 The state stores log one_c for every column and node, and the number of owners below, so that a
 toggle reads only the path from the option to the root. b.log_rate, which integrates pi out, is not

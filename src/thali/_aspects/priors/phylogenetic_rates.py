@@ -4,7 +4,7 @@ Given gamma = -log(1 - pi), a pattern h arises when every maximal clade whose le
 feature got it (at its stem or below), and no other edge gained it:
 
     log P(h | gamma) = sum over maximal owning clades c of log one_c(gamma)  -  gamma * (length of
-    the other edges)
+                                                                             the other edges)
 
 so with gain_c = log one_c + gamma * (length of c, its stem included) and T the length of the tree,
 
