@@ -1,4 +1,4 @@
-"""The shape that CONTRIBUTING shows works as soon as it stands in the tuple of shapes."""
+"""The skeleton of a shape works as soon as it stands in the tuple of shapes."""
 
 import importlib.util
 from pathlib import Path

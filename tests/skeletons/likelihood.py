@@ -2,8 +2,8 @@
 features.
 
 r_i ~ Normal(sum_k w_k z_ik, 1). Copy this file to `src/thali/_aspects/likelihoods/`, replace the
-mathematics, and name the public class in that folder's `__init__.pyi`; CONTRIBUTING.md says what
-else belongs to it.
+mathematics, and name the public class in that folder's `__init__.pyi`; `docs/house/adding.md`
+says what else belongs to it.
 """
 
 import math

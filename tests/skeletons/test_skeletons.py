@@ -1,4 +1,4 @@
-"""The skeletons of CONTRIBUTING work."""
+"""The skeletons that contributors copy work."""
 
 import itertools
 import math

@@ -737,7 +737,7 @@ def cache_build(
         ),
     ] = None,
 ) -> None:
-    """Compile for all processors of a given level, for use in wheels (see CONTRIBUTING)."""
+    """Compile for all processors of a given level, for use in wheels (see packaging/README.md)."""
     with plain_messages(OptionWords.of_names({"target": "target", "out": "out"})):
         from .commands import cache
 
