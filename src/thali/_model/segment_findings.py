@@ -56,7 +56,8 @@ def segments_once(
         if not kept:
             kept.append(None)  # which stays where there are none, so that a fault is named once
             number = usual if settings.segments is None else settings.segments
-            kept[0] = model.segments(number, settings.random_seed, settings.ci)
+            respondents = getattr(model, "respondents", model)
+            kept[0] = respondents.segments(number, settings.random_seed, settings.ci)
         return kept[0]
 
     return segments

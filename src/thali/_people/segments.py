@@ -89,8 +89,6 @@ class HasSegments:
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
             If `k` is no whole number of 2 or more, `ci` is not between 0 and 1, or the model does
             not know what each person prefers.

@@ -1,29 +1,39 @@
-"""What models answer of latent classes: who is in which, their sizes, and the model of one
-class."""
+"""Results about respondents who have individual weights of aspects, or are in latent classes."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from thali._arguments import whole
 from thali._people.populations import LatentClasses
+from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from .base import LatentFeatures
+from ..answers.individuals import of_everybody, preferences_of_people
+from ..answers.kinds_of_people import assignment_table, same_class_table, sizes_table
+from .feature_respondents import FeatureRespondents
 
 if TYPE_CHECKING:
     import pandas
 
+    from .elimination import EliminationByAspects
 
-class KindAnswers(LatentFeatures):
-    """Base of the latent-feature models that are fitted with `people=LatentClasses(...)`."""
 
-    people: Any
+class AspectRespondents(FeatureRespondents, HasSegments):
+    """Results about respondents of whom each has individual weights, or is in a latent class.
 
-    def _of_kinds(self, what: str) -> Posterior:
+    `EliminationByAspects.respondents`: `individuals`, `segments` and `effects` after a fit with
+    ``people=Individuals()``; `classes`, `membership`, `same_class` and `of_class` after one with
+    ``people=LatentClasses()``.
+    """
+
+    def _preferences(self) -> Preferences:
+        return preferences_of_people(of_everybody(self._model._view, "segments"))
+
+    def _with_classes(self, what: str) -> Posterior:
         """Return the posterior; an ArgumentError names what was asked for if the model has no
         classes."""
-        posterior = self._view
+        posterior = self._model._view
         if not posterior.has_classes:
             raise ArgumentError(
                 f"{what} requires a model with latent classes; refit with ",
@@ -32,28 +42,7 @@ class KindAnswers(LatentFeatures):
             )
         return posterior
 
-    def same_class(self) -> "pandas.DataFrame":
-        """Return the posterior probability that two respondents are in the same class.
-
-        It does not depend on how the classes are numbered.
-
-        Returns
-        -------
-        pandas.DataFrame
-            People by people, 1 on the diagonal.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model has no `LatentClasses`.
-        """
-        from ..answers.kinds_of_people import same_class_table
-
-        return same_class_table(self._of_kinds("same_class"))
-
-    def class_sizes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def classes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the size of each class, in the sample and in the population.
 
         .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
@@ -61,7 +50,7 @@ class KindAnswers(LatentFeatures):
 
         The numbers of classes mean nothing within a draw, and are made comparable: the classes of
         every draw are assigned to common ones so that the memberships of all people agree best, and
-        these are ordered by size. So are they in `assignment`, `of_class` and `features`.
+        these are ordered by size. So are they in `membership`, `of_class` and `features`.
 
         Parameters
         ----------
@@ -80,8 +69,6 @@ class KindAnswers(LatentFeatures):
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
             If the model has no `LatentClasses`.
 
@@ -89,38 +76,49 @@ class KindAnswers(LatentFeatures):
         ----------
         Stephens (2000), Dealing with label switching in mixture models.
         """
-        from ..answers.kinds_of_people import sizes_table
+        return sizes_table(self._with_classes("classes"), ci)
 
-        return sizes_table(self._of_kinds("class_sizes"), ci)
-
-    def assignment(self) -> "pandas.DataFrame":
+    def membership(self) -> "pandas.DataFrame":
         """Return the most probable class of each respondent.
 
         Returns
         -------
         pandas.DataFrame
             One row a respondent: class, its probability, and that of each class, ``P(1)``,
-            ``P(2)``, ...; the classes are those of `class_sizes`.
+            ``P(2)``, ...; the classes are those of `classes`.
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        from ..answers.kinds_of_people import assignment_table
+        return assignment_table(self._with_classes("membership"))
 
-        return assignment_table(self._of_kinds("assignment"))
+    def same_class(self) -> "pandas.DataFrame":
+        """Return the posterior probability that two respondents are in the same class.
 
-    def of_class(self, number: int) -> Self:
+        It does not depend on how the classes are numbered.
+
+        Returns
+        -------
+        pandas.DataFrame
+            People by people, 1 on the diagonal.
+
+        Raises
+        ------
+        ArgumentError
+            If the model has no `LatentClasses`.
+        """
+        return same_class_table(self._with_classes("same_class"))
+
+    def of_class(self, number: int) -> "EliminationByAspects":
         """Return the fitted model of one class, which answers whatever a model of one group of
         people does.
 
         Parameters
         ----------
         number : int
-            Of the class, from 1, as in `class_sizes`.
+            Of the class, from 1, as in `classes`.
 
         Returns
         -------
@@ -132,50 +130,14 @@ class KindAnswers(LatentFeatures):
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
         ArgumentError
             If the model has no `LatentClasses`, or not so many.
         """
-        posterior = self._of_kinds("of_class")
+        posterior = self._with_classes("of_class")
         number, most = whole("number", number, 1), posterior.most_classes
         if number > most:
             raise ArgumentError(
                 f"There is no class {number}; classes are numbered from 1 to {most}."
             )
-        results: Any = self._data_answers
-        return self._of_part(results.classes.of_group(str(number)), f"class {number}")
-
-    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: what was observed against replicates that the fitted model
-        draws.
-
-        As `LatentFeatureModel.check`. With `LatentClasses` the respondents are those of the data,
-        and in every draw each answers as the class of the draw. `thali.plots.check` draws the
-        table.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As there.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            Of the model of one class, whose respondents are not known.
-        """
-        if isinstance(self.people, LatentClasses) and not self._view.has_classes:
-            raise ArgumentError(
-                "The check covers all respondents together, because class membership is unknown;"
-                " call it on the whole model."
-            )
-        return super().check(random_seed, ci)  # type: ignore[misc]
+        results: Any = self._model._data_answers
+        return self._model._of_part(results.classes.of_group(str(number)), f"class {number}")
