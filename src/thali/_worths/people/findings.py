@@ -100,7 +100,7 @@ def _segment_scores(
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent, beside the mean over respondents."""
-    table = model.individuals(ci=settings.ci)
+    table = model.respondents.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
@@ -119,7 +119,7 @@ def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 @finding("individual_scores", "Scores by respondent", FULL)
 def individual_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent in a row, with the fit."""
-    table = model.individuals(wide=True, ci=settings.ci)
+    table = model.respondents.individuals(wide=True, ci=settings.ci)
     notes = (ENGLISH["individual_scores.by"],)
     return Finding(title=ENGLISH["individual_scores.title"], table=table, notes=notes)
 
@@ -129,7 +129,7 @@ def reach(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None
     """The sets of options that reach most respondents."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
-    table = model.reach(
+    table = model.respondents.reach(
         REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci
     )
     best = table.iloc[0]
@@ -166,7 +166,7 @@ def respondent_effects(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     if known is None:
         return None
     return effects_finding(
-        model.respondent_effects(settings.ci), known, "worth", ENGLISH["effects.by"]
+        model.respondents.effects(settings.ci), known, "worth", ENGLISH["effects.by"]
     )
 
 
