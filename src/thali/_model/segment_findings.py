@@ -56,7 +56,7 @@ def segments_once(
         if not kept:
             kept.append(None)  # which stays where there are none, so that a fault is named once
             number = usual if settings.segments is None else settings.segments
-            respondents = getattr(model, "respondents", model)
+            respondents = model.respondents
             kept[0] = respondents.segments(number, settings.random_seed, settings.ci)
         return kept[0]
 
