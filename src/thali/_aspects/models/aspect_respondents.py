@@ -1,8 +1,7 @@
 """Results about respondents who have individual weights of aspects, or are in latent classes."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from thali._arguments import whole
 from thali._people.populations import LatentClasses
 from thali._people.segments import HasSegments, Preferences
 from thali._posterior.interval import INTERVAL
@@ -133,11 +132,11 @@ class AspectRespondents(FeatureRespondents, HasSegments):
         ArgumentError
             If the model has no `LatentClasses`, or not so many.
         """
-        posterior = self._with_classes("of_class")
-        number, most = whole("number", number, 1), posterior.most_classes
-        if number > most:
+        self._with_classes("of_class")
+        classes: Posterior = self._model._data_answers.classes
+        name, names = str(number), classes.groups
+        if name not in names:
             raise ArgumentError(
-                f"There is no class {number}; classes are numbered from 1 to {most}."
+                f"There is no class {number!r}; classes are numbered from 1 to {len(names)}."
             )
-        results: Any = self._model._data_answers
-        return self._model._of_part(results.classes.of_group(str(number)), f"class {number}")
+        return self._model._of_part(classes.of_group(name), f"class {name}")

@@ -652,7 +652,7 @@ def answers_of(
 ) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
     """The makers of first findings, with the simulator, and those of segments; `usual`: their
     number otherwise; `instead`: what else there is where they cannot be told."""
-    segments = segments_once(settings, lambda model: len(model._data_of_fit().respondents), usual)
+    segments = segments_once(settings, usual)
     return (*FIRST, simulator(segments)), segment_makers(settings, segments, instead=instead)
 
 

@@ -1,5 +1,6 @@
 """Which lines of products reach most people."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,9 +60,5 @@ def reach(
     truths = np.concatenate(found)
     if fewer.is_estimate:
         truths = truths[1:]
-    labels = [
-        as_label(label)
-        for label, is_none in zip(market.labels, nothing, strict=True)
-        if not is_none
-    ]
+    labels = [as_label(label) for label in compress(market.labels, ~nothing)]
     return reach_table(truths, labels, size, top, random_seed, ci)

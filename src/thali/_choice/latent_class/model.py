@@ -383,9 +383,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             Before `fit`.
         """
         self._require_fitted()
-        odds = (
-            None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
-        )
+        odds = np.empty(0)
+        if self.membership_coef_ is not None:
+            odds = self.membership_coef_.to_numpy()[1:].ravel()
         return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
 
     def _names_of_odds(self) -> "pd.Index":
@@ -395,13 +395,13 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
 
     def _size_errors(self) -> np.ndarray:
         """Standard errors of the sizes."""
-        expected = self.sizes_.to_numpy()[None] if self._expected_ is None else self._expected_
-        people = np.ones((1, 1)) if self._covariates_ is None else self._covariates_.matrix
-        units = np.ones(1) if self._covariates_ is None else np.append(1.0, self._covariates_.sd)
-        parameters = (self.n_classes_ - 1) * people.shape[1]
+        expected, people, units = self.sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
+        if self._covariates_ is not None:
+            expected, people = self._expected_, self._covariates_.matrix
+            units = np.append(units, self._covariates_.sd)
         units = np.tile(units, self.n_classes_ - 1)
-        covariance = self.covariance_.to_numpy()[:parameters, :parameters] * np.outer(units, units)
-        return size_errors(expected, people, covariance)
+        covariance = self.covariance_.to_numpy()[: len(units), : len(units)]
+        return size_errors(expected, people, covariance * np.outer(units, units))
 
     @property
     def respondents(self) -> "ClassRespondents":
@@ -653,30 +653,28 @@ def summary_table(
     coef: "pd.DataFrame",
     covariance: "pd.DataFrame",
     of_sizes: np.ndarray,
-    odds: np.ndarray | None,
+    odds: np.ndarray,
 ) -> "pd.DataFrame":
-    """Sizes, coefficients and log odds with their standard errors."""
+    """Return sizes, coefficients and log odds with their standard errors."""
     from scipy.special import ndtr
 
     from thali._tables import Table
 
+    columns = ["size", *coef.columns]
+    names = [f"class {label}: {name}" for label in sizes.index for name in columns]
     with np.errstate(invalid="ignore"):
         every = np.sqrt(np.diag(covariance.to_numpy()))
-    errors = every[len(every) - coef.size :].reshape(coef.shape)
-    rows = {}
-    for k, label in enumerate(sizes.index):
-        rows[f"class {label}: size"] = (sizes.iloc[k], of_sizes[k], np.nan)
-        for j, name in enumerate(coef.columns):
-            value, error = coef.iloc[k, j], errors[k, j]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
-    if odds is not None:
-        rows |= {
-            name: (*pair, pair[0] / pair[1])
-            for name, *pair in zip(covariance.index, odds, every, strict=False)
-        }
-    table = Table.from_dict(rows, orient="index", columns=["coef", "std_error", "z"])
-    return Table(table.assign(p_value=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
+    of_coef = every[-coef.size :].reshape(coef.shape)
+    values = np.append(np.column_stack([sizes, coef]), odds)
+    errors = np.append(np.column_stack([of_sizes, of_coef]), every[: len(odds)])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = values / errors
+    z[: len(names) : len(columns)] = np.nan
+    table = Table(
+        {"coef": values, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))},
+        [*names, *covariance.index[: len(odds)]],
+    )
+    return table.rename_axis("coefficient")
 
 
 def choice_table(found: "dict[int, ClassFit]") -> "pd.DataFrame":

@@ -29,8 +29,12 @@ class ClassRespondents(ChoiceRespondents):
             A column a class, the largest first; rows size (share of people), size_se, and every
             coefficient.
         """
-        model = self._model
-        return classes_table(model.sizes_, model.coef_, model._size_errors())
+        from thali._tables import Table
+
+        sizes, coef = self._model.sizes_, self._model.coef_
+        rows = np.vstack([sizes, self._model._size_errors(), coef.T])
+        columns = [f"class {label}" for label in sizes.index]
+        return Table(rows, ["size", "size_se", *coef.columns], columns)
 
     def effects(self, ci: float = INTERVAL) -> "pd.DataFrame":
         r"""Return the effects of the columns `by` on the odds of each class against the largest.
@@ -82,13 +86,3 @@ class ClassRespondents(ChoiceRespondents):
         )
         table.attrs["interval"] = ci
         return table
-
-
-def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) -> "pd.DataFrame":
-    """A column a class: its size, and what each coefficient is in it."""
-    from thali._tables import Table
-
-    rows = np.vstack([sizes.to_numpy(), errors, coef.to_numpy().T])
-    return Table(
-        rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index]
-    )

@@ -78,15 +78,8 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)
-    segments = segment_makers(
-        settings, segments_once(settings, _count_respondents), (scores,) * has_scores
-    )
+    segments = segment_makers(settings, segments_once(settings), (scores,) * has_scores)
     return (*_FIRST, *segments, *_LAST)
-
-
-def _count_respondents(model: "BradleyTerryLuce") -> int:
-    """Return how many respondents there are."""
-    return len(model._view.respondents)
 
 
 def _segment_scores(
@@ -175,7 +168,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The parameters that are not of single options or respondents."""
     value = row_in_words(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=value)]
-    count = _count_respondents(model)
+    count = len(model._view.respondents)
     if count < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=count))
     found = of_one.parameters(model, settings)
