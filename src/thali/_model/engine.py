@@ -14,6 +14,7 @@ from thali.errors import (
     ConvergenceWarning,
     InterruptedWarning,
     Message,
+    NotFittedError,
     Setting,
     ThaliWarning,
 )
@@ -95,6 +96,17 @@ class Engine:
     def data_of_fit(self, model: Any) -> Any:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
         return None
+
+    def maximum_likelihood(self, model: Any) -> Any:
+        """The results that only maximum likelihood has."""
+        model._require_fitted()
+        raise NotFittedError(
+            "Estimates by maximum likelihood require ",
+            Setting("method", "maximum-likelihood"),
+            "; got ",
+            Setting("method", model.method),
+            ".",
+        )
 
     def refuse_to_go_on(self) -> None:
         """Raise if no fit by this method can draw further."""

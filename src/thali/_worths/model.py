@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
-    from .engines import EstimatedWorths
+    from .engines import EstimatedWorths, WorthEstimates
 
 
 class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
@@ -142,7 +142,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     True
     """
 
-    estimates_: "EstimatedWorths"  # of maximum likelihood
+    _estimates_: "EstimatedWorths"  # of maximum likelihood
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
@@ -412,6 +412,18 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
+
+    @property
+    def maximum_likelihood(self) -> "WorthEstimates":
+        """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
+        `bic()` (with the number of answers for n) and `standard_errors()`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`, and after a fit by another method.
+        """
+        return self._engine.maximum_likelihood(self)
 
     # What was found -------------------------------------------------------------------------------
 
