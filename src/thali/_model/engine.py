@@ -119,7 +119,7 @@ class SamplingEngine(Engine):
     is_point = False
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        if model.interrupted_:
+        if model._interrupted_:
             kept = model._view.shape[1]
             of = "" if job.draws is None else f" of {job.draws}"
             yield InterruptedWarning(f"Stopped early; {kept}{of} draws per chain were kept.")
@@ -140,7 +140,7 @@ class SamplingEngine(Engine):
         from thali._posterior.summary import main_rows
 
         chains, of_each = model._view.shape
-        stopped = ", stopped early" if model.interrupted_ else ""
+        stopped = ", stopped early" if model._interrupted_ else ""
         draws = f"{plural(chains, 'chain')} of {plural(of_each, 'draw')}{stopped}"
         return ("draws", draws), *main_rows(model.summary())
 

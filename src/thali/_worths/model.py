@@ -277,7 +277,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    def prepare(
+    def _prepare(
         self,
         data: Any,
         draws: int = 1000,
@@ -668,24 +668,9 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         """
         return self._means.outcomes_table(pairs, covariates)
 
-    def predict_left_out(self, part: "LeftPair") -> np.ndarray:
-        """What every draw predicts for a pair that the model was fitted without.
-
-        Parameters
-        ----------
-        part : LeftPair
-            All comparisons of a pair. Covariates that the model does not know do not count.
-
-        Returns
-        -------
-        ndarray, shape (chains, draws, cells, outcomes)
-            The probability of each outcome, lapse included.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+    def _predict_left_out(self, part: "LeftPair") -> np.ndarray:
+        """Return the probability of each outcome of a pair, shape (chains, draws, cells, 3 or
+        2)."""
         return self._means.left_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":

@@ -487,7 +487,7 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     assert (
         type(tree) is th.EliminationByAspects
-        and not tree.interrupted_
+        and not tree._interrupted_
         and not hasattr(tree, "posterior_")
     )
     for ask in (
@@ -537,7 +537,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):
         model = th.EliminationByAspects("unique", method=method, **wrong)
-        for ask in (model.fit, model.prepare):
+        for ask in (model.fit, model._prepare):
             with refused(ArgumentError, next(iter(wrong)), "method='mcmc'"):
                 ask(th.datasets.celebrities())
 

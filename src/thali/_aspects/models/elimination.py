@@ -115,8 +115,6 @@ class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswe
     ----------
     posterior_ : xarray.DataTree
         After `fit`: the draws in the ArviZ schema.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
     lapse_ : float
         After `fit`: the lapse that was used.
 

@@ -138,8 +138,6 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         likewise.
     log_likelihood_ : float
         Posterior mean of the log-likelihood of all choices given everybody's tastes.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
 
     Raises
     ------
@@ -180,7 +178,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
     log_likelihood_: float
-    interrupted_: bool
+    _interrupted_: bool
     scheme_: "Scheme"
     _coding_: "Coding"
     _scale_: TasteScale
@@ -296,7 +294,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
         )
 
-    def usual_run(self) -> dict[str, Any]:
+    def _usual_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
     def _answers(self) -> Facts:
@@ -502,7 +500,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         def compared() -> "pd.DataFrame":
             again = type(self)(**{**self.get_params(), "scale": other})
             shares = (
-                again.fit(data, progressbar=progressbar, **self.run_settings()).attention(ci).shares
+                again.fit(data, progressbar=progressbar, **self._run_settings())
+                .attention(ci)
+                .shares
             )
             columns = ["attends", "low", "high"]
             found = Table(own[columns]).join(shares[columns].add_suffix("_other"))
