@@ -162,7 +162,7 @@ def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, 
     """Draws of log worths, what adjusted them, and the design effect."""
     if how == "maximum likelihood":
         model = th.BradleyTerryLuce(how.replace(" ", "-"), people="adjusted").fit(data)
-        made = model.estimates_.people
+        made = model._estimates_.people
         return model._draws.log_worths, made.by, made.effect
     run = {"draws": DRAWS // 4, "random_seed": seed, "progressbar": False}
     if how == "chains":

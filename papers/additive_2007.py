@@ -140,7 +140,7 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
             "similarities": lambda: model.plot("predictions"),
             "overlap": lambda: overlap(model),
         },
-        interrupted=model.interrupted_,
+        interrupted=model._interrupted_,
     )
     if not found.interrupted:
         protocol = {"draws": settings.pick(100, 1000, 1000), "tune": settings.pick(10, 100, 100)}
@@ -177,7 +177,7 @@ def _repeats(
                 seed = np.random.SeedSequence(settings.random_seed, spawn_key=(1, run))
                 budget = protocol | {"thin": 10, "chains": 10, "cores": settings.cores}
                 model.fit(data, **budget, random_seed=seed, progressbar=False)
-                if model.interrupted_:
+                if model._interrupted_:
                     return runs, True
                 runs.append(_summary(design, model, members))
                 progress.update(run + 1)

@@ -219,7 +219,7 @@ def _all_records(settings: Settings, size: Size) -> tuple[list[dict[Any, Any]], 
             (_model(RATE), size.tempered),
             (use_published_sampler(_model(RATE)), size.single),
         ):
-            model.prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
+            model._prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
 
     parts = {" ".join(map(str, cell)): partial(_record, settings, size, *cell) for cell in cells}
     with warnings.catch_warnings():
@@ -244,7 +244,7 @@ def _record(
     made = datasets.additive(n, seeds[0])
     shared = {"cores": settings.cores, "progressbar": False}
     model = _model(rate).fit(made.data, **size.tempered, random_seed=seeds[1], **shared)
-    if model.interrupted_:
+    if model._interrupted_:
         return None
     posterior = model.posterior_["posterior"].dataset
     estimates = {
@@ -271,7 +271,7 @@ def _record(
     single = use_published_sampler(_model(rate)).fit(
         made.data, **size.single, random_seed=seeds[2], **shared
     )
-    if single.interrupted_:
+    if single._interrupted_:
         return None
     traces, tempered = log_posterior(single, rate), log_posterior(model, rate)
     ends = traces[:, traces.shape[1] // 2 :].mean(axis=1)

@@ -127,7 +127,7 @@ def paris_rome(settings: Settings) -> Reproduction:
             "figure-1-traces": lambda: model.plot("trace"),
             "figure-2-samples": lambda: feature_samples(model),
         },
-        interrupted=model.interrupted_,
+        interrupted=model._interrupted_,
     )
 
 
@@ -184,7 +184,7 @@ def celebrities(settings: Settings) -> Reproduction:
         data, draws, draws, job=settings.job("tEBA"), **shared
     )
     infinite = EliminationByAspects().fit(data, draws, draws, job=settings.job("iEBA"), **shared)
-    if tree.interrupted_ or infinite.interrupted_:
+    if tree._interrupted_ or infinite._interrupted_:
         return Reproduction(interrupted=True)
     table = compare(models, data, draws=draws, tune=draws, job=settings.job("compare"), **shared)
     tables = {"Table 2: predictions of left-out pairs": _table_2(table)}

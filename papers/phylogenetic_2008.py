@@ -104,7 +104,7 @@ def _all_scores(settings: Settings, size: Size) -> "tuple[pandas.DataFrame | Non
     with Progress(settings.progressbar, "leaving out", fits * len(cells), "fits") as progress:
         try:
             for model in models(first).values():
-                model.prepare(first.data, size.draws, size.tune, size.thin).compile(progress)
+                model._prepare(first.data, size.draws, size.tune, size.thin).compile(progress)
             for done, (number, comparisons) in enumerate(cells, start=1):
                 rows = _scores(settings, size, number, comparisons)
                 if rows is None:
@@ -314,7 +314,7 @@ def _pictured_fits(settings: Settings, size: Size, shown: int) -> tuple[dict[Any
             for done, (name, level) in enumerate(wanted, start=1):
                 truth = made(settings, shown, level)
                 fits[name, level] = models(truth)[name].fit(truth.data, **size.budget, **shared)
-                if fits[name, level].interrupted_:
+                if fits[name, level]._interrupted_:
                     return fits, True
                 progress.update(done)
         except KeyboardInterrupt:  # before the first draw

@@ -347,7 +347,7 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
         model = method.make(run, labels).fit(
             data.covariates.iloc[train], labels, thin=THIN, cores=settings.cores
         )
-        if model.interrupted_:
+        if model._interrupted_:
             return None
         found["methods"][method.name] = scores(
             model, data.covariates.iloc[test], data.labels[test]

@@ -259,7 +259,7 @@ def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, 
                 sampled: Any = PlackettLuceRegression(**draws, **shared).fit(
                     *rows, thin=THIN, cores=cores
                 )
-                if sampled.interrupted_:
+                if sampled._interrupted_:
                     return weights, True
                 drawn = sampled.posterior_["posterior"]["weights"].values
                 bound: Any = PlackettLuceRegression("variational", **shared).fit(*rows, cores=cores)

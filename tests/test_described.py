@@ -143,7 +143,7 @@ RESULTS = {  # one of every kind that is no data frame
     "thurstone": lambda: th.paired.thurstone(_pairs()),
     "agreement": lambda: th.paired.agreement(_pairs()),
     "convergence": lambda: _by_likelihood().convergence(),
-    "fit": lambda: _by_likelihood().fit_test(),
+    "fit": lambda: _by_likelihood().maximum_likelihood.fit_test(),
     "calibration": lambda: _calibrated(),
     "check": lambda: th.testing.check(
         th.likelihoods.Custom(_log_likelihood), _Ratings(np.array([0.5, 2.0]), ["a", "b"])

@@ -89,7 +89,11 @@ def test_a_table_stays_one_and_is_saved():
 def test_results_are_tables():
     data = th.datasets.celebrities()
     model = th.EliminationByAspects("Bradley-Terry", method="ML").fit(data)
-    for frame in (model.summary(), model.residuals(), th.paired.transitivity(data).table):
+    for frame in (
+        model.summary(),
+        model.maximum_likelihood.residuals(),
+        th.paired.transitivity(data).table,
+    ):
         assert isinstance(frame, Table)
     assert r"std\_error" in model.summary().to_latex()
     answer = th.paired.transitivity(data)

@@ -119,7 +119,7 @@ def answers_by_respondent(data, aspects="unique", **settings):
     found = (
         th.EliminationByAspects(aspects, method="maximum-likelihood", **settings)
         .fit(data)
-        .estimates_
+        ._estimates_
     )
     tally, weights = found.clusters.tally.toarray(), len(found.weights)
 
@@ -439,7 +439,7 @@ def test_one_respondent_who_determines_the_result_is_named():
     board = th.leaderboard(data, people="adjusted", progressbar=False)
     assert "One respondent contributes 79 % of" in str(board)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    assert "One respondent contributes 79 % of" in model.estimates_.error_source
+    assert "One respondent contributes 79 % of" in model._estimates_.error_source
     assert "largely determines" not in str(th.leaderboard(comparisons(), progressbar=False))
 
 
@@ -453,13 +453,15 @@ def test_coefficients_of_covariates_are_spread_too(ties):
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
     one = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     other = th.BradleyTerryLuce("maximum-likelihood").fit(data)
-    assert other.estimates_.people.by == SCORES
+    assert other._estimates_.people.by == SCORES
     errors = other.summary()["std_error"]
     assert errors["covariate[length]"] == pytest.approx(
         one.covariate_effects()["std_error"].iloc[0], rel=1e-5
     )
     if ties:
-        assert errors["log_tie"] == pytest.approx(one.tie_std_error_ / one.tie_, rel=1e-5)
+        assert errors["log_tie"] == pytest.approx(
+            one.maximum_likelihood.tie_std_error() / one.maximum_likelihood.tie(), rel=1e-5
+        )
 
 
 @pytest.mark.fit
@@ -720,7 +722,7 @@ def test_evidence_knows_no_power():
 def test_what_weights_vary_about_is_recorded(uncompiled):
     """The last record of a chain that has just made it."""
     model = th.EliminationByAspects(people=th.people.Individuals())
-    chain = model.prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
+    chain = model._prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
         np.random.default_rng(3)
     )
     chain.run_to(chain.total)
@@ -765,7 +767,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert model.groups_ == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
     similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
     of_people, of_groups = (
-        each.prepare(given, 1, 0, 1).task.model._replace(prior=None)
+        each._prepare(given, 1, 0, 1).task.model._replace(prior=None)
         for each, given in ((model, data), (similar, data.by_respondent()))
     )
     assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)

@@ -78,7 +78,9 @@ def test_ties_that_cannot_be_modelled_are_refused():
     with refused(ArgumentError, "ties", "'davidson'", "'half'", "'drop'", "got 'win'"):
         fitted(ties="win")
     half = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half").fit(DATA)
-    assert half.weights_.equals(half.fit(DATA.without_ties("half")).weights_)
+    assert half.maximum_likelihood.weights().equals(
+        half.fit(DATA.without_ties("half")).maximum_likelihood.weights()
+    )
     likelihood = th.likelihoods.Elimination(ties=True)
     with refused(ArgumentError, "weight_prior", "0.5"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(

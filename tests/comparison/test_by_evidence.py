@@ -155,7 +155,7 @@ def test_a_model_of_other_data_is_refused(found):
 
 def test_an_interrupted_fit_is_refused(found):
     model = fitted(TRIO)
-    model.interrupted_ = True
+    model._interrupted_ = True
     with pytest.raises(ArgumentError, match="stopped early"):
         compare({"it": model})
     with pytest.raises(ArgumentError, match="stopped early"):

@@ -56,7 +56,7 @@ def test_the_order_is_worth_its_coefficient_where_it_decides():
         "without": th.EliminationByAspects("unique", covariates=[], **ML),
     }
     found = th.compare(models, data, random_seed=1, progressbar=False)
-    alone = models["with"].fit(data).leave_one_out()
+    alone = models["with"].fit(data).maximum_likelihood.leave_one_out()
     assert found.loc["with", "nll"] == pytest.approx(alone.attrs["nll"])
     assert (
         found.loc["without", "nll"] - found.loc["with", "nll"]

@@ -30,7 +30,7 @@ def test_the_score_is_that_of_three_outcomes():
     expected = {"BASE": np.full((len(n), 3), 1 / 3), "EMP": counts / n[:, None]}
     for name, p in expected.items():
         assert table.loc[name, "nll"] == pytest.approx(-multinomial.logpmf(counts, n, p).mean())
-    alone = maximum_likelihood().fit(DATA).leave_one_out()
+    alone = maximum_likelihood().fit(DATA).maximum_likelihood.leave_one_out()
     assert (
         table.loc["ml", "nll"]
         == pytest.approx(alone.attrs["nll"])

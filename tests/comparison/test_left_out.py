@@ -42,7 +42,7 @@ def mean_of(found):
 def test_outcomes_of_a_pair_are_those_of_predict_proba(how, uncompiled):
     data = random_comparisons(3, 1)
     model = fitted(how, data)
-    found = mean_of(model.predict_left_out(left(data)))
+    found = mean_of(model._predict_left_out(left(data)))
     assert found.shape == (1, 2) and found.sum() == pytest.approx(1.0)
     assert found[0, 0] == pytest.approx(model.predict_proba([("0", "1")])[0])
 
@@ -51,7 +51,7 @@ def test_outcomes_of_a_pair_are_those_of_predict_proba(how, uncompiled):
 def test_outcomes_of_a_pair_with_ties_are_those_of_predict_outcomes(how, uncompiled):
     data = SMALLEST["elimination-by-aspects, ties"].data()[0]
     model = fitted(how, data)
-    found = mean_of(model.predict_left_out(left(data)))
+    found = mean_of(model._predict_left_out(left(data)))
     expected = model.predict_outcomes([("a", "b")])[["p_a", "p_tie", "p_b"]].to_numpy()
     assert found == pytest.approx(expected) and found.sum() == pytest.approx(1.0)
 
@@ -62,20 +62,20 @@ def test_covariates_count_cell_by_cell_where_the_model_knows_them(how, uncompile
     part = left(data)
     cells = len(part.counts)
     model = fitted(how, data, covariates=["order"])
-    found = mean_of(model.predict_left_out(part))
+    found = mean_of(model._predict_left_out(part))
     expected = model.predict_proba(
         [part.pair] * cells, covariates={"order": part.covariates["order"]}
     )
     assert found[:, 0] == pytest.approx(expected) and len(set(expected)) > 1
     without = fitted(how, data, covariates=[])
-    found = mean_of(without.predict_left_out(part))
+    found = mean_of(without._predict_left_out(part))
     assert found[:, 0] == pytest.approx(np.repeat(without.predict_proba([part.pair]), cells))
 
 
 def test_similarities_have_a_mean_and_a_standard_deviation_in_every_draw(uncompiled):
     data = random_similarities(4, 1)
     model = th.AdditiveClustering(2, sigma=0.1).fit(data, **RUN)
-    mean, deviation = model.predict_left_out(data)
+    mean, deviation = model._predict_left_out(data)
     assert mean.shape == deviation.shape == (2, 8, data.n_pairs) and deviation == pytest.approx(0.1)
     fitted = model.estimate().similarity.to_numpy()[data.first, data.second]
     assert mean.mean(axis=(0, 1)) == pytest.approx(fitted)
@@ -85,9 +85,9 @@ def test_bad_input(uncompiled):
     part = left(random_comparisons(3, 1))
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
     model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(groups, **RUN)
-    with refused(ArgumentError, "predict_left_out", "of_group", "'women'"):
-        model.predict_left_out(part)
-    assert model.of_group("men").predict_left_out(part).shape == (2, 8, 1, 2)
+    with refused(ArgumentError, "left-out data", "of_group", "'women'"):
+        model._predict_left_out(part)
+    assert model.of_group("men")._predict_left_out(part).shape == (2, 8, 1, 2)
     of_objects = th.AdditiveClustering(2, sigma=0.1).fit(random_similarities(4, 1), **RUN)
-    with refused(ArgumentError, "predict_left_out"):
-        of_objects.predict_left_out(part)
+    with refused(ArgumentError, "left-out data"):
+        of_objects._predict_left_out(part)

@@ -79,7 +79,7 @@ class MadeUp(AdditiveClustering):
     """Draws at random instead of fitting."""
 
     happens = staticmethod(lambda: None)  # in the middle of a fit
-    interrupted_ = False
+    _interrupted_ = False
     fitted_to_ = "a few pairs"
     common = ((0, 1), (1, 2))  # features of most draws ...
     beside = 0.5  # ... and the mean number of others

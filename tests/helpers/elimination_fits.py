@@ -10,7 +10,7 @@ class FakeModel(thali.EliminationByAspects):
     """Draws at random instead of fitting."""
 
     happens = staticmethod(lambda: None)  # in the middle of a fit
-    interrupted_ = False
+    _interrupted_ = False
     fitted_to_ = "a few pairs"
     learned_alpha = True
     common = ((0, 1),)  # aspects of most draws ...

@@ -117,7 +117,7 @@ def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs)
 def model_of(tree):
     """A fitted model of choices with this posterior."""
     model = th.EliminationByAspects()
-    model.posterior_, model.interrupted_ = tree, False
+    model.posterior_, model._interrupted_ = tree, False
     return model
 
 

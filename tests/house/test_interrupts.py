@@ -208,7 +208,7 @@ def stopped_fit(slices, moment, kind, **how):
             slices.is_pressed = keys.first
             model = fitted(kind, cores=1, **how)
         assert slices.begun == slices.ended
-        if model is None or model.interrupted_:
+        if model is None or model._interrupted_:
             return model
         moment /= 2
 

@@ -101,7 +101,7 @@ def test_every_method_of_the_spec_has_an_engine(spec):
 def test_a_method_leaves_what_its_engine_says(name):
     model = fitted(name)
     assert hasattr(model, "posterior_") == TINY[name].has_chains
-    assert not model.interrupted_
+    assert not model._interrupted_
 
 
 @of_models(NAMES, is_shared=True)
@@ -245,7 +245,7 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     with pytest.warns(InterruptedWarning):
         model = TINY[name].fitted(cores=1)
     part = draws_of(model)
-    assert model.interrupted_
+    assert model._interrupted_
     count = next(iter(part.values())).shape[1]
     assert 0 < count < next(iter(whole.values())).shape[1]
     if TINY[name].keeps_beginning:  # features are as many as the draws that are kept need

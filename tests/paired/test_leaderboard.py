@@ -148,7 +148,7 @@ def test_options_of_the_same_record_stand_in_their_order():
 @pytest.mark.fit
 def test_ties_count_as_asked():
     halves = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half")
-    halves = halves.fit(th.PairedComparisons.from_trials(BATTLES)).weights_
+    halves = halves.fit(th.PairedComparisons.from_trials(BATTLES)).maximum_likelihood.weights()
     table = board_of(ties="half", method="maximum-likelihood").table
     np.testing.assert_allclose(table["worth"], halves[table.index], rtol=1e-6)
     assert np.isnan(board_of(ties="drop").tie) and board_of().tie > 0

@@ -106,11 +106,11 @@ def test_group_test_of_drugrisk(aspects):
     groups = {name: shared(name) for name in names}
     found = th.paired.group_test(groups, aspects)
     together = total(names)
-    weights = maximised(aspects, together).weights_.to_dict()
+    weights = maximised(aspects, together).maximum_likelihood.weights().to_dict()
     sets = sets_of(aspects, together.labels)
     each = {name: maximised(aspects, data) for name, data in groups.items()}
     restricted = sum(log_likelihood(data.counts, sets, weights) for data in groups.values())
-    free = sum(model.log_likelihood_ for model in each.values())
+    free = sum(model.maximum_likelihood.log_likelihood() for model in each.values())
     table = found.table
     assert found.statistic == pytest.approx(2 * (free - restricted), abs=1e-6)
     assert found.df == 2 * (len(weights) - 1)
@@ -139,7 +139,9 @@ def test_group_test_of_drugrisk(aspects):
     assert parts["deviance"].sum() == pytest.approx(table.loc["overall", "deviance"], abs=1e-6)
     assert parts["df"].sum() == table.loc["overall", "df"]
     np.testing.assert_allclose(
-        found.weights["drugrisk_male30"], each["drugrisk_male30"].weights_, atol=1e-9
+        found.weights["drugrisk_male30"],
+        each["drugrisk_male30"].maximum_likelihood.weights(),
+        atol=1e-9,
     )
 
 
@@ -223,7 +225,8 @@ def test_order_effect_of_heaviness():
     )
     sets = sets_of("unique", forward.labels)
     without = sum(
-        log_likelihood(d.counts, sets, together.weights_.to_dict()) for d in (forward, backward)
+        log_likelihood(d.counts, sets, together.maximum_likelihood.weights().to_dict())
+        for d in (forward, backward)
     )
     assert found.table.loc["order", "deviance"] == pytest.approx(2 * (value - without), abs=1e-5)
     assert found.table.loc["model", "deviance"] == pytest.approx(
@@ -296,13 +299,18 @@ def test_wald_test():
     )
     # The covariance by the delta method, from a numerical Hessian in the logarithms of 11 weights
     # (the last is fixed).
-    sets, names = sets_of(TREE, model.utility_scale_.index), list(model.weights_.index)
+    sets, names = (
+        sets_of(TREE, model.maximum_likelihood.utility_scale().index),
+        list(model.maximum_likelihood.weights().index),
+    )
     counts = th.datasets.celebrities().counts
 
     def value(logs):
         return log_likelihood(counts, sets, dict(zip(names, np.exp([*logs, 0.0]), strict=True)))
 
-    at = np.log(model.weights_.to_numpy() / model.weights_["star"])[:-1]
+    at = np.log(
+        model.maximum_likelihood.weights().to_numpy() / model.maximum_likelihood.weights()["star"]
+    )[:-1]
     steps = 1e-3 * np.eye(11)
     hessian = np.empty((11, 11))
     for a in range(11):
@@ -311,10 +319,12 @@ def test_wald_test():
                 s * t * value(at + s * steps[a] + t * steps[b]) for s in (1, -1) for t in (1, -1)
             ]
             hessian[a, b] = hessian[b, a] = sum(corners) / 4e-6
-    w = model.weights_.to_numpy()
+    w = model.maximum_likelihood.weights().to_numpy()
     jacobian = (np.diag(w) - np.outer(w, w))[:, :-1]
     covariance = jacobian @ np.linalg.inv(-hessian) @ jacobian.T
-    np.testing.assert_allclose(model.standard_errors_, np.sqrt(np.diag(covariance)), rtol=1e-3)
+    np.testing.assert_allclose(
+        model.maximum_likelihood.standard_errors(), np.sqrt(np.diag(covariance)), rtol=1e-3
+    )
     lean = contrast @ owners @ w
     spread = contrast @ owners @ covariance @ owners.T @ contrast.T
     assert found.statistic == pytest.approx(lean @ np.linalg.solve(spread, lean), rel=1e-3)
@@ -328,7 +338,8 @@ def test_wald_test():
     assert th.paired.wald_test(model, np.vstack([contrast, contrast[0] - contrast[1]])).df == 2
     branches = th.paired.wald_test(model, {"politician": 1, "athlete": -1}, scale="weights")
     assert branches.table["estimate"].iloc[0] == pytest.approx(
-        model.weights_["politician"] - model.weights_["athlete"]
+        model.maximum_likelihood.weights()["politician"]
+        - model.maximum_likelihood.weights()["athlete"]
     )
     assert branches.statistic == pytest.approx(branches.table["z"].iloc[0] ** 2)
     for contrasts, sentence in [
@@ -479,7 +490,7 @@ def test_half_wins():
         pd.DataFrame([[0, 3], [1, 0]], ["a", "b"], ["a", "b"]), [[0, 0], [3, 0]]
     )
     assert data.counts.tolist() == [[0, 4.5], [2.5, 0]] and data.labels == ("a", "b")
-    assert maximised(data=data).weights_["a"] == pytest.approx(4.5 / 7)
+    assert maximised(data=data).maximum_likelihood.weights()["a"] == pytest.approx(4.5 / 7)
     wins = [[0, 3], [1, 0]]
     for ties, sentence in [
         (np.zeros((3, 3)), "2 x 2 table"),
@@ -501,7 +512,9 @@ def test_bootstrap_over_respondents():
     again = th.paired.bootstrap(dict(enumerate(respondents)), samples=40, random_seed=3)
     pd.testing.assert_frame_equal(found.weights, again.weights)
     np.testing.assert_allclose(
-        found.table["estimate"], maximised(data=total(PORK)).weights_, atol=1e-10
+        found.table["estimate"],
+        maximised(data=total(PORK)).maximum_likelihood.weights(),
+        atol=1e-10,
     )
     assert len(found.weights) == 40
     # The same samples, each fitted as a table of its own.
@@ -510,7 +523,9 @@ def test_bootstrap_over_respondents():
         counts = sum(
             k * respondent.counts for k, respondent in zip(times[row], respondents, strict=True)
         )
-        with_zeros = maximised(data=th.PairedComparisons(counts, respondents[0].labels)).weights_
+        with_zeros = maximised(
+            data=th.PairedComparisons(counts, respondents[0].labels)
+        ).maximum_likelihood.weights()
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
     np.testing.assert_allclose(found.table["low"], np.quantile(found.weights, 0.055, axis=0))
@@ -531,7 +546,7 @@ def test_simulation():
     assert drawn.labels == data.labels
     assert (drawn.counts + drawn.counts.T == data.counts + data.counts.T).all()
     many = th.paired.simulate(model, comparisons=400_000, random_seed=2)
-    p = model.residuals()["predicted"]
+    p = model.maximum_likelihood.residuals()["predicted"]
     # 36 binomial proportions: five standard errors.
     assert np.abs(many.proportions()["proportion"] - p).max() < 5 * np.sqrt(0.25 / 400_000)
     table = pd.DataFrame([[np.nan, 0.2], [0.8, np.nan]], ["a", "b"], ["a", "b"])

@@ -18,7 +18,7 @@ def tree():
 
 def test_choice_probabilities_of_a_fit_without_draws(tree):
     ax = tree.plot("predictions")
-    table = tree.residuals()
+    table = tree.maximum_likelihood.residuals()
     points = np.asarray(ax.collections[-1].get_offsets())
     np.testing.assert_allclose(points, table[["predicted", "observed"]])
     assert ax.get_xlabel() == "predicted probability (maximum likelihood)"
@@ -37,7 +37,7 @@ def test_utility_scale(tree):
         and "89 % interval" in tree.plot("utility_scale").get_xlabel()
     )
     bars = ax.containers[0]
-    order = tree.utility_scale_.sort_values(ascending=False)
+    order = tree.maximum_likelihood.utility_scale().sort_values(ascending=False)
     np.testing.assert_allclose(bars[0].get_xdata(), order)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(order.index)
     spans = [segment[:, 0] for segment in bars[2][0].get_segments()]
@@ -45,7 +45,7 @@ def test_utility_scale(tree):
     assert ax.get_xscale() == "log" and "quasi-variances" in ax.get_xlabel()
     unsorted = plots.utility_scale(table, sort=False)
     assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(
-        tree.utility_scale_.index
+        tree.maximum_likelihood.utility_scale().index
     )
 
 
@@ -62,8 +62,13 @@ def test_preference_tree(tree):
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(TREE)
     # Nodes: nine leaves, then three aspects; an edge each, as long as the weight.
     edges = np.array(ax.collections[0].get_segments()[:12])
-    np.testing.assert_allclose(edges[:, 1, 0] - edges[:, 0, 0], tree.weights_, atol=1e-12)
-    sums = [tree.weights_[who] + tree.weights_[TREE[who][0]] for who in TREE]
+    np.testing.assert_allclose(
+        edges[:, 1, 0] - edges[:, 0, 0], tree.maximum_likelihood.weights(), atol=1e-12
+    )
+    sums = [
+        tree.maximum_likelihood.weights()[who] + tree.maximum_likelihood.weights()[TREE[who][0]]
+        for who in TREE
+    ]
     np.testing.assert_allclose(edges[:9, 1, 0], sums, atol=1e-12)
     assert ax.get_xlim()[1] >= max(sums)
     drawn = {text.get_text() for text in ax.texts}
@@ -82,7 +87,7 @@ def test_nested_aspects_and_options_without_any(tree):
     model = maximised(aspects, th.datasets.celebrities().subset(aspects))
     ax = model.plot("preference_tree", plt.figure().add_subplot())
     edges = np.array(ax.collections[0].get_segments()[:8])
-    w = model.weights_
+    w = model.maximum_likelihood.weights()
     np.testing.assert_allclose(edges[0, 1, 0], w["LBJ"] + w["politician"] + w["men"], atol=1e-12)
     np.testing.assert_allclose(edges[2, 1, 0], w["CDG"] + w["men"], atol=1e-12)
     np.testing.assert_allclose(edges[3, :, 0], [0, w["BB"]], atol=1e-12)

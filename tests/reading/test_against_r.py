@@ -42,7 +42,7 @@ def assert_worths(source, expected, ties=None):
     model = th.EliminationByAspects("unique", method="maximum-likelihood", ties=ties).fit(data)
     if isinstance(expected, dict):
         expected = [expected[label] for label in data.labels]
-    np.testing.assert_allclose(model.utility_scale_, expected, rtol=1e-7)
+    np.testing.assert_allclose(model.maximum_likelihood.utility_scale(), expected, rtol=1e-7)
     return data
 
 

@@ -43,7 +43,7 @@ class KnownSpread(Sampled):
             )
             return {
                 "posterior_": _tree(mu, values),
-                "interrupted_": False,
+                "_interrupted_": False,
                 "mean_": float(mu.mean()),
             }
 

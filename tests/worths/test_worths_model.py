@@ -185,7 +185,9 @@ def test_maximum_likelihood_is_the_highest_point_with_its_information():
     np.testing.assert_allclose(
         tied.predict_proba([("a", "b")]), other.predict_proba([("a", "b")]), atol=1e-6
     )
-    assert np.exp(tied.summary().loc["log_tie", "estimate"]) == pytest.approx(other.tie_, rel=1e-5)
+    assert np.exp(tied.summary().loc["log_tie", "estimate"]) == pytest.approx(
+        other.maximum_likelihood.tie(), rel=1e-5
+    )
 
 
 def test_maximum_likelihood_is_that_of_other_programs():

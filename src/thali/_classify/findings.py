@@ -198,7 +198,7 @@ def _scores(model: Any, settings: AnswerSettings) -> Scores | None:
     kept = vars(model).get("cross_validation_")
     if kept is not None and (kept.folds, kept.seed) == (settings.folds, settings.random_seed):
         return kept
-    if not settings.folds or settings.rows is None or model.interrupted_:
+    if not settings.folds or settings.rows is None or model._interrupted_:
         return None
     # without draws a fit is too short for a process
     at_once = 1 if model._posterior is None else settings.cores

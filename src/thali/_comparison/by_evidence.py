@@ -179,7 +179,7 @@ def _check(name: str, model: Any, data: Any) -> None:
         )
     try:
         refuse_other_fit(model, data)
-        model.prepare(data)
+        model._prepare(data)
     except ThaliError as error:
         raise type(error)(f"Model {name!r}: ", error) from None
 

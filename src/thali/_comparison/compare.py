@@ -164,7 +164,7 @@ def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) 
             continue
         _refuse_other_options(name, model, data)
         try:
-            found[name] = model.prepare(data, **settings)
+            found[name] = model._prepare(data, **settings)
         except ThaliError as error:
             raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
     return found

@@ -73,7 +73,7 @@ def run(task: LeftOutFit) -> dict[Any, Any]:
             model.fit(
                 *task.splitter.train(task.part), **accepted(model.fit, _of_method(model, settings))
             )
-            if spec_of(model) is not None and model.interrupted_:
+            if spec_of(model) is not None and model._interrupted_:
                 raise KeyboardInterrupt
             found = task.scorer.score(model, task.splitter.test(task.part))
     except Exception as error:  # one failure must not cost the other fits
@@ -89,7 +89,7 @@ def _of_method(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
     others = {option.name for option in spec.options} - {
         option.name for option in spec.options_of(model._method)
     }
-    return model.usual_run() | {
+    return model._usual_run() | {
         name: value for name, value in settings.items() if name not in others
     }
 

@@ -314,7 +314,7 @@ class BinomialScorer(Scorer):
         p = (
             outcomes_of_somebody(model, test)
             if spec_of(model) is None
-            else model.predict_left_out(test)
+            else model._predict_left_out(test)
         )
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
             # as many equal draws as an error can be computed of
@@ -426,7 +426,7 @@ class GaussianScorer(Scorer):
     own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        mu, sigma = model.predict_left_out(test)
+        mu, sigma = model._predict_left_out(test)
         densities = log_normal_density(test.values, mu, sigma)
         top = densities.max(axis=(0, 1))
         likelihood = np.exp(densities - top)

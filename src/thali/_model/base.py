@@ -49,12 +49,10 @@ class Model:
     ----------
     fitted_to_ : str
         The size of the data of the fit, in words.
-    interrupted_ : bool
-        Whether Ctrl-C or a limit of time ended the fit early.
     """
 
     fitted_to_: str
-    interrupted_: bool = False
+    _interrupted_: bool = False
     method: Any
     # by the value of the argument `method`; "": there is none
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
@@ -166,12 +164,12 @@ class Model:
                 warn(self._worded(warning))
         return self
 
-    def prepare(self, data: Any, **settings: Any) -> Prepared:
+    def _prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data after the checks that can be made beforehand; models have more of
         them or none."""
         return Prepared()
 
-    def usual_run(self) -> dict[str, Any]:
+    def _usual_run(self) -> dict[str, Any]:
         """How long `th.compare` fits, as arguments of `fit`, where `fit` itself runs until the
         chains agree."""
         return {}
@@ -239,26 +237,16 @@ class Model:
         file."""
         vars(self).update(found)
 
-    def run_settings(self) -> dict[str, Any]:
-        """The arguments of `fit` that repeat this fit, where the model has any: the length of the
-        run and its seed.
-
-        Returns
-        -------
-        dict
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+    def _run_settings(self) -> dict[str, Any]:
+        """Return the arguments of `fit` that repeat this fit: the length of the run and its
+        seed."""
         self._require_fitted()
         return {}
 
     def _as_python(self) -> str:
         """The fit as Python."""
         made = f"import thali as th\n\nmodel = th.{' '.join(self._format_call().split())}\n"
-        settings = [f"{name}={value}" for name, value in self.run_settings().items()]
+        settings = [f"{name}={value}" for name, value in self._run_settings().items()]
         return f"{made}model.fit({', '.join(['data', *settings])})"
 
     def _data_of_fit(self) -> Any:
@@ -471,7 +459,7 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
 
 
 class Sampled(Model):
-    """Base of a model whose fit leaves draws: `posterior_`, and `interrupted_`.
+    """Base of a model whose fit leaves draws: `posterior_`.
 
     A subclass has `quantities`, and `_advice` if it knows better than to draw more.
     """

@@ -14,6 +14,7 @@ from thali.errors import (
     ConvergenceWarning,
     InterruptedWarning,
     Message,
+    NotFittedError,
     Setting,
     ThaliWarning,
 )
@@ -96,6 +97,17 @@ class Engine:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
         return None
 
+    def maximum_likelihood(self, model: Any) -> Any:
+        """The results that only maximum likelihood has."""
+        model._require_fitted()
+        raise NotFittedError(
+            "Estimates by maximum likelihood require ",
+            Setting("method", "maximum-likelihood"),
+            "; got ",
+            Setting("method", model.method),
+            ".",
+        )
+
     def refuse_to_go_on(self) -> None:
         """Raise if no fit by this method can draw further."""
 
@@ -107,7 +119,7 @@ class SamplingEngine(Engine):
     is_point = False
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        if model.interrupted_:
+        if model._interrupted_:
             kept = model._view.shape[1]
             of = "" if job.draws is None else f" of {job.draws}"
             yield InterruptedWarning(f"Stopped early; {kept}{of} draws per chain were kept.")
@@ -128,7 +140,7 @@ class SamplingEngine(Engine):
         from thali._posterior.summary import main_rows
 
         chains, of_each = model._view.shape
-        stopped = ", stopped early" if model.interrupted_ else ""
+        stopped = ", stopped early" if model._interrupted_ else ""
         draws = f"{plural(chains, 'chain')} of {plural(of_each, 'draw')}{stopped}"
         return ("draws", draws), *main_rows(model.summary())
 

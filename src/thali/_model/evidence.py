@@ -52,7 +52,7 @@ def checked_evidence_run(
 
 def refuse_unfinished(model: "RunByChains") -> None:
     """Refuse the evidence of a fit that was stopped early."""
-    if model.interrupted_:
+    if model._interrupted_:
         raise ArgumentError(
             "The fit was stopped early, so the evidence of the model is not available yet; finish"
             " the fit",

@@ -35,7 +35,7 @@ class RunByChains(Sampled):
     _state_: "Continuation"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
 
-    def run_settings(self) -> dict[str, Any]:
+    def _run_settings(self) -> dict[str, Any]:
         self._require_fitted()
         if "_state_" not in vars(self):
             return {}

@@ -288,7 +288,7 @@ class _Work:
                     tree = tree if earlier is None else appended(earlier, tree)
                 attributes = {
                     "posterior_": tree,
-                    "interrupted_": interrupted,
+                    "_interrupted_": interrupted,
                     **self.sampling.found(tree, chains, self.run.random_seed),
                 }
                 convergence = (

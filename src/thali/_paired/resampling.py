@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import between, whole
-from thali._aspects.maximum_likelihood.answers import estimates_of_choices
+from thali._aspects.maximum_likelihood.engine import estimates_of_choices
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_whole

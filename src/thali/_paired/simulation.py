@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import whole
-from thali._aspects.maximum_likelihood.answers import estimates_of_choices, is_by_maximum_likelihood
+from thali._aspects.maximum_likelihood.engine import estimates_of_choices, is_by_maximum_likelihood
 from thali._data.checks import are_whole
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams

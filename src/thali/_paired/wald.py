@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import one_of
-from thali._aspects.maximum_likelihood.answers import estimates_of
+from thali._aspects.maximum_likelihood.engine import estimates_of
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._digits import p_in_words
 from thali._labels import shorten, suggest

@@ -241,7 +241,7 @@ def _run(model: "Model") -> tuple[tuple[str, str], ...]:
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _number(name, value))
-        for name, value in model.run_settings().items()
+        for name, value in model._run_settings().items()
     ]
     return tuple(facts)
 

@@ -298,7 +298,7 @@ def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.home), without_warnings():
         tree = model._refit(task.data, seed, task.settings)
-    if model.interrupted_:
+    if model._interrupted_:
         raise KeyboardInterrupt
     drawn = quantities_of(
         *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)

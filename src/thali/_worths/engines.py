@@ -20,6 +20,7 @@ from thali._model.engine import (
     refuse_of_chains,
     refuse_other_methods,
 )
+from thali._model.maximum_likelihood import MaximumLikelihoodResults
 from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
@@ -230,9 +231,26 @@ class EstimatedWorths(NamedTuple):
     people: Dependence | None
 
     @property
+    def aic(self) -> float:
+        return 2.0 * (self.n_parameters - self.log_likelihood)
+
+    @property
+    def bic(self) -> float:
+        """With the number of answers for n."""
+        return math.log(self.data.n_answers) * self.n_parameters - 2.0 * self.log_likelihood
+
+    @property
     def problem(self) -> WorthProblem:
         """The density without a prior."""
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
+
+
+class WorthEstimates(MaximumLikelihoodResults):
+    """Results of `BradleyTerryLuce` by maximum likelihood."""
+
+    def standard_errors(self) -> "pandas.Series":
+        """Return the standard error of each row of `summary`."""
+        return estimates_table(self._estimates, INTERVAL)["std_error"]
 
 
 class MaximumEngine(WorthsEngine):
@@ -244,7 +262,7 @@ class MaximumEngine(WorthsEngine):
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
         problem = self._problem(model, data, asked)
-        return Job(lambda: {"estimates_": estimate(problem)}, data=str(data))
+        return Job(lambda: {"_estimates_": estimate(problem)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
         """What `fit` would run, after every check that it makes."""
@@ -256,11 +274,14 @@ class MaximumEngine(WorthsEngine):
         check_estimable(problem.in_form, problem.density)
         return problem
 
+    def maximum_likelihood(self, model: Any) -> WorthEstimates:
+        return WorthEstimates(model)
+
     def data_of_fit(self, model: Any) -> Any:
-        return model.estimates_.data
+        return model._estimates_.data
 
     def facts(self, model: Any) -> Facts:
-        found = model.estimates_
+        found = model._estimates_
         errors = ()
         if math.isfinite(found.df):
             errors = (("standard errors", f"clustered by respondent ({found.people.number:,})"),)
@@ -275,11 +296,11 @@ class MaximumEngine(WorthsEngine):
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The estimates with their errors and intervals."""
         model._require_fitted()
-        return estimates_table(model.estimates_, ci)
+        return estimates_table(model._estimates_, ci)
 
     def draws_of(self, model: Any) -> WorthDraws:
         """Return draws of the distribution of the estimates in large samples."""
-        found = model.estimates_
+        found = model._estimates_
         rng = np.random.default_rng(_SEED)
         values, vectors = np.linalg.eigh(found.covariance)
         normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal(
@@ -292,7 +313,7 @@ class MaximumEngine(WorthsEngine):
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
         if respondent is not None:
             raise no_covariates()
-        return self._draws(model.estimates_, model.estimates_.point[:, None])
+        return self._draws(model._estimates_, model._estimates_.point[:, None])
 
     def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:
         return found.problem.draws_of(points, 1)
@@ -367,7 +388,7 @@ def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
         "high": value + reach * error,
     }
     table = Table(columns, index=pd.Index(names, name="quantity"))
-    aic = 2.0 * (found.n_parameters - found.log_likelihood)
-    bic = math.log(found.data.n_answers) * found.n_parameters - 2.0 * found.log_likelihood
-    table.attrs |= {"interval": ci, "log_likelihood": found.log_likelihood, "aic": aic, "bic": bic}
+    table.attrs["interval"] = ci
+    for name in ("log_likelihood", "aic", "bic"):
+        table.attrs[name] = getattr(found, name)
     return table

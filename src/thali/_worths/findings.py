@@ -163,7 +163,7 @@ def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 )
 def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same respondents."""
-    dependence = model._view.dependence if has_draws(model) else model.estimates_.people
+    dependence = model._view.dependence if has_draws(model) else model._estimates_.people
     return None if dependence is None else dependence_finding(dependence)
 
 
@@ -208,7 +208,7 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     if model.covariates_:
         sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model.covariates_)))
     errors: Text = COMMON["ml.methods.observed"]
-    if np.isfinite(model.estimates_.df):
+    if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors))
     return (

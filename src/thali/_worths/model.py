@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
-    from .engines import EstimatedWorths
+    from .engines import EstimatedWorths, WorthEstimates
     from .people.respondents import WorthRespondents
 
 
@@ -142,7 +142,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     True
     """
 
-    estimates_: "EstimatedWorths"  # of maximum likelihood
+    _estimates_: "EstimatedWorths"  # of maximum likelihood
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
@@ -277,7 +277,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    def prepare(
+    def _prepare(
         self,
         data: Any,
         draws: int = 1000,
@@ -412,6 +412,18 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
+
+    @property
+    def maximum_likelihood(self) -> "WorthEstimates":
+        """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
+        `bic()` (with the number of answers for n) and `standard_errors()`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`, and after a fit by another method.
+        """
+        return self._engine.maximum_likelihood(self)
 
     # What was found -------------------------------------------------------------------------------
 
@@ -678,24 +690,9 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """
         return self._means.outcomes_table(pairs, covariates)
 
-    def predict_left_out(self, part: "LeftPair") -> np.ndarray:
-        """What every draw predicts for a pair that the model was fitted without.
-
-        Parameters
-        ----------
-        part : LeftPair
-            All comparisons of a pair. Covariates that the model does not know do not count.
-
-        Returns
-        -------
-        ndarray, shape (chains, draws, cells, outcomes)
-            The probability of each outcome, lapse included.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+    def _predict_left_out(self, part: "LeftPair") -> np.ndarray:
+        """Return the probability of each outcome of a pair, shape (chains, draws, cells, 3 or
+        2)."""
         return self._means.left_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":

@@ -74,9 +74,11 @@ def test_estimates_are_those_of_a_regression(model, trials):
     assert model.covariates_ == ("order", "longer", "judge=B")
     np.testing.assert_allclose(model.covariate_effects()["estimate"], beta[3:], rtol=1e-6)
     np.testing.assert_allclose(
-        np.log(model.weights_ / model.weights_["a"])[1:], beta[:3], rtol=1e-6
+        np.log(model.maximum_likelihood.weights() / model.maximum_likelihood.weights()["a"])[1:],
+        beta[:3],
+        rtol=1e-6,
     )
-    assert model.estimates_.maximum.value == pytest.approx(
+    assert model._estimates_.maximum.value == pytest.approx(
         np.log(np.where(won, p, 1 - p)).sum(), rel=1e-10
     )
     pairs = list(zip(trials["left"], trials["right"], strict=True))
@@ -100,7 +102,7 @@ def test_errors_are_over_people(model, trials):
     z = naive_scores.adjusted_scores(
         np.linalg.inv(inverse), [each.T @ each for each in own], scores
     )
-    df, root = model.estimates_.error_df, naive_scores.power(inverse, 0.5)
+    df, root = model._estimates_.error_df, naive_scores.power(inverse, 0.5)
     variance = raise_improbable_variance(ScoreVariance(z.T @ z, z.T @ z, 0.0, 0.0, 0), df, 29 / 6)
     robust = np.sqrt(np.diag(root @ variance @ root))
     assert 10.0 < df < 29.0
@@ -147,7 +149,9 @@ def test_the_order_effect_is_the_covariate_order(trials):
     assert effect["std_error"] == pytest.approx(
         known.advantage_std_error / known.advantage, rel=1e-9
     )
-    assert found.log_likelihood_ == pytest.approx(known.log_likelihood, rel=1e-12)
+    assert found.maximum_likelihood.log_likelihood() == pytest.approx(
+        known.log_likelihood, rel=1e-12
+    )
     smaller = th.EliminationByAspects("unique", covariates=[], **ML).fit(data.with_order())
     assert th.likelihood_ratio(smaller, found).p_value == pytest.approx(known.p_value, rel=1e-9)
 
@@ -169,9 +173,9 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
         return -np.log(np.where(tied, r, np.where(won, p, 1 - p)) / (1 + r)).sum()
 
     best = minimize(minus_log_likelihood, np.zeros(5), method="BFGS", options={"gtol": 1e-7})
-    assert found.estimates_.maximum.value == pytest.approx(-best.fun, rel=1e-9)
+    assert found._estimates_.maximum.value == pytest.approx(-best.fun, rel=1e-9)
     assert found.covariate_effects()["estimate"].iloc[0] == pytest.approx(best.x[3], abs=1e-4)
-    assert found.tie_ == pytest.approx(np.exp(best.x[4]), rel=1e-4)
+    assert found.maximum_likelihood.tie() == pytest.approx(np.exp(best.x[4]), rel=1e-4)
     if not lapse:
         known = th.paired.davidson(data, order=True)
         assert known.order == pytest.approx(found.covariate_effects()["odds"].iloc[0], rel=1e-6)
@@ -184,7 +188,7 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
 
 
 def test_pairs_left_out_are_predicted_with_their_covariates(model, data):
-    table = model.leave_one_out()
+    table = model.maximum_likelihood.leave_one_out()
     a, b = table.loc[0, ["a", "b"]]
     others = th.EliminationByAspects("unique", **ML).fit(data.without_pair(a, b))
     cells = data.cells
@@ -200,7 +204,7 @@ def test_pairs_left_out_are_predicted_with_their_covariates(model, data):
 
 
 def test_residuals_name_the_covariates(model):
-    table = model.residuals()
+    table = model.maximum_likelihood.residuals()
     assert list(table.columns) == [
         "a",
         "b",
@@ -212,8 +216,10 @@ def test_residuals_name_the_covariates(model):
         "predicted",
         "residual",
     ]
-    assert (table["residual"] ** 2).sum() == pytest.approx(model.deviance_)
-    assert model.fit_test().kind == "none"  # hardly two comparisons have the same covariates
+    assert (table["residual"] ** 2).sum() == pytest.approx(model.maximum_likelihood.deviance())
+    assert (
+        model.maximum_likelihood.fit_test().kind == "none"
+    )  # hardly two comparisons have the same covariates
 
 
 def test_an_order_that_decides_everything_has_no_finite_effect(trials):

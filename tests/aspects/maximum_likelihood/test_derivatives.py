@@ -115,7 +115,7 @@ def test_the_maximum_is_that_of_a_search(lapse):
 
     other = minimize(lambda x: -value(x), np.zeros(3), method="BFGS", tol=1e-9)
     x, w = other.x, np.exp(np.r_[0.0, other.x])
-    np.testing.assert_allclose(model.weights_, w / w.sum(), atol=2e-5)
+    np.testing.assert_allclose(model.maximum_likelihood.weights(), w / w.sum(), atol=2e-5)
     jacobian, steps = (
         (np.diag(w / w.sum()) - np.outer(w, w) / w.sum() ** 2)[:, 1:],
         1e-4 * np.eye(3),
@@ -128,7 +128,9 @@ def test_the_maximum_is_that_of_a_search(lapse):
         for a in steps
     ]
     errors = np.sqrt(np.diag(jacobian @ np.linalg.inv(information) @ jacobian.T))
-    np.testing.assert_allclose(model.standard_errors_, errors, rtol=1e-3)
+    np.testing.assert_allclose(model.maximum_likelihood.standard_errors(), errors, rtol=1e-3)
     n = data.wins + data.losses
     saturated = (xlogy(data.wins, data.wins / n) + xlogy(data.losses, data.losses / n)).sum()
-    assert model.deviance_ == pytest.approx(2 * (saturated + other.fun), abs=1e-6)
+    assert model.maximum_likelihood.deviance() == pytest.approx(
+        2 * (saturated + other.fun), abs=1e-6
+    )

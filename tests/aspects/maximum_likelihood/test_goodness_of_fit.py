@@ -38,12 +38,14 @@ def once(n=6):
 @pytest.mark.parametrize("aspects", ["unique", TREE])
 def test_chi_square_where_pairs_were_compared_often(aspects):
     model = maximised(aspects)
-    found = model.fit_test()
+    found = model.maximum_likelihood.fit_test()
     assert (found.kind, found.samples, found.why) == ("chi-square", 0, "")
     assert (
-        model.p_value_
+        model.maximum_likelihood.p_value()
         == found.p_value
-        == pytest.approx(chi2.sf(model.deviance_, model.df_), rel=1e-9)
+        == pytest.approx(
+            chi2.sf(model.maximum_likelihood.deviance(), model.maximum_likelihood.df()), rel=1e-9
+        )
     )
     assert "degrees of freedom (p " in str(found)
 
@@ -60,39 +62,45 @@ def test_a_bootstrap_is_the_distribution_of_g2():
         return maximised(data=th.PairedComparisons([[0, a, b], [x, 0, c], [y, z, 0]]))
 
     model = fitted((1, 2, 1))
-    p, at_least = model.estimates_.fitted()[::2], 0.0
+    p, at_least = model._estimates_.fitted()[::2], 0.0
     for wins in itertools.product(range(5), repeat=3):
         turned = tuple(4 - np.array(wins))  # every choice the other way round, of the same G²
         at_least += np.prod(binom.pmf(wins, 4, p)) * (
-            fitted(min(wins, turned)).deviance_ >= model.deviance_ - 1e-6
+            fitted(min(wins, turned)).maximum_likelihood.deviance()
+            >= model.maximum_likelihood.deviance() - 1e-6
         )
-    found = model.fit_test(samples=600, random_seed=1)
+    found = model.maximum_likelihood.fit_test(samples=600, random_seed=1)
     assert found.kind == "bootstrap" and found.samples == 600
     assert found.p_value == pytest.approx(
         at_least, abs=5 * np.sqrt(at_least * (1 - at_least) / 600)
     )
-    assert abs(chi2.sf(model.deviance_, 1) - at_least) > 0.05  # which chi-square misses
+    assert (
+        abs(chi2.sf(model.maximum_likelihood.deviance(), 1) - at_least) > 0.05
+    )  # which chi-square misses
 
 
 @pytest.mark.fit  # for its time
 def test_a_bootstrap_where_pairs_were_compared_a_few_times():
     model = maximised(data=th.PairedComparisons(SPARSE))
-    found = model.fit_test()
+    found = model.maximum_likelihood.fit_test()
     assert (
         found.kind == "bootstrap"
-        and model.p_value_ == found.p_value == model.summary().attrs["p_value"]
+        and model.maximum_likelihood.p_value() == found.p_value == model.summary().attrs["p_value"]
     )
-    many = model.fit_test(samples=299)
+    many = model.maximum_likelihood.fit_test(samples=299)
     # G² is larger by chance than chi-square says
-    assert many.p_value > 1.3 * chi2.sf(model.deviance_, model.df_)
+    assert many.p_value > 1.3 * chi2.sf(
+        model.maximum_likelihood.deviance(), model.maximum_likelihood.df()
+    )
     said(found, "bootstrap", "too rarely", "chi-square")
     again, other = (
-        maximised(data=th.PairedComparisons(SPARSE)).fit_test(random_seed=seed) for seed in (0, 1)
+        maximised(data=th.PairedComparisons(SPARSE)).maximum_likelihood.fit_test(random_seed=seed)
+        for seed in (0, 1)
     )
     assert again == found and other.p_value != found.p_value
-    assert model.fit_test(samples=20, random_seed=3).samples == 20
+    assert model.maximum_likelihood.fit_test(samples=20, random_seed=3).samples == 20
     with refused(ArgumentError, "samples"):
-        model.fit_test(samples=0)
+        model.maximum_likelihood.fit_test(samples=0)
 
 
 def test_where_the_test_says_nothing():
@@ -106,8 +114,12 @@ def test_where_the_test_says_nothing():
         (halves, "half wins"),
         (chain, "as many free weights"),
     ):
-        found = model.fit_test(samples=50)
-        assert found.kind == "none" and np.isnan(found.p_value) and np.isnan(model.p_value_)
+        found = model.maximum_likelihood.fit_test(samples=50)
+        assert (
+            found.kind == "none"
+            and np.isnan(found.p_value)
+            and np.isnan(model.maximum_likelihood.p_value())
+        )
         said(found, "not available", why)
 
 
@@ -140,7 +152,7 @@ def test_thurstone_and_davidson():
     assert "parametric bootstrap" in sparse.note and sparse.p_value > 1.3 * chi2.sf(
         sparse.deviance, sparse.df
     )
-    other = maximised(data=th.PairedComparisons(SPARSE)).fit_test(samples=199)
+    other = maximised(data=th.PairedComparisons(SPARSE)).maximum_likelihood.fit_test(samples=199)
     assert sparse.p_value == pytest.approx(other.p_value, abs=0.15)
     ties = np.triu(np.arange(36).reshape(6, 6) % 3, 1)
     with_ties = th.paired.davidson(SPARSE, ties, samples=99, random_seed=2)
@@ -171,7 +183,8 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood", "--print", "all")
     assert (
         sparse.code == 0
-        and str(maximised(data=th.PairedComparisons(SPARSE)).fit_test())[:-1] in sparse.out
+        and str(maximised(data=th.PairedComparisons(SPARSE)).maximum_likelihood.fit_test())[:-1]
+        in sparse.out
     )
     single = run("fit", "once.csv", "--method", "maximum-likelihood", "--print", "all")
     assert single.code == 0 and "not available, because pairs were compared 1.00" in single.out
@@ -193,7 +206,7 @@ def test_the_criterion_keeps_the_size():
                 counts[j, i] = times - counts[i, j]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", EstimateWarning)
-                found = maximised(data=th.PairedComparisons(counts)).fit_test(
+                found = maximised(data=th.PairedComparisons(counts)).maximum_likelihood.fit_test(
                     None if times > 9 else 199, number
                 )
             rejected.append(found.p_value <= 0.05)

@@ -45,33 +45,46 @@ def tree():
 
 
 def test_the_figures_of_the_specification(btl, tree):
-    assert btl.log_likelihood_ == pytest.approx(-143.0394949464, abs=1e-9)
-    assert tree.log_likelihood_ == pytest.approx(-119.0140192221, abs=1e-9)
-    assert [btl.deviance_, btl.pearson_, btl.aic_, btl.bic_] == pytest.approx(
-        [78.2172, 77.2470, 302.0790, 314.7471], abs=5e-5
+    assert btl.maximum_likelihood.log_likelihood() == pytest.approx(-143.0394949464, abs=1e-9)
+    assert tree.maximum_likelihood.log_likelihood() == pytest.approx(-119.0140192221, abs=1e-9)
+    assert [
+        btl.maximum_likelihood.deviance(),
+        btl.maximum_likelihood.pearson(),
+        btl.maximum_likelihood.aic(),
+        btl.maximum_likelihood.bic(),
+    ] == pytest.approx([78.2172, 77.2470, 302.0790, 314.7471], abs=5e-5)
+    assert [
+        tree.maximum_likelihood.deviance(),
+        tree.maximum_likelihood.pearson(),
+        tree.maximum_likelihood.aic(),
+        tree.maximum_likelihood.bic(),
+    ] == pytest.approx([30.1663, 30.0482, 260.0280, 277.4467], abs=5e-5)
+    assert (btl.maximum_likelihood.df(), tree.maximum_likelihood.df()) == (28, 25)
+    assert (
+        btl.maximum_likelihood.log_likelihood() + btl.maximum_likelihood.deviance() / 2
+        == pytest.approx(-103.9308908984, abs=1e-9)
     )
-    assert [tree.deviance_, tree.pearson_, tree.aic_, tree.bic_] == pytest.approx(
-        [30.1663, 30.0482, 260.0280, 277.4467], abs=5e-5
-    )
-    assert (btl.df_, tree.df_) == (28, 25)
-    assert btl.log_likelihood_ + btl.deviance_ / 2 == pytest.approx(-103.9308908984, abs=1e-9)
-    np.testing.assert_allclose(btl.weights_, BTL, atol=ROUNDED, rtol=0)
-    np.testing.assert_allclose(btl.utility_scale_, BTL, atol=ROUNDED, rtol=0)
-    np.testing.assert_allclose(tree.weights_, OF_TREE, atol=ROUNDED, rtol=0)
-    np.testing.assert_allclose(tree.utility_scale_, SCALE, atol=ROUNDED, rtol=0)
-    assert list(tree.weights_.index) == [
+    np.testing.assert_allclose(btl.maximum_likelihood.weights(), BTL, atol=ROUNDED, rtol=0)
+    np.testing.assert_allclose(btl.maximum_likelihood.utility_scale(), BTL, atol=ROUNDED, rtol=0)
+    np.testing.assert_allclose(tree.maximum_likelihood.weights(), OF_TREE, atol=ROUNDED, rtol=0)
+    np.testing.assert_allclose(tree.maximum_likelihood.utility_scale(), SCALE, atol=ROUNDED, rtol=0)
+    assert list(tree.maximum_likelihood.weights().index) == [
         *th.datasets.celebrities().labels,
         "politician",
         "athlete",
         "star",
     ]
-    assert tree.weights_.sum() == pytest.approx(1.0, abs=1e-14)
+    assert tree.maximum_likelihood.weights().sum() == pytest.approx(1.0, abs=1e-14)
 
 
 @pytest.mark.fit
 def test_the_figures_with_lapses():
-    assert maximised(lapse=0.01).log_likelihood_ == pytest.approx(-142.86096, abs=5e-6)
-    assert maximised(TREE, lapse=0.01).log_likelihood_ == pytest.approx(-118.98963, abs=5e-6)
+    assert maximised(lapse=0.01).maximum_likelihood.log_likelihood() == pytest.approx(
+        -142.86096, abs=5e-6
+    )
+    assert maximised(TREE, lapse=0.01).maximum_likelihood.log_likelihood() == pytest.approx(
+        -118.98963, abs=5e-6
+    )
 
 
 @pytest.mark.fit
@@ -79,12 +92,20 @@ def test_the_lapse_is_that_of_the_method(btl):
     """R's packages eba and psychotools have no lapses: G² 30.60 of drugs, where lapses of .01 would
     give 27.24."""
     drugs = th.EliminationByAspects("unique", method="maximum-likelihood").fit(risks())
-    assert drugs.deviance_ == pytest.approx(30.60, abs=0.005) and drugs.df_ == 10
-    assert maximised(data=risks(), lapse=0.01).deviance_ == pytest.approx(27.24, abs=0.005)
+    assert (
+        drugs.maximum_likelihood.deviance() == pytest.approx(30.60, abs=0.005)
+        and drugs.maximum_likelihood.df() == 10
+    )
+    assert maximised(data=risks(), lapse=0.01).maximum_likelihood.deviance() == pytest.approx(
+        27.24, abs=0.005
+    )
     data = th.datasets.celebrities()
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     assert model.lapse is None and model.get_params()["lapse"] is None and model.lapse_ == 0.0
-    assert model.log_likelihood_ == btl.log_likelihood_ and model.summary().attrs["lapse"] == 0.0
+    assert (
+        model.maximum_likelihood.log_likelihood() == btl.maximum_likelihood.log_likelihood()
+        and model.summary().attrs["lapse"] == 0.0
+    )
     assert (
         th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_
         == 0.02
@@ -100,14 +121,18 @@ def test_the_lapse_is_that_of_the_method(btl):
 def test_pairs_are_left_out_of_a_saved_fit(tmp_path):
     small = maximised("unique", th.datasets.paris_rome(expected=True))
     small.save(tmp_path / "small.nc")
-    assert th.load(tmp_path / "small.nc").leave_one_out().equals(small.leave_one_out())
+    assert (
+        th.load(tmp_path / "small.nc")
+        .maximum_likelihood.leave_one_out()
+        .equals(small.maximum_likelihood.leave_one_out())
+    )
 
 
 @pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_leaving_pairs_out(btl, tree):
-    assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
-    left_out = tree.leave_one_out()
+    assert btl.maximum_likelihood.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
+    left_out = tree.maximum_likelihood.leave_one_out()
     assert left_out.attrs["nll"] == pytest.approx(3.9308, abs=5e-5)
     one = maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))
     row = left_out[(left_out["a"] == "JU") & (left_out["b"] == "SL")].iloc[0]
@@ -120,19 +145,27 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     # The bootstrap's own error is 1/sqrt(2 * 2000) = 1.6 %.
     for model, samples in ((btl, 2000), (tree, 2000)):
         drawn = th.paired.parametric_bootstrap(model, samples, random_seed=1)
-        np.testing.assert_allclose(model.standard_errors_, drawn.table["std_error"], rtol=0.05)
-        options, sets = (
-            model.utility_scale_.index,
-            sets_of(model.aspects, model.utility_scale_.index),
+        np.testing.assert_allclose(
+            model.maximum_likelihood.standard_errors(), drawn.table["std_error"], rtol=0.05
         )
-        owners = np.array([[aspect in own for aspect in model.weights_.index] for own in sets])
+        options, sets = (
+            model.maximum_likelihood.utility_scale().index,
+            sets_of(model.aspects, model.maximum_likelihood.utility_scale().index),
+        )
+        owners = np.array(
+            [[aspect in own for aspect in model.maximum_likelihood.weights().index] for own in sets]
+        )
         assert len(owners) == len(options)
         sums = drawn.weights.to_numpy() @ owners.T
         utilities = sums / sums.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(
-            np.sqrt(np.diag(model.utility_covariance_)), utilities.std(axis=0), rtol=0.05
+            np.sqrt(np.diag(model.maximum_likelihood.utility_covariance())),
+            utilities.std(axis=0),
+            rtol=0.05,
         )
-        np.testing.assert_allclose(model.utility_covariance_.sum(), 0.0, atol=1e-15)
+        np.testing.assert_allclose(
+            model.maximum_likelihood.utility_covariance().sum(), 0.0, atol=1e-15
+        )
 
 
 @pytest.mark.first(2)
@@ -144,17 +177,17 @@ def test_no_other_optimiser_finds_more(name, aspects):
     data = shared(name)
     model = maximised(aspects, data)
     sets = sets_of(aspects, data.labels)
-    names = list(model.weights_.index)
+    names = list(model.maximum_likelihood.weights().index)
 
     def loss(logs):
         return -log_likelihood(data.counts, sets, dict(zip(names, np.exp(logs), strict=True)))
 
-    assert loss(np.log(np.maximum(model.weights_, 1e-9))) == pytest.approx(
-        -model.log_likelihood_, abs=1e-5
+    assert loss(np.log(np.maximum(model.maximum_likelihood.weights(), 1e-9))) == pytest.approx(
+        -model.maximum_likelihood.log_likelihood(), abs=1e-5
     )
     found = minimize(loss, np.zeros(len(names)), method="BFGS", options={"maxiter": 60})
-    assert -found.fun <= model.log_likelihood_ + 1e-9
-    assert -found.fun == pytest.approx(model.log_likelihood_, abs=1e-4)
+    assert -found.fun <= model.maximum_likelihood.log_likelihood() + 1e-9
+    assert -found.fun == pytest.approx(model.maximum_likelihood.log_likelihood(), abs=1e-4)
 
 
 @pytest.mark.fit
@@ -171,41 +204,62 @@ def test_a_weight_on_the_boundary_is_zero():
     data = th.PairedComparisons(counts, labels)
     groups = {"a": ["group"], "b": ["group"], "c": [], "d": []}
     model, without = maximised(groups, data), maximised("unique", data)
-    assert model.weights_["group"] == 0.0
-    assert np.isnan(model.standard_errors_["group"])
-    assert model.log_likelihood_ == pytest.approx(without.log_likelihood_, abs=1e-9)
-    np.testing.assert_allclose(model.weights_[labels], without.weights_, atol=1e-8)
-    np.testing.assert_allclose(model.standard_errors_[labels], without.standard_errors_, rtol=1e-6)
-    np.testing.assert_allclose(model.utility_covariance_, without.utility_covariance_, atol=1e-10)
-    assert model.deviance_ == pytest.approx(without.deviance_, abs=1e-7)
-    assert model.df_ == without.df_ - 1
+    assert model.maximum_likelihood.weights()["group"] == 0.0
+    assert np.isnan(model.maximum_likelihood.standard_errors()["group"])
+    assert model.maximum_likelihood.log_likelihood() == pytest.approx(
+        without.maximum_likelihood.log_likelihood(), abs=1e-9
+    )
+    np.testing.assert_allclose(
+        model.maximum_likelihood.weights()[labels], without.maximum_likelihood.weights(), atol=1e-8
+    )
+    np.testing.assert_allclose(
+        model.maximum_likelihood.standard_errors()[labels],
+        without.maximum_likelihood.standard_errors(),
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(
+        model.maximum_likelihood.utility_covariance(),
+        without.maximum_likelihood.utility_covariance(),
+        atol=1e-10,
+    )
+    assert model.maximum_likelihood.deviance() == pytest.approx(
+        without.maximum_likelihood.deviance(), abs=1e-7
+    )
+    assert model.maximum_likelihood.df() == without.maximum_likelihood.df() - 1
     # The derivative by the weight itself is negative there, so that no positive one fits better.
     sets = sets_of(groups, labels)
-    known = model.weights_.to_dict()
+    known = model.maximum_likelihood.weights().to_dict()
     at_zero, beside = (log_likelihood(data.counts, sets, known | {"group": g}) for g in (0.0, 1e-4))
     assert beside < at_zero
     # The other way round the group has weight.
     p[0, 1], p[1, 0] = 0.2, 0.8
     counts = np.round(n * p)
     np.fill_diagonal(counts, 0)
-    assert maximised(groups, th.PairedComparisons(counts, labels)).weights_["group"] > 0.01
+    assert (
+        maximised(groups, th.PairedComparisons(counts, labels)).maximum_likelihood.weights()[
+            "group"
+        ]
+        > 0.01
+    )
 
 
 def test_never_chosen_is_weight_zero():
     data = th.PairedComparisons([[0, 5, 9], [4, 0, 9], [0, 0, 0]], ["a", "b", "c"])
     model = maximised(data=data)
-    np.testing.assert_allclose(model.weights_, [5 / 9, 4 / 9, 0], atol=1e-9)
+    np.testing.assert_allclose(model.maximum_likelihood.weights(), [5 / 9, 4 / 9, 0], atol=1e-9)
     assert model.predict_proba([("a", "c"), ("c", "b")]).tolist() == [1.0, 0.0]
-    assert model.deviance_ == pytest.approx(0.0, abs=1e-9)
-    assert model.standard_errors_["a"] == pytest.approx(np.sqrt(5 * 4 / 9**3), rel=1e-6)
+    assert model.maximum_likelihood.deviance() == pytest.approx(0.0, abs=1e-9)
+    assert model.maximum_likelihood.standard_errors()["a"] == pytest.approx(
+        np.sqrt(5 * 4 / 9**3), rel=1e-6
+    )
 
 
 def test_weights_that_shrink_for_ever_are_told():
     single = shared(PORK[0])
     with warned(EstimateWarning, "'C'", "'Cp'"):
         model = maximised(data=single)
-    assert model.weights_.to_dict() == {"C": 0.0, "Cp": 0.0, "CP": 1.0}
-    assert model.deviance_ == pytest.approx(0.0, abs=1e-8)
+    assert model.maximum_likelihood.weights().to_dict() == {"C": 0.0, "Cp": 0.0, "CP": 1.0}
+    assert model.maximum_likelihood.deviance() == pytest.approx(0.0, abs=1e-8)
     np.testing.assert_allclose(
         model.predict_proba([("CP", "Cp"), ("CP", "C"), ("Cp", "C")]), 1.0, atol=1e-8
     )
@@ -215,14 +269,16 @@ def test_weights_that_shrink_for_ever_are_told():
             data=th.PairedComparisons([[0, 9, 9], [0, 0, 3], [0, 2, 0]], ["a", "b", "c"])
         )
     assert model.predict_proba([("b", "c")])[0] == pytest.approx(0.6, abs=1e-9)
-    assert model.log_likelihood_ == pytest.approx(np.log(10 * 0.6**3 * 0.4**2), abs=1e-8)
+    assert model.maximum_likelihood.log_likelihood() == pytest.approx(
+        np.log(10 * 0.6**3 * 0.4**2), abs=1e-8
+    )
 
 
 @pytest.mark.fit
 def test_several_maxima_are_told_apart():
     """From where it starts, a climb may end in a lower maximum; the best of several is kept."""
     data = shared("drugrisk_male31")
-    found = maximised(DRUGS, data, lapse=0.01).estimates_
+    found = maximised(DRUGS, data, lapse=0.01)._estimates_
     pose, nothing = found.pose, np.zeros(0)
 
     def loss(logs):
@@ -253,7 +309,7 @@ def test_weights_that_nothing_tells_apart_are_named(aspects, unique, sentence):
         # a, b and the pair c, d: the weight of z is told, but c and d are alike; nothing to object
         # to.
         model = maximised(aspects, th.PairedComparisons(counts, list("abcd")), unique=False)
-        np.testing.assert_allclose(model.weights_, 1 / 3, atol=1e-9)
+        np.testing.assert_allclose(model.maximum_likelihood.weights(), 1 / 3, atol=1e-9)
         assert model.predict_proba([("c", "d")])[0] == 0.5
         return
     with refused(error, *sentence):
@@ -335,19 +391,37 @@ def test_answers_by_matrix_frame_and_mapping_agree(tree):
         ::-1
     ]
     for aspects in (matrix, frame, {who: TREE[who] for who in reversed(data.labels)}):
-        np.testing.assert_allclose(maximised(aspects).weights_, tree.weights_, atol=1e-10)
-    assert list(maximised(matrix).weights_.index[-3:]) == ["aspect 1", "aspect 2", "aspect 3"]
+        np.testing.assert_allclose(
+            maximised(aspects).maximum_likelihood.weights(),
+            tree.maximum_likelihood.weights(),
+            atol=1e-10,
+        )
+    assert list(maximised(matrix).maximum_likelihood.weights().index[-3:]) == [
+        "aspect 1",
+        "aspect 2",
+        "aspect 3",
+    ]
     # As R lists them: every option's own aspect among the given ones.
     listed = {who: [who, *TREE[who]] for who in data.labels}
     one_part = maximised(listed, unique=False)
-    np.testing.assert_allclose(one_part.weights_[tree.weights_.index], tree.weights_, atol=1e-10)
+    np.testing.assert_allclose(
+        one_part.maximum_likelihood.weights()[tree.maximum_likelihood.weights().index],
+        tree.maximum_likelihood.weights(),
+        atol=1e-10,
+    )
 
 
 def test_labels_in_another_order(tree):
     data = th.datasets.celebrities()
     other = maximised(TREE, data.subset(sorted(data.labels)))
-    np.testing.assert_allclose(other.weights_[tree.weights_.index], tree.weights_, atol=1e-9)
-    assert other.log_likelihood_ == pytest.approx(tree.log_likelihood_, abs=1e-9)
+    np.testing.assert_allclose(
+        other.maximum_likelihood.weights()[tree.maximum_likelihood.weights().index],
+        tree.maximum_likelihood.weights(),
+        atol=1e-9,
+    )
+    assert other.maximum_likelihood.log_likelihood() == pytest.approx(
+        tree.maximum_likelihood.log_likelihood(), abs=1e-9
+    )
 
 
 def test_summary_and_residuals(tree):
@@ -366,14 +440,19 @@ def test_summary_and_residuals(tree):
         assert wide.attrs["interval"] == ci
     with refused(ArgumentError, "ci", "be in (0, 1)"):
         tree.summary(ci=95)
-    assert table.attrs["deviance"] == tree.deviance_
-    own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
+    assert table.attrs["deviance"] == tree.maximum_likelihood.deviance()
+    own = table.index.isin(
+        tree.maximum_likelihood.utility_scale().index
+    )  # whose weights no hypothesis makes zero
     assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[
         ~own
     ].isna().any(axis=None)
     np.testing.assert_allclose(table.loc[~own, "z"], (table["weight"] / table["std_error"])[~own])
-    for kind, total_of_squares in (("deviance", tree.deviance_), ("pearson", tree.pearson_)):
-        found = tree.residuals(kind)
+    for kind, total_of_squares in (
+        ("deviance", tree.maximum_likelihood.deviance()),
+        ("pearson", tree.maximum_likelihood.pearson()),
+    ):
+        found = tree.maximum_likelihood.residuals(kind)
         assert (found["residual"] ** 2).sum() == pytest.approx(total_of_squares, abs=1e-8)
         assert (np.sign(found["residual"]) == np.sign(found["observed"] - found["predicted"])).all()
         np.testing.assert_allclose(
@@ -382,7 +461,7 @@ def test_summary_and_residuals(tree):
             atol=1e-14,
         )
     with refused(ArgumentError, "kind"):
-        tree.residuals("raw")
+        tree.maximum_likelihood.residuals("raw")
 
 
 @pytest.mark.long
@@ -408,7 +487,7 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     assert (
         type(tree) is th.EliminationByAspects
-        and not tree.interrupted_
+        and not tree._interrupted_
         and not hasattr(tree, "posterior_")
     )
     for ask in (
@@ -428,20 +507,24 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     drawn = copy.copy(tree)
     drawn.method = "mcmc"
     assert not hasattr(drawn, "weights_")
-    for ask in (lambda: drawn.weights_, lambda: drawn.fit_test(), lambda: drawn.residuals()):
+    for ask in (
+        lambda: drawn.maximum_likelihood.weights(),
+        lambda: drawn.maximum_likelihood.fit_test(),
+        lambda: drawn.maximum_likelihood.residuals(),
+    ):
         with refused(NotFittedError, "method='maximum-likelihood'", "got `method='mcmc'`"):
             ask()
     again = pickle.loads(pickle.dumps(copy.copy(tree)))
-    assert again.log_likelihood_ == tree.log_likelihood_
+    assert again.maximum_likelihood.log_likelihood() == tree.maximum_likelihood.log_likelihood()
     tree.save(tmp_path / "tree.nc")
     loaded = th.load(tmp_path / "tree.nc")
     assert (
-        loaded.weights_.equals(tree.weights_)
-        and loaded.deviance_ == tree.deviance_
+        loaded.maximum_likelihood.weights().equals(tree.maximum_likelihood.weights())
+        and loaded.maximum_likelihood.deviance() == tree.maximum_likelihood.deviance()
         and repr(loaded) == repr(tree)
     )
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
-    assert changed.fit(th.datasets.celebrities()).df_ > 0
+    assert changed.fit(th.datasets.celebrities()).maximum_likelihood.df() > 0
     assert (
         tree.convergence().agrees and str(tree.convergence()) == "Converged: the maximum was found."
     )
@@ -454,7 +537,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
 def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
     for method in ("maximum-likelihood", "ML"):
         model = th.EliminationByAspects("unique", method=method, **wrong)
-        for ask in (model.fit, model.prepare):
+        for ask in (model.fit, model._prepare):
             with refused(ArgumentError, next(iter(wrong)), "method='mcmc'"):
                 ask(th.datasets.celebrities())
 
@@ -481,10 +564,12 @@ def test_settings_of_runs_of_chains_are_refused(wrong):
 def test_fractional_counts_and_never_compared_pairs():
     data = th.paired.half_wins(total(PORK), np.ones((3, 3)) - np.eye(3))
     model = maximised(data=data)
-    assert (data.wins % 1 != 0).any() and np.isfinite(model.log_likelihood_)
+    assert (data.wins % 1 != 0).any() and np.isfinite(model.maximum_likelihood.log_likelihood())
     # Three options and two pairs: the weights are known in closed form.
     chain = th.PairedComparisons([[0, 6, 0], [2, 0, 5], [0, 5, 0]], list("abc"))
-    np.testing.assert_allclose(maximised(data=chain).weights_, np.array([3, 1, 1]) / 5, atol=1e-12)
+    np.testing.assert_allclose(
+        maximised(data=chain).maximum_likelihood.weights(), np.array([3, 1, 1]) / 5, atol=1e-12
+    )
 
 
 def test_choices_between_pairs_are_paired_comparisons():
@@ -492,14 +577,14 @@ def test_choices_between_pairs_are_paired_comparisons():
     fitted = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(
         th.Choices.from_comparisons(data)
     )
-    assert fitted.log_likelihood_ == pytest.approx(-143.0394949464)
+    assert fitted.maximum_likelihood.log_likelihood() == pytest.approx(-143.0394949464)
 
 
 def test_larger_sets_are_predicted():
     fitted = th.EliminationByAspects("unique", lapse=0.1, method="maximum-likelihood").fit(
         th.datasets.celebrities()
     )
-    u = fitted.weights_
+    u = fitted.maximum_likelihood.weights()
     (found,) = fitted.predict_proba([["LBJ", "HW", "CDG"]])
     assert found == pytest.approx(
         0.9 * u[["LBJ", "HW", "CDG"]].to_numpy() / u[["LBJ", "HW", "CDG"]].sum() + 0.1 / 3
@@ -522,8 +607,8 @@ def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
     decides."""
     data = th.PairedComparisons(5 * (np.ones((4, 4), int) - np.eye(4, dtype=int)), list("abcd"))
     model = th.EliminationByAspects(np.array([[1], [1], [0], [0]]), method="maximum-likelihood")
-    found = model.fit(data, random_seed=1).weights_
-    problem = type(model.estimates_.pose)
+    found = model.fit(data, random_seed=1).maximum_likelihood.weights()
+    problem = type(model._estimates_.pose)
     rng, exact = np.random.default_rng(seed), problem.terms
 
     def rounded(*given):
@@ -532,4 +617,6 @@ def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
 
     monkeypatch.setattr(problem, "terms", rounded)
     # where the likelihood is flat, a step is rounding / 1e-10
-    np.testing.assert_allclose(model.fit(data, random_seed=1).weights_, found, atol=1e-5)
+    np.testing.assert_allclose(
+        model.fit(data, random_seed=1).maximum_likelihood.weights(), found, atol=1e-5
+    )

@@ -59,7 +59,7 @@ CASES = {
 def test_scores_are_the_gradients_of_each_person(name):
     make, settings = CASES[name]
     data = make()
-    found = maximised(data=data, **settings).estimates_
+    found = maximised(data=data, **settings)._estimates_
     rng = np.random.default_rng(2)
     weights, beta = (
         rng.gamma(1.0, size=len(found.weights)),
@@ -90,7 +90,9 @@ def test_the_covariance_is_the_sandwich():
     """The weights of the Bradley-Terry model by hand, with the last logarithm fixed at 0."""
     data = comparisons()
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    log_worth = np.log(model.weights_.to_numpy())[:-1] - np.log(model.weights_["E"])
+    log_worth = np.log(model.maximum_likelihood.weights().to_numpy())[:-1] - np.log(
+        model.maximum_likelihood.weights()["E"]
+    )
     design = np.zeros((10, 4))
     for pair, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
         design[pair, i] = 1.0
@@ -100,10 +102,12 @@ def test_the_covariance_is_the_sandwich():
     bread = np.linalg.inv((design * (40 * p * (1 - p))[:, None]).T @ design)
     each = np.stack([(one.wins - p) @ design for one in data.by_respondent().values()])
     covariance = bread @ (40 / 39 * each.T @ each) @ bread
-    w = model.weights_.to_numpy()
+    w = model.maximum_likelihood.weights().to_numpy()
     jacobian = (np.diag(w) - np.outer(w, w))[:, :4]
     np.testing.assert_allclose(
-        model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=2e-5
+        model.maximum_likelihood.standard_errors() ** 2,
+        np.diag(jacobian @ covariance @ jacobian.T),
+        rtol=2e-5,
     )  # a series
     table = model.summary(ci=0.95)
     log_odds = np.log(table[["weight", "high"]] / (1.0 - table[["weight", "high"]]))
@@ -114,7 +118,7 @@ def test_the_covariance_is_the_sandwich():
         th.PairedComparisons(data.counts, data.labels)
     )
     np.testing.assert_allclose(
-        table["std_error_independent"], independent.standard_errors_, rtol=1e-9
+        table["std_error_independent"], independent.maximum_likelihood.standard_errors(), rtol=1e-9
     )
     assert (
         "std_error_independent" not in independent.summary()
@@ -126,7 +130,7 @@ def test_the_covariance_is_the_sandwich():
 def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_often(name):
     make, settings = CASES[name]
     data = make()
-    found = maximised(data=data, **settings).estimates_
+    found = maximised(data=data, **settings)._estimates_
     rng = np.random.default_rng(2)
     tally = found.clusters.tally.multiply(rng.integers(1, 9, (found.clusters.number, 1))).tocsr()
     weights, beta = (
@@ -154,13 +158,15 @@ def test_standard_errors_and_tests_of_unequal_respondents():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         th.PairedComparisons.from_trials(frame, respondent="respondent")
     )
-    found, w = model.estimates_, model.weights_.to_numpy()
+    found, w = model._estimates_, model.maximum_likelihood.weights().to_numpy()
     pose, tally = found.pose, found.clusters.tally
     gradients = pose.scores(eye_array(tally.shape[1], format="csr"), w, np.zeros(0))
     parts = naive_scores.informations(tally.toarray(), pose.sizes, found.fitted(), gradients)
     curvature, jacobian = parts.sum(axis=0), np.diag(w) - np.outer(w, w)
     covariance = jacobian @ naive_scores.sandwich(curvature, parts, tally @ gradients) @ jacobian.T
-    np.testing.assert_allclose(model.standard_errors_**2, np.diag(covariance), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.maximum_likelihood.standard_errors() ** 2, np.diag(covariance), rtol=1e-6
+    )
     degrees = [naive_scores.degrees_of_freedom(curvature, parts, row) for row in jacobian]
     assert found.error_df == pytest.approx(np.median(degrees), rel=1e-6) and found.error_df < 8.0
     one = th.paired.wald_test(model, {"A": 1, "B": -1})
@@ -209,7 +215,7 @@ def test_errors_agree_with_the_bootstrap_over_people():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     drawn = th.paired.bootstrap(data.by_respondent(), samples=400, random_seed=1).table["std_error"]
     # of 400 samples: 3.5 % each
-    np.testing.assert_allclose(model.standard_errors_, drawn, rtol=0.12)
+    np.testing.assert_allclose(model.maximum_likelihood.standard_errors(), drawn, rtol=0.12)
     assert (drawn / model.summary()["std_error_independent"]).max() > 1.25
 
 
@@ -219,7 +225,7 @@ def test_the_test_of_fit_holds_its_size_though_answers_depend():
     below .001."""
     over_people, design = [], []
     for seed in range(60):
-        found = maximised(data=comparisons(people=40, alike=0.8, seed=100 + seed)).estimates_
+        found = maximised(data=comparisons(people=40, alike=0.8, seed=100 + seed))._estimates_
         effect = found.design_effect()
         over_people.append(effect.p_value(found.deviance))
         design.append(effect.mean)
@@ -234,7 +240,7 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
     found = th.likelihood_ratio(small, large)
     assert f"p = {found.p_value:.3f}, clustered by respondent (60)" in found.note
-    effect = small.estimates_.design_effect(large.estimates_)
+    effect = small._estimates_.design_effect(large._estimates_)
     assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
     # every person answering the same twice doubles the statistic and the effect, and changes no
     # decision
@@ -246,8 +252,14 @@ def test_nested_models_differ_by_a_sum_of_chi_squares():
     ]
     assert th.likelihood_ratio(*again).statistic == pytest.approx(2 * found.statistic, rel=1e-5)
     assert th.likelihood_ratio(*again).p_value == pytest.approx(found.p_value, rel=1e-4)
-    assert again[0].fit_test().p_value == pytest.approx(small.fit_test().p_value, rel=1e-5)
-    np.testing.assert_allclose(again[0].standard_errors_, small.standard_errors_, rtol=1e-6)
+    assert again[0].maximum_likelihood.fit_test().p_value == pytest.approx(
+        small.maximum_likelihood.fit_test().p_value, rel=1e-5
+    )
+    np.testing.assert_allclose(
+        again[0].maximum_likelihood.standard_errors(),
+        small.maximum_likelihood.standard_errors(),
+        rtol=1e-6,
+    )
 
 
 def test_a_hypothesis_about_several_options_over_people():
@@ -264,14 +276,17 @@ def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=8)
     )
-    said(model.estimates_.error_source, "8 respondents", "9 respondents", "5 more")
-    assert model.fit_test().people == 0 and "std_error_independent" in model.summary()
+    said(model._estimates_.error_source, "8 respondents", "9 respondents", "5 more")
+    assert (
+        model.maximum_likelihood.fit_test().people == 0
+        and "std_error_independent" in model.summary()
+    )
     assert "clustered by respondent (8)" in str(model)
     enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
         comparisons(people=9)
     )
-    assert enough.fit_test(samples=19).people == 9
-    said(enough.estimates_.error_source, "9 respondents", "8 degrees of freedom")
+    assert enough.maximum_likelihood.fit_test(samples=19).people == 9
+    said(enough._estimates_.error_source, "9 respondents", "8 degrees of freedom")
 
 
 def test_people_stay_in_choices_and_back():
@@ -286,4 +301,7 @@ def test_people_stay_in_choices_and_back():
         th.EliminationByAspects("unique", method="maximum-likelihood").fit(each)
         for each in (data, choices)
     ]
-    pd.testing.assert_series_equal(models[0].standard_errors_, models[1].standard_errors_)
+    pd.testing.assert_series_equal(
+        models[0].maximum_likelihood.standard_errors(),
+        models[1].maximum_likelihood.standard_errors(),
+    )

@@ -41,11 +41,11 @@ def of_fit(data=None):
     model = maximised(data=data)
     table = model.findings(ci=0.95)["utility_scale"].table
     np.testing.assert_allclose(table["high"] / table["utility"], table["utility"] / table["low"])
-    scale = model.utility_scale_
+    scale = model.maximum_likelihood.utility_scale()
     found = (np.log(table["high"] / table["utility"]) / NORMAL) ** 2
     return (
         found.to_numpy(),
-        (model.utility_covariance_ / np.outer(scale, scale)).to_numpy(),
+        (model.maximum_likelihood.utility_covariance() / np.outer(scale, scale)).to_numpy(),
         table.attrs["errors"],
     )
 

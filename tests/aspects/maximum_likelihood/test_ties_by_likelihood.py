@@ -35,11 +35,17 @@ def log_likelihood(data, aspects, weights, nu, lapse):
 
 def test_unique_aspects_agree_with_davidson():
     model, other = maximised(data=MANY), th.paired.davidson(MANY)
-    np.testing.assert_allclose(model.weights_, other.weights)
-    np.testing.assert_allclose(model.standard_errors_, other.table["std_error"])
-    assert (model.tie_, model.tie_std_error_) == pytest.approx((other.tie, other.tie_std_error))
-    assert (model.log_likelihood_, model.df_) == (pytest.approx(other.log_likelihood), other.df)
-    assert "nu" in str(model) and model.summary().attrs["tie"] == model.tie_
+    np.testing.assert_allclose(model.maximum_likelihood.weights(), other.weights)
+    np.testing.assert_allclose(model.maximum_likelihood.standard_errors(), other.table["std_error"])
+    assert (
+        model.maximum_likelihood.tie(),
+        model.maximum_likelihood.tie_std_error(),
+    ) == pytest.approx((other.tie, other.tie_std_error))
+    assert (model.maximum_likelihood.log_likelihood(), model.maximum_likelihood.df()) == (
+        pytest.approx(other.log_likelihood),
+        other.df,
+    )
+    assert "nu" in str(model) and model.summary().attrs["tie"] == model.maximum_likelihood.tie()
 
 
 @pytest.mark.first(1)
@@ -47,7 +53,7 @@ def test_unique_aspects_agree_with_davidson():
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
 def test_given_aspects_against_a_search(lapse):
     model = maximised(GIVEN, lapse=lapse)
-    names = list(model.weights_.index)
+    names = list(model.maximum_likelihood.weights().index)
 
     def loss(x):
         return -log_likelihood(
@@ -59,16 +65,23 @@ def test_given_aspects_against_a_search(lapse):
         )
 
     start = np.r_[
-        np.log(np.maximum(model.weights_, 1e-4))[1:] - np.log(max(model.weights_.iloc[0], 1e-4)),
+        np.log(np.maximum(model.maximum_likelihood.weights(), 1e-4))[1:]
+        - np.log(max(model.maximum_likelihood.weights().iloc[0], 1e-4)),
         0.0,
     ]
-    assert loss(start) > -model.log_likelihood_
+    assert loss(start) > -model.maximum_likelihood.log_likelihood()
     other = minimize(loss, start, method="L-BFGS-B", tol=1e-12)
-    assert model.log_likelihood_ >= -other.fun - 1e-6
-    assert model.log_likelihood_ == pytest.approx(-other.fun, abs=1e-3)
-    assert model.tie_ == pytest.approx(np.exp(other.x[-1]), rel=1e-2)
-    exact = log_likelihood(DATA, GIVEN, model.weights_.to_dict(), model.tie_, lapse)
-    assert model.log_likelihood_ == pytest.approx(exact, abs=1e-8)
+    assert model.maximum_likelihood.log_likelihood() >= -other.fun - 1e-6
+    assert model.maximum_likelihood.log_likelihood() == pytest.approx(-other.fun, abs=1e-3)
+    assert model.maximum_likelihood.tie() == pytest.approx(np.exp(other.x[-1]), rel=1e-2)
+    exact = log_likelihood(
+        DATA,
+        GIVEN,
+        model.maximum_likelihood.weights().to_dict(),
+        model.maximum_likelihood.tie(),
+        lapse,
+    )
+    assert model.maximum_likelihood.log_likelihood() == pytest.approx(exact, abs=1e-8)
 
 
 @pytest.mark.fit
@@ -80,9 +93,14 @@ def test_answers_know_ties(tmp_path):
     assert table.loc[0, "p_a"] == pytest.approx(table.loc[1, "p_b"])
     p = model.predict_proba([("0", "1")])[0]
     assert p == pytest.approx(table.loc[0, "p_a"] / (table.loc[0, "p_a"] + table.loc[0, "p_b"]))
-    for kind, whole in (("deviance", model.deviance_), ("pearson", model.pearson_)):
-        assert (model.residuals(kind)["residual"] ** 2).sum() == pytest.approx(whole)
-    left_out = maximised(data=MANY).leave_one_out()
+    for kind, whole in (
+        ("deviance", model.maximum_likelihood.deviance()),
+        ("pearson", model.maximum_likelihood.pearson()),
+    ):
+        assert (model.maximum_likelihood.residuals(kind)["residual"] ** 2).sum() == pytest.approx(
+            whole
+        )
+    left_out = maximised(data=MANY).maximum_likelihood.leave_one_out()
     assert (
         left_out.attrs["nll"] == pytest.approx(left_out["nll"].mean())
         and (left_out["nll"] > 0).all()
@@ -92,17 +110,24 @@ def test_answers_know_ties(tmp_path):
     assert again.summary().equals(model.summary()) and again.predict_outcomes([("0", "1")]).equals(
         table.iloc[:1]
     )
-    assert model.fit_test(samples=3).samples == 3
+    assert model.maximum_likelihood.fit_test(samples=3).samples == 3
 
 
 def test_ties_may_be_counted_otherwise():
     for how in ("half", "drop"):
         expected = maximised(data=DATA.without_ties(how))
-        np.testing.assert_array_equal(maximised(ties=how).weights_, expected.weights_)
+        np.testing.assert_array_equal(
+            maximised(ties=how).maximum_likelihood.weights(), expected.maximum_likelihood.weights()
+        )
     none = DATA.without_ties("drop")
     asked = maximised(data=none, ties="davidson")
-    np.testing.assert_array_equal(asked.weights_, maximised(data=none).weights_)
-    assert asked.tie_ is None and asked.predict_outcomes([("0", "1")]).loc[0, "p_tie"] == 0.0
+    np.testing.assert_array_equal(
+        asked.maximum_likelihood.weights(), maximised(data=none).maximum_likelihood.weights()
+    )
+    assert (
+        asked.maximum_likelihood.tie() is None
+        and asked.predict_outcomes([("0", "1")]).loc[0, "p_tie"] == 0.0
+    )
 
 
 def test_what_cannot_be_is_refused():

@@ -50,7 +50,7 @@ class PickedWorths(Sampled):
 
         def work() -> dict[str, Any]:
             log_worth = np.stack([_chain(data, draws, rng) for rng in rngs])
-            return {"posterior_": _tree(data, log_worth), "interrupted_": False, "data_": data}
+            return {"posterior_": _tree(data, log_worth), "_interrupted_": False, "data_": data}
 
         return self._carry_out(Job(work, draws=draws, data=str(data)))
 

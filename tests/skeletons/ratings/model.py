@@ -41,7 +41,7 @@ class MeanRatings(Sampled):
             sigma = np.sqrt(squares / np.stack([rng.chisquare(free, draws) for rng in rngs]))
             normal = np.stack([rng.normal(size=(draws, len(means))) for rng in rngs])
             mean = means + normal * sigma[..., None] / np.sqrt(times)
-            return {"posterior_": _tree(data, mean, sigma), "interrupted_": False}
+            return {"posterior_": _tree(data, mean, sigma), "_interrupted_": False}
 
         return Job(work, draws=draws, data=str(data))
 
@@ -54,7 +54,7 @@ class MeanRatings(Sampled):
         }
         return {**means, "sigma": posterior["sigma"].values}
 
-    def predict_left_out(self, part: Ratings) -> tuple[np.ndarray, np.ndarray]:
+    def _predict_left_out(self, part: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each rating in each draw, (chains, draws, ratings)."""
         posterior = self._fitted()["posterior"]
         mean = posterior["mean"].sel(option=[part.labels[k] for k in part.object]).values

@@ -301,7 +301,7 @@ def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
 
 @pytest.mark.fit
 def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
-    fake.interrupted_ = True
+    fake._interrupted_ = True
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
     assert result.code == 130
     says(result.err, "4 chains", "50 draws")

@@ -135,7 +135,7 @@ class DataAnswers:
 
     def left_out(self, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        raise not_of_choices(self.posterior, "predict_left_out")
+        raise not_of_choices(self.posterior, "A prediction of left-out data")
 
     def features(
         self,

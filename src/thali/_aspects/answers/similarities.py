@@ -82,7 +82,7 @@ class SimilarityResults(ObjectResults):
 
     def left_out(self, part: Any) -> Any:
         if not isinstance(part, Similarities):
-            raise not_of_choices(self.posterior, "predict_left_out")
+            raise not_of_choices(self.posterior, "A prediction of left-out data")
         return fitted_draws(self.posterior, part)
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -47,12 +47,14 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The weights of the aspects; some may be at the boundary."""
     table = model.summary(settings.ci)
     table.attrs |= {"interval": settings.ci}
-    zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
+    zero = [
+        str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
+    ]
     notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero)))] if zero else []
-    notes += [model.estimates_.error_source] if model.estimates_.error_source else []
-    known = model.estimates_.known
+    notes += [model._estimates_.error_source] if model._estimates_.error_source else []
+    known = model._estimates_.known
     is_tree = known.shared.any() and known.crossing is None
-    branches = branch_table(known, model.estimates_.weights) if is_tree else None
+    branches = branch_table(known, model._estimates_.weights) if is_tree else None
     table = table.rename_axis(table.index.name or "aspect")
     known_columns = table.dropna(axis="columns", how="all")
     return Finding(
@@ -68,8 +70,9 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
-    table = utility_table(model.estimates_, settings.ci)
-    scale = model.utility_scale_.iloc[descending(model.utility_scale_.to_numpy())]
+    table = utility_table(model._estimates_, settings.ci)
+    utilities = model.maximum_likelihood.utility_scale()
+    scale = utilities.iloc[descending(utilities.to_numpy())]
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
     caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
@@ -98,7 +101,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return predictions_finding(estimated_predictions(model.estimates_))
+    return predictions_finding(estimated_predictions(model._estimates_))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
@@ -106,7 +109,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The test of fit, the likelihood and what is derived from it."""
     import pandas as pd
 
-    found, test = model.summary().attrs, model.estimates_.usual_test
+    found, test = model.summary().attrs, model._estimates_.usual_test
     sentence, notes = str(test), list[Text]()
     if test.kind != "none":
         sentence = f"Test of fit: {test}."
@@ -119,7 +122,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
             )
         )
     numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
-    notes.append(phrase(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
+    notes.append(phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **numbers))
     notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
     return Finding(
@@ -135,10 +138,10 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("residuals", "Largest residuals", chapter=MISSES)
 def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The residual of each pair, the largest first."""
-    table: Any = model.residuals()
+    table: Any = model.maximum_likelihood.residuals()
     shown = table.iloc[descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
-    what = ENGLISH["ml.pairs" if model.estimates_.is_of_choices else "ml.outcomes"]
+    what = ENGLISH["ml.pairs" if model._estimates_.is_of_choices else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
     return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown)
 
@@ -149,14 +152,14 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     if isinstance(model.aspects, str):
         key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
-    if model.tie_ is not None:
+    if model._estimates_.tie is not None:
         sentences.append(ties_sentence())
     if model.covariates_:
         sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model.covariates_)))
     errors: Text = ENGLISH["ml.methods.observed"]
-    if model.estimates_.is_over_people:
+    if model._estimates_.is_over_people:
         errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
-    if model.estimates_.is_tested_over_people:
+    if model._estimates_.is_tested_over_people:
         errors = phrase(ENGLISH, "ml.methods.tests", source=Cite("bell2002", "rao1984"))
     sentences.append(
         phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors)

@@ -10,14 +10,15 @@ import numpy as np
 from thali._data.kinds import PAIRS
 from thali._described import Facts
 from thali._labels import plural
-from thali._model.base import Job
+from thali._model.base import Job, Model
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared, refuse_other_methods
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
-from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
 
 from ..spec import ELIMINATION
+from .answers import AspectEstimates
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +31,7 @@ NAME = "maximum-likelihood"
 
 
 class MaximumLikelihood(Engine):
-    """Newton's method in log-weights, from several starts; `estimates_`."""
+    """Newton's method in log-weights, from several starts; `_estimates_`."""
 
     findings = "thali._aspects.findings.maximum_likelihood"
 
@@ -45,7 +46,7 @@ class MaximumLikelihood(Engine):
         data = _counted(model, data_of_thali(data, PAIRS))
         settings = model.aspects, model.unique, _lapse(model), has_ties(data)
         return Job(
-            lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data)
+            lambda: {"_estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data)
         )
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
@@ -61,10 +62,13 @@ class MaximumLikelihood(Engine):
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from .fit import vanishing
 
-        yield from vanishing(model.estimates_)
+        yield from vanishing(model._estimates_)
+
+    def maximum_likelihood(self, model: Any) -> AspectEstimates:
+        return AspectEstimates(model)
 
     def facts(self, model: Any) -> Facts:
-        tie, found = model.tie_, model._maximum()
+        found = _estimates(model)
         over = ()
         if found.clusters is not None and found.is_over_people:
             over = (("standard errors", f"clustered by respondent ({found.clusters.number:,})"),)
@@ -76,14 +80,14 @@ class MaximumLikelihood(Engine):
             ),
             *(
                 ()
-                if tie is None
-                else (("ties", f"nu {tie:.4g} (standard error {model.tie_std_error_:.2g})"),)
+                if found.tie is None
+                else (("ties", f"nu {found.tie:.4g} (standard error {found.tie_std_error:.2g})"),)
             ),
             ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
         )
 
     def data_of_fit(self, model: Any) -> Any:
-        return model.estimates_.data
+        return model._estimates_.data
 
     def options_of_fit(self, model: Any) -> list[str]:
         """None are known: a comparison fits the weights of whatever options its data have."""
@@ -91,7 +95,7 @@ class MaximumLikelihood(Engine):
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The weights and their tests."""
-        found = model._maximum()
+        found = _estimates(model)
         table = found.table(ci)
         for name in (
             "lapse",
@@ -110,19 +114,19 @@ class MaximumLikelihood(Engine):
 
     def lapse(self, model: Any) -> float:
         """The probability of choosing at random that the fit used."""
-        return model._maximum().lapse
+        return _estimates(model).lapse
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates that the fit used."""
         from .fit import own_names
 
-        return own_names(model._maximum().data)
+        return own_names(_estimates(model).data)
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
         from .fit import covariate_table
 
-        return covariate_table(model._maximum(), ci)
+        return covariate_table(_estimates(model), ci)
 
     def predict_proba(
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
@@ -130,7 +134,7 @@ class MaximumLikelihood(Engine):
         """Choice probabilities at the estimates, lapse included."""
         from thali._model.asked_sets import has_answers, places_of
 
-        found = model._maximum()
+        found = _estimates(model)
         if return_se or has_answers(sets):
             model._require_method_of_draws()
         places, paired = places_of(sets, list(found.data.labels))
@@ -160,7 +164,7 @@ class MaximumLikelihood(Engine):
         from thali._inference.numerics.counts import outcomes
         from thali._model.asked_sets import table_of_outcomes, tied_places
 
-        found = model._maximum()
+        found = _estimates(model)
         labels = list(found.data.labels)
         first, second = tied_places(
             pairs, labels, found.tie is not None or model.ties == "davidson"
@@ -179,6 +183,38 @@ class MaximumLikelihood(Engine):
 
 
 MAXIMUM_LIKELIHOOD = MaximumLikelihood()
+
+
+def _estimates(model: Any) -> "Estimates":
+    """The estimates of a fit by this method."""
+    model._require_fitted()
+    return model._estimates_
+
+
+def estimates_of_choices(model: Any, what: str) -> "Estimates":
+    """The same of a model of one of two options chosen, without ties."""
+    found = estimates_of(model, what)
+    if not found.is_of_choices:
+        raise ArgumentError(
+            InPython(what, "This result"),
+            " requires choices between two options; the model was fitted to comparisons with ties.",
+        )
+    return found
+
+
+def estimates_of(model: Any, what: str) -> "Estimates":
+    """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them
+    otherwise."""
+    if not is_by_maximum_likelihood(model):
+        raise ArgumentError(
+            f"{what} requires EliminationByAspects fitted by maximum likelihood; got {model!r}."
+        )
+    return _estimates(model)
+
+
+def is_by_maximum_likelihood(model: Any) -> bool:
+    """Whether the method of a model is maximum likelihood."""
+    return isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD
 
 
 def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:

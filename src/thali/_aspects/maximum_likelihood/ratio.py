@@ -8,7 +8,7 @@ from thali._labels import shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError
 
-from .answers import estimates_of
+from .engine import estimates_of
 from .estimates import Estimates
 from .fit import own_names, within
 from .goodness import chi_square_tail, rough
@@ -151,7 +151,7 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
         raise ArgumentError(
             f"The larger model has no aspect with the same options as {shorten(alien)} in the"
             f" smaller model, so the models are not nested{hint}; compare models that are not"
-            " nested with aic_ or bic_."
+            " nested by their AIC or BIC."
         )
     if large.n_parameters == small.n_parameters:
         raise ArgumentError(

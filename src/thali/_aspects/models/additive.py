@@ -333,8 +333,6 @@ class AdditiveClustering(AdditiveAnswers):
     ----------
     posterior_ : xarray.DataTree
         After `fit`: the draws in the ArviZ schema.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
     sigma_scores_ : pandas.Series
         If sigma was chosen by cross-validation: by sigma the mean log score of a similarity that
         was left out.

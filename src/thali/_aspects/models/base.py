@@ -169,7 +169,7 @@ class LatentFeatures(RunByChains):
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
 
-    def prepare(
+    def _prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
@@ -401,30 +401,8 @@ class LatentFeatures(RunByChains):
 
         return similarity_table(self._view)
 
-    def predict_left_out(self, part: "LeftPair | Similarities") -> Any:
-        """What every draw predicts for data that the model was fitted without, as scores of
-        left-out data need it.
-
-        Parameters
-        ----------
-        part : LeftPair or Similarities
-            All comparisons of a pair, or some measured pairs of objects. Covariates that the model
-            does not know do not count.
-
-        Returns
-        -------
-        ndarray or pair of ndarray
-            Of a pair the probability of each outcome, lapse included, shape (chains, draws, cells,
-            outcomes): the first option is chosen, neither is (if the part has ties), the second. Of
-            similarities their means and standard deviations, shape (chains, draws, pairs) each.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was fitted to other data, or to several groups of people (see `of_group`).
-        """
+    def _predict_left_out(self, part: "LeftPair | Similarities") -> Any:
+        """Return what every draw predicts for data that the model was fitted without."""
         return self._engine.predict_left_out(self, part)
 
     def log_evidence(

@@ -26,7 +26,6 @@ from thali.errors import Argument, ArgumentError, InPython, Setting
 from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
-from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
@@ -39,10 +38,11 @@ from .engines import BY_CHAINS
 if TYPE_CHECKING:
     import pandas
 
+    from ..maximum_likelihood.answers import AspectEstimates
     from .aspect_respondents import AspectRespondents
 
 
-class EliminationByAspects(FixedMethod, EstimatedAspects, ChoiceAnswers):
+class EliminationByAspects(FixedMethod, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -114,24 +114,8 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, ChoiceAnswers):
     ----------
     posterior_ : xarray.DataTree
         After `fit`: the draws in the ArviZ schema.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
     lapse_ : float
         After `fit`: the lapse that was used.
-    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a
-    DataFrame
-        After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1;
-        unique aspects first) and their standard errors; the utility of each option, the sum of the
-        weights of its aspects (normalised), with its covariance. Where the data say who answered,
-        errors are over respondents, whose answers need not be independent of each other (Bell &
-        McCaffrey 2002); so are tests of fit where respondents are five more than free weights (Rao
-        & Scott 1984).
-    log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
-        After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is
-        against the saturated model.
-    tie_, tie_std_error_ : float or None
-        After `method="maximum-likelihood"`: the parameter nu of ties and its standard error; None
-        if a tie is no outcome.
 
     References
     ----------
@@ -151,7 +135,8 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, ChoiceAnswers):
     >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
     True
     >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
-    >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
+    >>> model = model.fit(th.datasets.celebrities())
+    >>> model.maximum_likelihood.weights().head(3).round(4).to_dict()
     {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
 
@@ -277,6 +262,28 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, ChoiceAnswers):
                 ".",
             )
         return AspectRespondents(self)
+
+    @property
+    def maximum_likelihood(self) -> "AspectEstimates":
+        """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
+
+        `weights()` (they sum to 1; unique aspects first), `standard_errors()`; `utility_scale()`
+        (of each option the sum of the weights of its aspects, normalised), `utility_covariance()`;
+        `log_likelihood()` (multinomial coefficients included), `aic()`, `bic()`, `deviance()` (G²,
+        against the saturated model), `df()`, `p_value()`, `pearson()`, `fit_test()`; `residuals()`,
+        `leave_one_out()`; `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is no
+        outcome).
+
+        Where the data contain who answered, errors are over respondents, whose answers need not be
+        independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are
+        five more than free weights (Rao & Scott 1984).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`, and after a fit by another method.
+        """
+        return self._engine.maximum_likelihood(self)
 
     @property
     def lapse_(self) -> float:

@@ -51,8 +51,6 @@ class LatentFeatureModel(ChoiceAnswers):
     ----------
     posterior_ : xarray.DataTree
         After `fit`: the draws in the ArviZ schema.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
 
     References
     ----------

@@ -488,7 +488,7 @@ class LogitAnswers(MarketAnswers):
 
     _checked: Any  # (data): what it makes of them before the fit
 
-    def prepare(self, data: Any, **settings: Any) -> Prepared:
+    def _prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data, after every check of them that it makes; nothing is fitted."""
         self._checked(data)
         return Prepared()

@@ -359,7 +359,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"
         return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
 
-    def run_settings(self) -> dict[str, Any]:
+    def _run_settings(self) -> dict[str, Any]:
         self._require_fitted()
         return seed_setting(self._seed_)
 

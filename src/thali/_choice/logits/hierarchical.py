@@ -137,8 +137,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         likewise.
     log_likelihood_ : float
         Posterior mean of the log-likelihood of all choices given everybody's tastes.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
 
     Raises
     ------
@@ -179,7 +177,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
     log_likelihood_: float
-    interrupted_: bool
+    _interrupted_: bool
     scheme_: "Scheme"
     _coding_: "Coding"
     _scale_: TasteScale
@@ -295,7 +293,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
         )
 
-    def usual_run(self) -> dict[str, Any]:
+    def _usual_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
     def _answers(self) -> Facts:
@@ -501,7 +499,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         def compared() -> "pd.DataFrame":
             again = type(self)(**{**self.get_params(), "scale": other})
             shares = (
-                again.fit(data, progressbar=progressbar, **self.run_settings()).attention(ci).shares
+                again.fit(data, progressbar=progressbar, **self._run_settings())
+                .attention(ci)
+                .shares
             )
             columns = ["attends", "low", "high"]
             found = Table(own[columns]).join(shares[columns].add_suffix("_other"))

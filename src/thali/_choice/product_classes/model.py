@@ -246,8 +246,6 @@ class ProductClasses(ProductClassReports, RunByChains):
         groups; above 1 it cannot be used. NaN for method="mcmc".
     messages_ : list of str
         What there is to say about the run.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
 
     References
     ----------
@@ -269,7 +267,7 @@ class ProductClasses(ProductClassReports, RunByChains):
     log_evidence_se_: float
     evidence_sd_: float
     messages_: list[str]
-    interrupted_: bool
+    _interrupted_: bool
     _draws_: "Particles"
     _design_: "ExperimentDesign"
 
@@ -375,14 +373,14 @@ class ProductClasses(ProductClassReports, RunByChains):
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
         )
 
-    def prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
+    def _prepare(self, data: Any, draws: Any = None, chains: Any = None, **others: Any) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
         self._checked(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)
         return Prepared()
 
-    def usual_run(self) -> dict[str, Any]:
+    def _usual_run(self) -> dict[str, Any]:
         return {"draws": FIRST_DRAWS} if self.method == "mcmc" else {}
 
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
@@ -543,7 +541,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         vars(self).update({"people_": None} | found | _attributes(found["posterior_"]))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        if self.interrupted_:
+        if self._interrupted_:
             kept = self._view.draws.sizes
             drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
             yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
@@ -566,7 +564,7 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "log_evidence_se_": float(stats["log_evidence_se"]),
         "evidence_sd_": float(stats["evidence_sd"]),
         "messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
-        "interrupted_": bool(tree.attrs.get("interrupted", 0)),
+        "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
         "_draws_": load(tree["particles"].to_dataset()),
         "_design_": design_from(posterior.fixed),
     }

@@ -108,8 +108,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     posterior_ : xarray.DataTree
         After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and
         logit, the log odds of the observed class of up to 40 rows).
-    interrupted_ : bool
-        After `method="gibbs"`: whether Ctrl-C ended the fit early.
     lower_bound_ : float
         After `method="variational"`: of the logarithm of the evidence, without the prior on a.
     shapes_, rates_ : arrays, shapes (K, p) and (p,)
@@ -164,7 +162,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     a_: float
     log_likelihood_: float
     posterior_: "xarray.DataTree"
-    interrupted_: bool
+    _interrupted_: bool
     lower_bound_: float
     shapes_: Any
     rates_: np.ndarray

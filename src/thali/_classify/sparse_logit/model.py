@@ -140,8 +140,6 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         After `method="laplace"`, "variational" and "map": whether the climb ended.
     slope_ : float
         After `method="map"`: the largest subgradient that is left, a row.
-    interrupted_ : bool
-        Whether Ctrl-C ended the fit early.
     n_features_in_ : int
     feature_names_in_ : array of str (d,)
         Only after a fit to a data frame.
@@ -173,7 +171,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     intercept_: np.ndarray
     log_likelihood_: float
     posterior_: "xarray.DataTree"
-    interrupted_: bool
+    _interrupted_: bool
     reference_: Any
     scaled_coef_: np.ndarray
     scaled_intercept_: np.ndarray

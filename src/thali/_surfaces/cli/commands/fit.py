@@ -106,7 +106,7 @@ def run_fit(
         _fit(spec, model, data, arguments, job)
     if is_finished:
         notify(f"this fit is finished; its draws are in {out} (--overwrite fits again).")
-    interrupted = model.interrupted_
+    interrupted = model._interrupted_
     if interrupted:
         sizes = model._view.draws.sizes
         more = f"; resume with thali resume {out}" if out is not None else ""
@@ -184,7 +184,7 @@ def _more(out: Path | None, page: Path | None) -> list[str]:
 
 def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
     """What was typed, and the seed that was drawn where none was typed."""
-    seed = model.run_settings().get("random_seed")
+    seed = model._run_settings().get("random_seed")
     return typed if seed is None or "seed" in typed else typed | {"seed": seed}
 
 
