@@ -106,7 +106,7 @@ def _is_in_lower_series(variance: Any, u: Any) -> Any:
 class HolmesHeldChain(CoefficientChain):
     """One chain under the Laplace prior."""
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
         run(
             self.rng,

@@ -127,7 +127,7 @@ def test_posterior_of_weighted_rows():
         for seed in range(2)
     ]
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     beta = np.stack([chain.record.coef[:, 1, 0] for chain in chains])
     assert mcse(beta) < 0.005
     assert abs(beta.mean() - first / norm) < 4.5 * mcse(beta)

@@ -7,10 +7,10 @@ import numpy as np
 
 from thali._classify.plackett_luce.gibbs import chains_of, settings_of
 from thali._inference.chains import run_chains
-from thali._inference.threads import Silent
+from thali._inference.threads import NoProgress
 
 
-class Quiet(Silent):
+class Quiet(NoProgress):
     def note(self, text): ...
 
 

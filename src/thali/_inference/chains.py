@@ -10,9 +10,16 @@ import numpy as np
 
 from thali._arguments import positive, refuse_endless, whole
 
-from .arrays import Arrays, fill, filled, flat, packed_streams, unpacked_streams
+from .arrays import (
+    Arrays,
+    fill_rows,
+    flatten_tuple,
+    pack_generators,
+    unflatten_tuple,
+    unpack_generators,
+)
 from .jobs import FitFolder
-from .threads import Sliced, rectangle, run_in_threads
+from .threads import SlicedWork, choose_longest_chains, run_in_threads
 
 # of each chain, after which a run of unknown length is looked at for the first time
 FIRST_DRAWS = 1000
@@ -59,10 +66,10 @@ def checked_run(
     return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)
 
 
-class Chain(Sliced):
+class Chain(SlicedWork):
     """Base of a chain: it runs in slices, records draws, and can be stored between two slices.
 
-    A subclass has `recorded`, `drawn` and `adopt` in addition to what `Sliced` requires, and in
+    A subclass has `recorded`, `drawn` and `adopt` in addition to what `SlicedWork` requires, and in
     `_PARTS` the names of the attributes that sweeps change, nested tuples of arrays.
     """
 
@@ -111,15 +118,15 @@ class Chain(Sliced):
         parts = {
             path: array
             for name in self._PARTS
-            for path, array in flat(vars(self)[name], name).items()
+            for path, array in flatten_tuple(vars(self)[name], name).items()
         }
-        return {"stream": packed_streams([self.rng]), **parts}
+        return {"stream": pack_generators([self.rng]), **parts}
 
     def restore(self, arrays: Arrays) -> None:
         """Restore what `packed` gave."""
-        self.rng = unpacked_streams(arrays["stream"])[0]
+        self.rng = unpack_generators(arrays["stream"])[0]
         for name in self._PARTS:
-            vars(self)[name] = filled(vars(self)[name], arrays, name)
+            vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
 
     def take_over(self, arrays: Arrays) -> None:
         """Begin where a chain of nearly the same data was when `packed` gave this; default: at
@@ -141,7 +148,7 @@ class RowChain(Chain):
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
-            fill(array[self.first : self.recorded], draws[name])
+            fill_rows(array[self.first : self.recorded], draws[name])
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
@@ -176,7 +183,9 @@ def recorded_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
     Where earlier draws are elsewhere, all chains are kept, as they are there.
     """
     lengths = [max(0, chain.recorded - chain.first) for chain in chains]
-    return (list(range(len(chains))), min(lengths)) if chains[0].first else rectangle(lengths)
+    if chains[0].first:
+        return list(range(len(chains))), min(lengths)
+    return choose_longest_chains(lengths)
 
 
 def recorded_parts(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
@@ -286,7 +295,7 @@ def run_chains(
     try:
         if not is_compiled:
             progress.note("compiling (once only)")
-        chains[0].run_to(chains[0].sweeps)
+        chains[0].run_until(chains[0].sweeps)
         progress.note("")
         run_in_threads(chains, cores, progress)
     except (KeyboardInterrupt, TimeIsUp):
@@ -327,7 +336,7 @@ class IndependentDraws(RowChain):
         """The `block_size` draws of a block, whose stream begins there, in the form of `record`."""
         raise NotImplementedError
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Make the draws up to this one."""
         while self.sweeps < until:
             begin = self.sweeps % self.block_size

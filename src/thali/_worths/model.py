@@ -12,7 +12,7 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, with_more
 from thali._data.kinds import PAIRS
 from thali._inference.chains import checked_run
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.base import FixedMethod, Job
 from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
@@ -884,7 +884,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
                 ".",
             )
 
-        return evidence_of(self._problem(data), streams(random_seed, 1)[0])
+        return evidence_of(self._problem(data), spawn_generators(random_seed, 1)[0])
 
     # Simulated data -------------------------------------------------------------------------------
 

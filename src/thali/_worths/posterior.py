@@ -297,7 +297,7 @@ class TrajectoryChain(FixedChain):
         self.state, self.leap = sampler.start(rng, 1), np.array(sampler.step)
         self.record = PointRecord.empty(draws, sampler.density.size)
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Make the sweeps up to this one."""
         while self.sweeps < until:
             self.sampler.step = float(self.leap)

@@ -11,7 +11,7 @@ from thali._data.questions import AnswerProbabilities, places_in
 from thali._inference.numerics.counts import outcomes
 from thali._inference.numerics.davidson import shares
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import slices, starts
+from thali._inference.places import iterate_slices, part_bounds
 from thali._model.answer_checks import (
     AlikeRespondents,
     check_answers,
@@ -158,11 +158,11 @@ class WorthDraws(NamedTuple):
             x = self.values_for(covariates, len(places))
             parts = [
                 self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
-                for some in slices(max(len(places), 1), self.n_draws)
+                for some in iterate_slices(max(len(places), 1), self.n_draws)
             ]
             found = np.concatenate(parts, axis=1)
         else:
-            start, members = starts([len(each) for each in places]), np.concatenate(places)
+            start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
             found = self._summed(self.of_sets(start, members, has_answers(sets)), return_se)
             sizes = np.array([len(each) for each in places])
             ends = np.cumsum(sizes * (sizes - 1) if has_answers(sets) else sizes)[:-1]
@@ -196,9 +196,9 @@ class WorthDraws(NamedTuple):
         from scipy.special import logsumexp
 
         which, times = choices_by_person(data)
-        start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
+        start, members = part_bounds(data.sizes), np.concatenate(places_of(data, self.labels)[0])
         logs = np.empty((self.n_draws, times.shape[1]))
-        for draws in slices(self.n_draws, int(data.answers.sum())):
+        for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).of_sets(start, members, has_answers(data))
             logs[draws] = log_of_choices(p[:, which], times)
         return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))

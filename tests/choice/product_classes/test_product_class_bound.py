@@ -14,7 +14,7 @@ import thali._model.bound as bound
 from thali._choice.product_classes.particles import MAX_KEPT, spacing
 from thali._choice.product_classes.state import problem_of
 from thali._inference.chains import Run
-from thali._inference.threads import Silent
+from thali._inference.threads import NoProgress
 from thali._model.bound import BUDGET
 
 
@@ -153,5 +153,5 @@ def test_steps_are_as_many_as_was_forecast(people):
         problem, 0.02, Run(32, 0, 2, None, 1, None, False), 2, np.random.SeedSequence(1)
     )
     while not ascent.is_done:
-        ascent.advance(Silent())
+        ascent.advance(NoProgress())
     assert 0.5 < len(ascent.rows) / steps < 2.0

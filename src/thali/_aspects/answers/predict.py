@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.answers import first_answers
 from thali._data.pairs.parts import LeftPair
 from thali._inference.numerics.counts import outcomes
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.covariates import values_for
 from thali._posterior.view import Posterior
@@ -96,7 +96,7 @@ def out_of_sets(
     of a set begin."""
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
-    start, members = starts([len(each) for each in places]), np.concatenate(places)
+    start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
     return partial(answer_probability_draws, columns, start, members, lapse), first_answers(start)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.numerics.counts import outcomes
-from thali._inference.places import slices
+from thali._inference.places import iterate_slices
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,
@@ -121,7 +121,9 @@ def _pair_draws(
             continue
         cells, own = data.cells, data.covariates.values
         starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
-        for some in slices(ij.shape[0], len(cells.pair)):  # there may be many more cells than pairs
+        for some in iterate_slices(
+            ij.shape[0], len(cells.pair)
+        ):  # there may be many more cells than pairs
             these, pairs = (
                 slice(draws.start + some.start, draws.start + some.stop),
                 compared[cells.pair],

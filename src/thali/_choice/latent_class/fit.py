@@ -12,8 +12,8 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Slope, Target, newton
-from thali._inference.places import starts
-from thali._inference.seeds import root, streams
+from thali._inference.places import part_bounds
+from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import plural
 from thali._model.bound import BUDGET
 from thali._model.engine import Forecast
@@ -48,11 +48,11 @@ class Panel(NamedTuple):
         sizes = np.diff(self.tasks.first_row)
         in_rows = np.repeat(in_tasks, sizes)
         chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
-        first_row = starts(sizes[in_tasks])
+        first_row = part_bounds(sizes[in_tasks])
         tasks = EncodedTasks(
             self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks]
         )
-        return Panel(tasks, starts(counts[wanted]), self.covariates[wanted])
+        return Panel(tasks, part_bounds(counts[wanted]), self.covariates[wanted])
 
 
 class ClassParameters(NamedTuple):
@@ -275,7 +275,7 @@ def best_of_starts(
         done()
         return BestMaximum(best, 1, 1)
     best, values = None, []
-    for rng in streams(random_seed, starts.asked or starts.most):
+    for rng in spawn_generators(random_seed, starts.asked or starts.most):
         found = climb(panel, equal_classes(panel, _start(panel, number, rng)))
         done()
         values.append(found.where.value)
@@ -416,7 +416,7 @@ def fits(
 ) -> dict[int, ClassFit]:
     """The fit with each number of classes; `done` is called after each start."""
     # the second, of one class, is that of the draws
-    seeds = root(random_seed).spawn(max(numbers) + 1)
+    seeds = build_seed_sequence(random_seed).spawn(max(numbers) + 1)
     by_fold = np.random.default_rng(seeds[0]).permutation(panel.people) % FOLDS
     found = {}
     for number in numbers:
@@ -482,7 +482,7 @@ def fitted_attributes(
     covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(
         units, units
     )
-    drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
+    drawn = class_draws(panel, summit, scale, spawn_generators(seed, 2)[1])
     every = np.zeros((*drawn.tastes.shape[:2], p))
     every[:, :, kept] = drawn.tastes
     people = pd.Index(data.respondents, name="respondent")

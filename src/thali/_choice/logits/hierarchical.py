@@ -7,7 +7,7 @@ import numpy as np
 from thali._arguments import between, one_of, positive
 from thali._described import Facts
 from thali._inference.chains import Run, checked_run
-from thali._inference.places import evenly_spaced
+from thali._inference.places import space_evenly
 from thali._inference.warn import is_quiet
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
@@ -552,7 +552,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
                 " fit again."
             )
         beta = flat(beta)[None]
-        kept = evenly_spaced(beta.shape[1], most)
+        kept = space_evenly(beta.shape[1], most)
         drawn = drawn_choices(beta[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
         return data, drawn["chosen"][0]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import recorded_parts
-from thali._inference.seeds import root
+from thali._inference.seeds import build_seed_sequence
 from thali._posterior.store import BITS, described_draws
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
@@ -593,7 +593,7 @@ def _blocks(
 def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
     rng, draws, p = (
-        np.random.default_rng(root(random_seed)),
+        np.random.default_rng(build_seed_sequence(random_seed)),
         population.draws,
         len(population.scale.names),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import one_of, positive, share, whole
 from thali._described import Facts
 from thali._inference.chains import Run, checked_run
-from thali._inference.progress import about
+from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
 from thali._model.base import Job
@@ -158,7 +158,8 @@ class SequentialMonteCarlo(ClassEngine):
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
                 "Computing the evidence for this number of choices would take"
-                f" {about(forecast.least)} of CPU time, above the limit of {about(BUDGET)}. Set ",
+                f" {format_duration(forecast.least)} of CPU time, above the limit of"
+                f" {format_duration(BUDGET)}. Set ",
                 Setting("method", "mcmc"),
                 ", or raise the limit with ",
                 Argument("max_time"),
