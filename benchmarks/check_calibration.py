@@ -29,7 +29,7 @@ import pandas as pd
 
 import thali as th
 from thali._aspects.likelihoods import elimination_probabilities
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 
 LAPSE = 0.01
 LEVELS = (0.01, 0.05, 0.1, 0.2)
@@ -80,7 +80,7 @@ def p_values(
     for number in range(rounds):
         data = simulated(aspects, sets, times, np.random.default_rng([seed, number]))
         model = th.EliminationByAspects(aspects, lapse=LAPSE)
-        with without_warnings():
+        with silence_warnings():
             model.fit(
                 data,
                 draws=250,

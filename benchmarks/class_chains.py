@@ -54,11 +54,11 @@ def run(
     asked = design.scheme.encode(test, design.respondents)
     found, seconds, shapes = [], [], []
     for chain in chains_of(problem, 0.02, how, draws, np.random.SeedSequence(seed)):
-        chain.run_to(0)  # compiled now
+        chain.run_until(0)  # compiled now
         begin = time.process_time()
-        chain.run_to(chain.tune)
+        chain.run_until(chain.tune)
         middle = time.process_time()
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         seconds.append((middle - begin, time.process_time() - middle))
         parts = [
             [d for s, d in chain.kept if b < BLOCKS * s / draws <= b + 1] for b in range(BLOCKS)

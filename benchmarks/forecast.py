@@ -28,7 +28,7 @@ def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, Any]:
     """What the default fit runs, and its first chain at the start."""
 
     def catch(sampling: Any, *_: Any) -> Any:
-        raise Caught(sampling, sampling.chains(sampling.least_draws, np.random.SeedSequence(1))[0])
+        raise Caught(sampling, sampling.chains(sampling.min_draws, np.random.SeedSequence(1))[0])
 
     model._job_of = catch
     try:
@@ -56,15 +56,15 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
     problem = defaults.PROBLEMS[name]
     sampling, chain = chain_of(problem.make(), problem.data(problem.sizes[place]))
     if chain.in_pilot:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         sampling.end_pilot([chain])
-    chain.run_to(chain.sweeps + 1)  # compiled, or loaded
+    chain.run_until(chain.sweeps + 1)  # compiled, or loaded
     begin, first, step = time.process_time(), chain.sweeps, 1
     half, sweep_of_half, total = begin, first, chain.total
     while (now := time.process_time()) - begin < seconds and chain.sweeps < total:
         if now - begin < seconds / 2 and chain.sweeps < total // 2:
             half, sweep_of_half = now, chain.sweeps
-        chain.run_to(min(chain.sweeps + step, total))
+        chain.run_until(min(chain.sweeps + step, total))
         step = max(1, int(0.05 * (chain.sweeps - first) / max(time.process_time() - begin, 1e-9)))
     taken = (time.process_time() - half) / (chain.sweeps - sweep_of_half)
     forecast = sampling.forecast.sweep

@@ -46,7 +46,7 @@ import pandas as pd
 import thali as th
 from thali._aspects.likelihoods import additive
 from thali._comparison.pairs import GaussianScorer
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TABLES = {
@@ -78,7 +78,7 @@ def score(data: th.Similarities, sigma: object, number: int, prior: tuple[float,
     total, usual = [], (additive.VARIANCE_SHAPE, additive.VARIANCE_SHARE)
     additive.VARIANCE_SHAPE, additive.VARIANCE_SHARE = prior
     for k in range(number):
-        with without_warnings():
+        with silence_warnings():
             model = th.AdditiveClustering(sigma=sigma)
             run = {
                 "draws": draws,

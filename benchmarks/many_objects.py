@@ -45,7 +45,7 @@ from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.similarities import similarity_draws
 from thali._aspects.models import point
 from thali._aspects.samplers import recommended
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._posterior.summary import convergence
 
 MEASURED = {"faces": 0.0891633}
@@ -77,7 +77,7 @@ def r_hats(model: Any) -> list[float]:
 
 def chains(name: str) -> None:
     begin = time.process_time()
-    with without_warnings():
+    with silence_warnings():
         model = th.AdditiveClustering(sigma=MEASURED.get(name))
         model.fit(
             similarities(name),
@@ -112,7 +112,7 @@ def annealed(name: str) -> None:
 
         point.evidence_of, point.conjugate_together, point.SWEEPS = noted, kernel, sweeps
         begin = time.process_time()
-        with without_warnings():
+        with silence_warnings():
             model = th.AdditiveClustering(sigma=MEASURED.get(name), method="map")
             model.fit(similarities(name), cores=1, random_seed=1, progressbar=False)
         used = time.process_time() - begin

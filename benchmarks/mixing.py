@@ -190,7 +190,7 @@ from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
 from thali._aspects.samplers.chains import FeatureChain, chains_of
 from thali._aspects.samplers.tempering import swap_rates
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._model import bound
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
@@ -215,14 +215,14 @@ def run(name: str, minutes: float, seed: int) -> None:
     """One table."""
     data = similarities(name)
     model: Any = th.AdditiveClustering(sigma=MEASURED.get(name))
-    with without_warnings():
+    with silence_warnings():
         parts = model._parts(data)
         task = model._task(data, DRAWS, TUNE, THIN)
     chains = chains_of(task, 4, seed)
-    chains[0].run_to(1)  # compiles
+    chains[0].run_until(1)  # compiles
     begin = time.process_time()
     for chain in chains:
-        chain.run_to(TUNE * THIN)
+        chain.run_until(TUNE * THIN)
     tuned = time.process_time() - begin
     print(
         f"{name}: sigma {parts['likelihood'].sigma:.3f}, {chains[0].ladder.beta.size} levels,"
@@ -232,7 +232,7 @@ def run(name: str, minutes: float, seed: int) -> None:
     while draws <= DRAWS and time.process_time() - begin < 60.0 * minutes:
         for chain in chains:
             while chain.recorded < draws:
-                chain.run_to(chain.sweeps + THIN)
+                chain.run_until(chain.sweeps + THIN)
                 if chain is chains[0]:
                     trips.look()
         model.posterior_ = to_datatree(
@@ -287,7 +287,7 @@ def defaults(name: str, minutes: float) -> None:
     tables = []
     for seed in (1, 2):
         begin = time.process_time()
-        with without_warnings():
+        with silence_warnings():
             model: Any = th.AdditiveClustering(sigma=MEASURED.get(name))
             model.fit(data_of(name), cores=1, random_seed=seed, progressbar=False)
         used = time.process_time() - begin

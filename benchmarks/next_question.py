@@ -95,7 +95,7 @@ from typing import NamedTuple
 import numpy as np
 
 import thali as th
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 
 MODELS = {"BTL": "unique", "elimination": "ibp"}
 STRATEGIES = ("random", "balanced", "closest", "variance", "adaptive")
@@ -341,7 +341,7 @@ def main(
         ([4], 2, 3) if small else ([int(each) for each in options.split(",")], truths, 10)
     )
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
-    with without_warnings():
+    with silence_warnings():
         for name, n in itertools.product(models.split(","), sizes):
             begin, most, saved = time.process_time(), per * n, []
             found = {

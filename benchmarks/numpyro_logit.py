@@ -135,13 +135,13 @@ def run_thali(X, codes, classes, chains, tune, draws, thin):
     problem = problem_of(
         X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), trajectories=2
     )
-    CoefficientChain(problem, None, np.random.default_rng(0), 1, 1, 1).run_to(1)  # compiles
+    CoefficientChain(problem, None, np.random.default_rng(0), 1, 1, 1).run_until(1)  # compiles
     found, spent = [], 0.0
     for seed in range(chains):
         chain = CoefficientChain(problem, None, np.random.default_rng([1, seed]), draws, tune, thin)
-        chain.run_to(tune * thin)
+        chain.run_until(tune * thin)
         begin = time.process_time()
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         spent += time.process_time() - begin
         coefs = chain.record.coef[:, :-1, : problem.penalised].reshape(draws, -1)
         found.append((chain.record.log_likelihood, np.log(chain.record.scales[:, 0]), coefs))

@@ -151,7 +151,7 @@ def sweeps(sizes, repeats: int) -> None:
 
         settings = replace(settings_of(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED)
         chain = WeightChain(settings, class_rows(W, codes, 3), 3, np.random.default_rng(1))
-        gibbs = cpu_seconds(lambda chain=chain: chain.run_to(chain.sweeps + 1), repeats)
+        gibbs = cpu_seconds(lambda chain=chain: chain.run_until(chain.sweeps + 1), repeats)
         rng = np.random.default_rng(1)
         slow = cpu_seconds(partial(plain_sweep, W, codes, weights, rng), repeats)
         print(
@@ -218,13 +218,13 @@ def run_chains(W, codes, a, sampler: str, chains: int, draws: int, tune: int, th
     if sampler == "published":
         settings = replace(settings, **PUBLISHED)
     rows, classes = class_rows(W, codes, codes.max() + 1), int(codes.max()) + 1
-    WeightChain(settings, rows, classes, np.random.default_rng(0)).run_to(1)
+    WeightChain(settings, rows, classes, np.random.default_rng(0)).run_until(1)
     spent, found = 0.0, []
     for number in range(chains):
         chain = WeightChain(settings, rows, classes, np.random.default_rng([1, number]))
-        chain.run_to(tune * thin)
+        chain.run_until(tune * thin)
         begin = time.process_time()
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         spent += time.process_time() - begin
         found.append(chain.record)
     return found, spent

@@ -62,19 +62,19 @@ def sweep(options, pairs, prior, alpha, seconds):
         build_task(prior(options, rng), Elimination(), data, alpha=alpha, **settings), rng
     )
     begin = time.process_time()
-    chain.run_to(1)  # compiles
+    chain.run_until(1)  # compiles
     done = 1
     begin, step = time.process_time(), 1
     # leaves the start behind, and finds how long a slice is
     while time.process_time() - begin < seconds:
         done += step
-        chain.run_to(done)
+        chain.run_until(done)
         step *= 2
     each = max(1, done // 2)
     times, features = [], []
     for _ in range(SLICES):
         begin = time.process_time()
-        chain.run_to(done := done + each)
+        chain.run_until(done := done + each)
         times.append((time.process_time() - begin) / each)
         features.append(int(chain.state.whole[COLUMNS]))
     return times, float(np.mean(features))

@@ -54,9 +54,9 @@ def run(model, data, seconds: float, seed: int) -> FeatureChain:
     tuning."""
     task = model._task(data, 1, 1, 1)
     pilot = FeatureChain(replace(task, draws=10**6, tune=2_000), np.random.default_rng(0))
-    pilot.run_to(2_000)
+    pilot.run_until(2_000)
     begin = time.process_time()
-    pilot.run_to(4_000)
+    pilot.run_until(4_000)
     rounds = int(seconds / (time.process_time() - begin) * 2_000)
     thin = max(1, rounds // 20_000)
     tune = rounds // (10 * thin)
@@ -64,7 +64,7 @@ def run(model, data, seconds: float, seed: int) -> FeatureChain:
         replace(task, draws=rounds // thin - tune, tune=tune, thin=thin),
         np.random.default_rng(seed),
     )
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     return chain
 
 
@@ -121,10 +121,10 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
             sigma=0.1, alpha=0.5, weight_prior=(1.0, 1.0), tempering=False
         )
         chain = FeatureChain(model._task(data, 10**4, 1_000, 10**4), np.random.default_rng(1))
-        chain.run_to(2_000)
+        chain.run_until(2_000)
         begin, columns = time.process_time(), 0
         for _ in range(10):
-            chain.run_to(chain.sweeps + count // 10)
+            chain.run_until(chain.sweeps + count // 10)
             columns += int(chain.state.m.astype(bool)[: chain.state.whole[0]].sum())
         each = (time.process_time() - begin) / count
         per_toggle = each / (n * columns / 10)

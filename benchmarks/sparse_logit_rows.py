@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import thali as th
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 
 COVARIATES, CLASSES, BLOCKS = 10, 3, 20
 METHODS = ("laplace", "variational")
@@ -38,7 +38,7 @@ def simulated(rows: int, seed: int = 0):
 def gibbs(rows: int, draws: int, tune: int) -> None:
     """CPU seconds and the worst effective sample size."""
     arguments, run = {"chains": 4, "random_state": 1}, {"cores": 2, "progressbar": False}
-    with without_warnings():
+    with silence_warnings():
         th.SparseMultinomialLogit(draws=10, tune=10, **arguments).fit(*simulated(200), **run)
     data, began = simulated(rows), time.process_time()
     model = th.SparseMultinomialLogit(draws=draws, tune=tune, **arguments).fit(*data, **run)

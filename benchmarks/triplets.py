@@ -240,12 +240,12 @@ def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
     read = time.process_time() - began
     task = th.AdditiveClustering()._task(data, 1, sweeps, 1)
     chain = FeatureChain(task, np.random.default_rng(0))
-    chain.run_to(1)  # compiles
+    chain.run_until(1)  # compiles
     _put(chain, made.features, made.weights)
     first = max(1, sweeps // 5)
-    chain.run_to(first)
+    chain.run_until(first)
     began = time.process_time()
-    chain.run_to(sweeps)
+    chain.run_until(sweeps)
     each = (time.process_time() - began) / (sweeps - first)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
@@ -267,7 +267,7 @@ def evaluated(chain: FeatureChain) -> int:
 
     jit._is_disabled, pair_sets.settle_set = lambda: True, counted
     try:
-        chain.run_to(chain.sweeps + 1)
+        chain.run_until(chain.sweeps + 1)
     finally:
         jit._is_disabled, pair_sets.settle_set = is_disabled, settle_set
     return numbers[0]

@@ -165,7 +165,7 @@ def fit_directions(study: Study, seed: int, n_directions: int, n_draws: int, n_t
     rngs = np.random.default_rng(seed + 1).spawn(4)
     chains = [PeopleChain(table, None, n_directions, n_draws, n_tune, 1, rng) for rng in rngs]
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     seconds = time.process_time() - started
     population, loadings, log_sds, people = (
         np.stack([getattr(chain.record, name) for chain in chains])

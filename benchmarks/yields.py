@@ -31,9 +31,9 @@ def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
     spent, found = 0.0, []
     for number in range(chains):
         chain = FeatureChain(task, np.random.default_rng([seed, number]))
-        chain.run_to(task.tune * thin)
+        chain.run_until(task.tune * thin)
         begin = time.process_time()
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         spent += time.process_time() - begin
         found.append(chain.draws)
     tree = to_datatree(found, data, likelihood, learned_alpha=True)

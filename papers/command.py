@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 import papers
-from thali._inference.jobs import command_noted
+from thali._inference.jobs import note_command
 from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
 from thali._labels import plural
@@ -120,7 +120,7 @@ def run_entry(name: str, settings: "Settings", out: Path | None, overwrite: bool
         files.check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
         settings = replace(settings, folder=out / _jobs(entry, settings.size))
-    with command_noted(None, overwrite):
+    with note_command(None, overwrite):
         found = _show(entry, settings, out)
     if found.interrupted:
         notify("stopped by Ctrl-C; what is printed rests on what was finished.")

@@ -13,7 +13,7 @@ from thali._aspects.samplers.task import build_task, run
 from thali._comparison.compare import compare
 from thali._comparison.pairs import mcse
 from thali._comparison.sentences import sentences, unconverged
-from thali._inference.chains import checked_run
+from thali._inference.chains import build_run
 from thali._trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings
@@ -313,7 +313,7 @@ def scan_order(settings: Settings) -> Reproduction:
             **budget,
         )
         how = 4, thin, settings.cores, settings.random_seed, settings.progressbar
-        chains, interrupted = run(task, checked_run(draws, draws // 2, *how, thin))
+        chains, interrupted = run(task, build_run(draws, draws // 2, *how, thin))
         if interrupted:
             break
         found = np.stack([np.asarray(count(chain), float) for chain in chains])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._labels import shorten
 from thali.errors import DataError, DataWarning
 
@@ -302,7 +302,7 @@ def rates_of(
     }
     methods = [[method.name for method in task.methods] for task in tasks]
     data = [(task.data.task, digest(task.data)) for task in tasks]
-    with without_warnings(), warnings.catch_warnings():
+    with silence_warnings(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of classes with one member in a half
         return finished_parts(
             settings,

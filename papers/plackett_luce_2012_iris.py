@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.progress import Progress
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._plots._style import COLOURS, new_axes
 
 from .entry import Entry, Reproduction, Settings
@@ -74,7 +74,7 @@ def regions_picture(
     the methods."""
     axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
-        with without_warnings():
+        with silence_warnings():
             model = method.make(run, data.labels).fit(
                 data.covariates, data.labels, thin=THIN, cores=cores
             )
@@ -127,7 +127,7 @@ def figure_2(settings: Settings) -> Reproduction:
     import pandas as pd
 
     data = read(settings.data, (IRIS,))[0]
-    with without_warnings():
+    with silence_warnings():
         path, largest, support = _map_path(data)
         weights, interrupted = _averages(settings, data)
     left = [int(fit.support.sum()) for a, fit in zip(GRID, path, strict=True) if a <= 1.0]

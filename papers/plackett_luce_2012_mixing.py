@@ -90,9 +90,9 @@ def logit_chain(
 def seconds(make: Callable[..., Any], sweeps: int) -> float:
     """CPU seconds of a sweep, compiling and the first sweep not counted; `make` takes `draws`."""
     chain = make(draws=sweeps + 1)
-    chain.run_to(1)
+    chain.run_until(1)
     begin = time.process_time()
-    chain.run_to(sweeps + 1)
+    chain.run_until(sweeps + 1)
     return (time.process_time() - begin) / sweeps
 
 
@@ -219,12 +219,12 @@ def _yield(
     ).spawn(2)
     train, test = split(data, np.random.default_rng(seeds[0]))
     X, labels = data.covariates.to_numpy(), data.labels
-    make(X[train], labels[train]).run_to(1)  # compiles, if that has not been done
+    make(X[train], labels[train]).run_until(1)  # compiles, if that has not been done
     spent, single, followed = 0.0, [], []
     for seed in seeds[1].spawn(size.chains):
         chain = make(X[train], labels[train], draws=size.draws, tune=size.draws, seed=seed)
         begin = time.process_time()
-        chain.run_to(size.draws)  # the half that is not recorded, in one go
+        chain.run_until(size.draws)  # the half that is not recorded, in one go
         spent += time.process_time() - begin
         draws, odds, likelihoods = _drawn(chain, X[train], X[test][:PREDICTED], name)
         single.append(np.nanmin(single_chain_ess(draws)))
@@ -242,7 +242,7 @@ def _drawn(
     if name in (HOLMES_HELD, POLYA_GAMMA):
         from thali._classify.input import standard_of
 
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
         coefs = chain.record.coef[:, free]
         z = standard_of(train).apply(new)
@@ -257,7 +257,7 @@ def _drawn(
 
     masses = np.empty(chain.total - chain.sweeps)
     for draw in range(len(masses)):  # chains do not record the sum of the weights
-        chain.run_to(chain.sweeps + 1)
+        chain.run_until(chain.sweeps + 1)
         masses[draw] = np.exp(min(chain.state.real[LOG_MASS], 700.0))
     weights = chain.record.weights
     W = PlackettLuceDesign.fit(train, [f"x{j}" for j in range(train.shape[1])]).apply(new)

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import expit
 
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._paired.worths import WorthsRequest, posed
 from thali._worths.chains import Sampler, tuned
 from thali._worths.laplace import Marginal
@@ -32,7 +32,7 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
     pose = posed(data, WorthsRequest(**asked), lapse)
     density = pose.density
     sampler = Sampler(Marginal(density, None, None, None))
-    (rng,) = streams(random_seed, 1)
+    (rng,) = spawn_generators(random_seed, 1)
     state = tuned(sampler, rng, sampler.start(rng, chains), tune)
     found, log_likelihood = [], []
     for _ in range(draws):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.draws.columns import FeatureColumns, columns_of
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._plots._fonts import picture
 from thali._plots._style import GRID, label_width, new_axes, shades_of_owners, short
 from thali._posterior.view import Posterior
@@ -82,7 +82,7 @@ def feature_samples(
     posterior = Posterior(model.posterior_)
     unique, of_similarities = posterior.has_unique, posterior.facts.of_several
     columns = columns_of(posterior)
-    (rng,) = streams(random_seed, 1)
+    (rng,) = spawn_generators(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))
     drawn_by = posterior.draws
     names = [

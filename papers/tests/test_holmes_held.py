@@ -33,7 +33,7 @@ from papers.samplers.holmes_held_2006 import (
 )
 from thali._classify.sparse_logit import engines
 from thali._compile.jit import compiled
-from thali._inference.numerics.polya_gamma import polya_gamma
+from thali._inference.numerics.polya_gamma import draw_polya_gamma
 from thali._testing import smallest
 
 N = 200_000
@@ -45,7 +45,7 @@ FOUR = 4.0  # standard errors
 @compiled
 def many_polya_gamma(rng, c, out):
     for i in range(out.size):
-        out[i] = polya_gamma(rng, c)
+        out[i] = draw_polya_gamma(rng, c)
 
 
 @compiled
@@ -158,7 +158,7 @@ def test_posterior_of_weighted_rows():
         for seed in range(2)
     ]
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     beta = np.stack([chain.record.coef[:, 1, 0] for chain in chains])
     assert mcse(beta) < 0.005 and abs(beta.mean() - first / norm) < 4.5 * mcse(beta)
 

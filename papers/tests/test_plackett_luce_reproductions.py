@@ -444,7 +444,7 @@ def test_followed_odds_give_the_log_likelihood(name):
     data = data_set(irises())
     X, codes = data.covariates.to_numpy(), np.unique(data.labels, return_inverse=True)[1]
     chain = mixing.samplers_of(data)[name](X, data.labels, draws=6, tune=6, seed=3)
-    chain.run_to(6)
+    chain.run_until(6)
     draws, odds, likelihoods = mixing._drawn(chain, X, X, name)
     assert draws.shape == (6, 27 if name.startswith("PL") else 8)
     if name.startswith("PL"):
@@ -470,7 +470,7 @@ def test_chains_are_those_of_the_classifiers():
         fitted = PlackettLuceRegression(draws=5, tune=5, chains=1, random_state=5).fit(X, y, thin=1)
     likelihoods = fitted.posterior_["posterior"].dataset["log_likelihood"].values[0]
     chain = plackett_luce_chain(X, y, is_published=False, draws=5, tune=5, seed=seed.spawn(1)[0])
-    chain.run_to(10)
+    chain.run_until(10)
     np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
 
 

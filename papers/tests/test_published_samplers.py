@@ -96,10 +96,10 @@ def test_same_seed_same_draws_for_any_number_of_cores_and_slices(make):
     one, other = (run_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 3))
     assert all(same(a, b) for a, b in zip(one, other, strict=True)) and not same(one[0], one[1])
     whole, sliced = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
-    whole.run_to(whole.total)
+    whole.run_until(whole.total)
     for until in range(0, sliced.total + 1, 7):
-        sliced.run_to(until)
-    sliced.run_to(sliced.total)
+        sliced.run_until(until)
+    sliced.run_until(sliced.total)
     assert same(whole.draws, sliced.draws)
 
 

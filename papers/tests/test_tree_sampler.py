@@ -204,7 +204,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     )
     chain = FeatureChain(task, np.random.default_rng(1))
     for until in range(1, 60):
-        chain.run_to(until)
+        chain.run_until(until)
         state = resized(chain.state, 100) if until % 2 else chain.state
         for k in range(state.whole[COLUMNS]):
             assert 0.0 < state.pi[k] < 1.0

@@ -69,10 +69,10 @@ def test_same_seed_same_draws_for_any_number_of_cores(make):
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
 def test_slices_do_not_matter(make):
     whole, sliced = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
-    whole.run_to(whole.total)
+    whole.run_until(whole.total)
     for until in range(0, sliced.total + 1, 7):
-        sliced.run_to(until)
-    sliced.run_to(sliced.total)
+        sliced.run_until(until)
+    sliced.run_until(sliced.total)
     assert same(whole.draws, sliced.draws)
     assert np.array_equal(whole.ladder.beta, sliced.ladder.beta) and np.array_equal(
         whole.ladder.at, sliced.ladder.at
@@ -99,8 +99,8 @@ def test_room_grows_without_a_trace(make):
     roomy.record = chains.enlarged(chains.enlarged(roomy.record))
     kept = int(crowded.state.whole[COLUMNS])
     assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])
-    crowded.run_to(crowded.total)
-    roomy.run_to(roomy.total)
+    crowded.run_until(crowded.total)
+    roomy.run_until(roomy.total)
     assert least < capacity(crowded.state) < 2000
     assert same(crowded.draws, roomy.draws)
     assert 55 < crowded.draws.n_features.mean() < 110  # 40 H_4 = 83 a priori
@@ -119,7 +119,7 @@ def test_python_and_compiled_sweeps_draw_the_same(make):
     compiled, plain = (FeatureChain(make(), np.random.default_rng(9)) for _ in range(2))
     plain.task.kernel = plain.task.kernel.python
     for chain in (compiled, plain):
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     a, b = compiled.draws, plain.draws
     assert np.array_equal(a.owners, b.owners)
     for name in ("weights", "alpha", "log_likelihood"):

@@ -725,7 +725,7 @@ def test_what_weights_vary_about_is_recorded(uncompiled):
     chain = model._prepare(comparisons(people=3, options=3), 2, 0, 1).task.chain(
         np.random.default_rng(3)
     )
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     drawn, last = chain.draws, chain.ladder.at[0]
     columns = int(drawn.n_features[-1])
     np.testing.assert_array_equal(drawn.unique_weights[-1, 3], chain.bases.own[last])

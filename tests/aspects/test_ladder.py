@@ -85,23 +85,23 @@ def short_task(tune=12):
 
 def test_levels_fall_from_a_common_temperature_to_their_own():
     chain = FeatureChain(short_task(), np.random.default_rng(1))
-    chain.run_to(1)
+    chain.run_until(1)
     assert chain.ladder.beta == pytest.approx(np.full(3, 1.0 / 50.0))
-    chain.run_to(25)
+    chain.run_until(25)
     assert chain.ladder.beta == pytest.approx(
         np.maximum(1.0 / 50.0, np.minimum([1, 10**-0.5, 0.1], 50 ** (20 / 30 - 1)))
     )
-    chain.run_to(30)
+    chain.run_until(30)
     assert chain.ladder.beta == pytest.approx([1.0, 10**-0.5, 0.1])
 
 
 @pytest.mark.fit
 def test_slices_of_an_annealed_start_do_not_matter():
     whole, sliced = (FeatureChain(short_task(), np.random.default_rng(3)) for _ in range(2))
-    whole.run_to(whole.total)
+    whole.run_until(whole.total)
     for until in range(0, sliced.total, 7):
-        sliced.run_to(until)
-    sliced.run_to(sliced.total)
+        sliced.run_until(until)
+    sliced.run_until(sliced.total)
     assert np.array_equal(whole.ladder.beta, sliced.ladder.beta)
     assert np.array_equal(whole.draws.log_likelihood, sliced.draws.log_likelihood)
 

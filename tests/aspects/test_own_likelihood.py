@@ -93,7 +93,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     )
     task.kernel = task.kernel.python
     chain = FeatureChain(task, np.random.default_rng(4))
-    chain.run_to(sweeps)
+    chain.run_until(sweeps)
     return chain
 
 
@@ -107,7 +107,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
 def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     chain = python_chain(likelihood, prior, sweeps=5)
     for sweep in range(5, 31, 5):  # fewer than those after which the cache is refilled
-        chain.run_to(sweep)
+        chain.run_until(sweep)
         if likelihood.terms:
             compare_sums(chain.cache, chain.state, likelihood is TASTE)
     kept = chain.cache
@@ -390,6 +390,6 @@ def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypat
         assert task.kernel is recommended.infinite_without_unique
         task.kernel = kernel
         chain = FeatureChain(task, np.random.default_rng(3))
-        chain.run_to(20)
+        chain.run_until(20)
         draws.append(chain.state.w.copy())
     np.testing.assert_array_equal(*draws)

@@ -242,9 +242,9 @@ def test_a_sweep_takes_less_than_three_times_as_long():
     builtin.kernel = recommended.infinite_without_unique
     chains = [FeatureChain(task, np.random.default_rng(1)) for task in (builtin, own)]
     for chain in chains:
-        chain.run_to(2_000)
+        chain.run_until(2_000)
     builtin_runs, own_runs = (
-        lambda chain=chain: chain.run_to(chain.sweeps + 2_000) for chain in chains
+        lambda chain=chain: chain.run_until(chain.sweeps + 2_000) for chain in chains
     )
     assert time_ratio(own_runs, builtin_runs) < 3.0
 

@@ -82,11 +82,11 @@ def test_pairs_are_neighbours_evenly_spread():
 def test_what_is_seen_is_the_choice_probability():
     """Of the last draw, when every sweep is one."""
     from thali._aspects.samplers.chains import FeatureChain
-    from thali._inference.seeds import streams
+    from thali._inference.seeds import spawn_generators
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
-    chain = FeatureChain(model._prepare(data, 20, 10, 1).task, streams(1, 1)[0])
-    chain.run_to(30)
+    chain = FeatureChain(model._prepare(data, 20, 10, 1).task, spawn_generators(1, 1)[0])
+    chain.run_until(30)
     seen = looked_at(chain.task.model, chain.state, chain.pairs)
     draws = chain.draws
     assert seen[0] == draws.n_features[-1] and seen[1] == pytest.approx(np.log(draws.alpha[-1]))
@@ -129,7 +129,7 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
         (chain,) = sampling.chains(10, np.random.SeedSequence(2))[:1]
         assert chain.in_pilot and chain.schedule[0][0] < PILOT
         for end in range(1, slices + 1):
-            chain.run_to(end * PILOT // slices)
+            chain.run_until(end * PILOT // slices)
         seen.append(chain.seen)
     assert seen[0].any(axis=1).all()
     np.testing.assert_array_equal(*seen)
@@ -172,7 +172,7 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
     for chain in chains:
-        chain.run_to(PILOT)
+        chain.run_until(PILOT)
         assert np.abs(chain.seen).sum(axis=1).all()  # a row a look
     sampling.end_pilot(chains)
     thin = chains[0].thin
@@ -194,16 +194,16 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 
     assert not chains_of(100)[1][0].in_pilot
     sampling, chains = chains_of(None)
-    assert sampling.least_draws == 500 and chains[0].in_pilot
+    assert sampling.min_draws == 500 and chains[0].in_pilot
     for number, chain in enumerate(chains):
         # as if draws were independent
         chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)
-        chain.run_to(4)
+        chain.run_until(4)
     sampling.end_pilot(chains)
     assert chains[0].thin == MIN_TEMPERED
     assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
-    restored.restore(chains[0].packed())
+    restored.restore(chains[0].pack_state())
     assert restored.schedule == chains[0].schedule and not restored.in_pilot
     task = replace(chains[0].task, evens=True)
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
@@ -217,11 +217,11 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
     work = _Work(model, sampling, sampling.run, None, False)
     chains = work._begun(250, None)
     for chain in chains:
-        chain.run_to(50)  # sweeps, two draws' worth of them
+        chain.run_until(50)  # sweeps, two draws' worth of them
     assert chains[0].in_pilot
     with warned(EstimateWarning, "1 warm-up", "1,000"):
         again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
-    assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
+    assert not again[0].in_pilot and again[0].total == again[0].run_total == (1 + 250) * 25
 
 
 @pytest.mark.unit

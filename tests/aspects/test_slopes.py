@@ -179,7 +179,7 @@ def a_chain(known):
 
 def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
     chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     drawn, base = chain.draws, base_at(chain.bases, 0)
     columns = int(drawn.n_features[-1])
     assert drawn.weights.shape[1] == drawn.unique_weights.shape[1] == 3 + 1 + 2
@@ -198,7 +198,7 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
 
 def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
-    chain.run_to(3)
+    chain.run_until(3)
     base, model = base_at(chain.bases, 0), chain.task.model
     model = model._replace(known=model.known + 0.3)  # not centred
     base.own_lift[:] = np.exp(model.known @ base.own_slope.T)
@@ -329,7 +329,7 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     )
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
     chain = a_chain(known)
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     fit = population.tree([chain.draws], groups, parts, chain.task, {})
     sample = population.prior_sample(groups, parts, [np.random.default_rng(n) for n in range(100)])
     assert set(sample.prior.data_vars) == set(fit["posterior"].data_vars)

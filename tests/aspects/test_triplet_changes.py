@@ -54,14 +54,14 @@ def test_chains_of_many_objects_begin_near_the_features(features, link):
     model = th.AdditiveClustering(features, link=link, tempering=2)
     task = model._prepare(made.data, 4, 4, 1).task
     whole, sliced = (FeatureChain(task, np.random.default_rng(1)) for _ in range(2))
-    whole.run_to(1)
+    whole.run_until(1)
     for until in (0, 1, 3, 8):
-        sliced.run_to(until)
+        sliced.run_until(until)
     found = whole.state.Z[: whole.state.whole[COLUMNS], :40]
     for column in made.features.T:
         # Jaccard index
         assert max((found * column).sum(axis=1) / np.maximum(found, column).sum(axis=1)) >= 0.75
-    whole.run_to(8)
+    whole.run_until(8)
     for one, other in zip(whole.states, sliced.states, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -77,13 +77,13 @@ def test_few_objects_and_given_features_begin_at_a_prior_draw():
 def test_a_chain_that_takes_over_where_another_stood_stays_there():
     task = th.AdditiveClustering()._prepare(many_objects().data, 2, 2, 1).task
     first = FeatureChain(task, np.random.default_rng(1))
-    first.run_to(4)
+    first.run_until(4)
     second = FeatureChain(task, np.random.default_rng(2))
-    second.take_over(first.packed())
+    second.warm_start(first.pack_state())
     count = int(first.state.whole[COLUMNS])
-    second.run_to(0)
+    second.run_until(0)
     np.testing.assert_array_equal(second.state.Z[:count], first.state.Z[:count])
-    second.run_to(1)
+    second.run_until(1)
     assert second.sweeps == 1
 
 

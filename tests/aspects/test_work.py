@@ -63,9 +63,9 @@ def unique_alone(n, rng):
 def counted(task):
     """How many times as many columns all replicas of a chain have, on average, as was forecast."""
     chain, times = task.chain(np.random.default_rng(1)), []
-    chain.run_to(SWEEPS)
+    chain.run_until(SWEEPS)
     for sweep in range(SWEEPS + 10, 2 * SWEEPS, 10):
-        chain.run_to(sweep)
+        chain.run_until(sweep)
         times.append(task.times_heavier([chain]))
     return np.mean(times)
 
@@ -110,7 +110,7 @@ def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
     data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
     task = th.AdditiveClustering()._prepare(data, SWEEPS, SWEEPS, 1).task
     chain, forecast = task.chain(np.random.default_rng(1)), task.with_short_run(False).columns()
-    chain.run_to(40)
+    chain.run_until(40)
     assert forecast > 2.0 * task.columns()
     assert 0.5 < (chain.state.whole[COLUMNS] + 1) / (forecast + 1) < 2.0
 
@@ -224,7 +224,7 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     chains = sampling.chains(10, np.random.SeedSequence(1))
     assert sampling.allowed(chains) == 1_000  # nothing is counted before there are draws
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     task = chains[0].task
     columns = np.mean([chain.state.whole[COLUMNS] for chain in chains])
     times = (columns + 1.0) / (task.columns() + 1.0)
@@ -285,7 +285,7 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     sampling = replace(run, bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     task = chains[0].task
     # the same for all groups
     columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])

@@ -402,10 +402,10 @@ def test_folds_are_part_of_a_job(tmp_path):
 def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
     before = contents(tmp_path)
-    with jobs.command_noted(None, True):
+    with jobs.note_command(None, True):
         with pytest.raises(ArgumentError, match="`folds` must be from 2 to 40"):
             compare(CLASSIFIERS, _rows(), folds=41, job=tmp_path / "job")
-        with jobs.locked(tmp_path / "job"), refused(DataError, "is running in"):
+        with jobs.lock_folder(tmp_path / "job"), refused(DataError, "is running in"):
             compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
         assert contents(tmp_path) == before
         compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
@@ -427,7 +427,7 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     index = jobs.read_index(job)
     entry = {"file": name, "sha256": hashlib.sha256(b"{}").hexdigest()}
     index[of] = [entry] if of == "segments" else entry
-    (job / jobs.INDEX).write_bytes(jobs.sealed(index))
+    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))
     with refused(DataError, "have been changed since"):
         compare(job=job)
     assert (tmp_path / "mine").read_bytes() == b"{}"

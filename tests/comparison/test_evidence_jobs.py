@@ -12,7 +12,7 @@ from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._inference import jobs
-from thali._inference.seeds import root
+from thali._inference.seeds import build_seed_sequence
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence, Thermodynamic
 from thali.errors import DataError, InterruptedWarning, Message, Remedy
@@ -199,7 +199,7 @@ def test_real_chains_give_the_same_numbers(tmp_path):
     model = th.EliminationByAspects("unique", lapse=0.2).fit(
         TRIO, 10, 10, 2, random_seed=1, progressbar=False
     )
-    seed = root(3).spawn(2)[1]
+    seed = build_seed_sequence(3).spawn(2)[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
         alone = model.log_evidence(**run, random_seed=seed, progressbar=False)

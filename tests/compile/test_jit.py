@@ -19,7 +19,7 @@ from numba.core.codegen import JITCodeLibrary
 
 import thali
 from thali._compile.jit import _has_switch, generic, kernel, part, scalar
-from thali._inference.numerics.decisions import bessel_count
+from thali._inference.numerics.decisions import draw_bessel_count
 
 PLAIN = thali.priors.Given(np.zeros((1, 0))).compiled(1)  # a model class of the library
 
@@ -210,12 +210,12 @@ def test_a_verb_without_an_answer_says_so():
 
 @kernel
 def compiled_count(rng, model, x):
-    return bessel_count(rng, x, 1)
+    return draw_bessel_count(rng, x, 1)
 
 
 def test_python_and_compiled_code_agree():
     arguments = [(seed, x) for seed in range(50) for x in (0.0, 0.3, 7.0, 900.0, 1e7)]
-    expected = [bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
+    expected = [draw_bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
     got = [compiled_count(np.random.default_rng(seed), PLAIN, x) for seed, x in arguments]
     assert got == expected
 

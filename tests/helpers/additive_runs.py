@@ -77,5 +77,5 @@ def task(
 
 def one_run(the_task, seed=3):
     chain = FeatureChain(the_task, np.random.default_rng(seed))
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     return chain.draws

@@ -25,7 +25,7 @@ def watched(task, seed=1):
     """Run a chain, and compare the cache with the state at every draw that it records."""
     chain = FeatureChain(task, np.random.default_rng(seed))
     for sweep in range((task.tune + 1) * task.thin, chain.total + 1, task.thin):
-        chain.run_to(sweep)
+        chain.run_until(sweep)
         compare(task, chain.cache, chain.state)
     assert chain.is_done
     return chain

@@ -52,7 +52,7 @@ def task(
 def drawn(of_task, random_seed=1):
     """The draws of one chain."""
     chain = GroupChain(of_task, np.random.default_rng(random_seed))
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     return chain.draws
 
 
@@ -114,10 +114,10 @@ def key(parts):
 def geweke(chain, expected, rounds, simulate, more=lambda chain: {}, sweeps=1):
     """Scores of prior means, where sweeps and simulations of everybody's answers alternate."""
     rng = np.random.default_rng(78)
-    chain.run_to(0)
+    chain.run_until(0)
     kept = {name: [] for name in expected}
     for _ in range(rounds):
-        chain.run_to(sweeps)
+        chain.run_until(sweeps)
         first = replica(chain.state, 0)
         Z, w, s = contents(chain.state)
         sizes, alpha = Z[0].sum(axis=1), first.real[ALPHA]

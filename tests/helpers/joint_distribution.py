@@ -105,10 +105,10 @@ def joint_distribution_test(
     task.temperatures = temperatures
     rng = np.random.default_rng(random_seed)
     chain = FeatureChain(task, rng)
-    chain.run_to(0)
+    chain.run_until(0)
     kept: dict[str, list[float]] = {name: [] for name in expected}
     for _ in range(rounds):
-        chain.run_to(sweeps)
+        chain.run_until(sweeps)
         now = _quantities(chain)
         for name in expected:
             kept[name].append(now[name])

@@ -175,7 +175,7 @@ def with_kappa(of_task, kappa):
 def drawn(of_task, random_seed=1):
     """The draws of one chain."""
     chain = KindChain(of_task, np.random.default_rng(random_seed))
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     return chain.draws
 
 

@@ -29,7 +29,7 @@ def chains_of(
         for seed in range(count)
     ]
     for chain in made:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     return made
 
 

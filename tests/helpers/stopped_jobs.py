@@ -67,4 +67,4 @@ def keep_parts(job, segments):
     one record."""
     index = jobs.read_index(job)
     index["segments"], index["ended"] = index["segments"][:segments], False
-    (job / jobs.INDEX).write_bytes(jobs.sealed(index))
+    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))

@@ -11,7 +11,7 @@ import pytest
 import thali as th
 from thali._comparison import engine
 from thali._inference import jobs, threads
-from thali._inference.threads import Sliced
+from thali._inference.threads import SlicedWork
 from thali._model import sampling
 from thali._model.base import Model
 from thali.errors import ArgumentError, DataError
@@ -20,10 +20,10 @@ PLACES = {  # what the functions below replace
     "seconds of work that may be lost": (jobs, "MIN_SECONDS"),
     "share of the time that writing takes": (jobs, "SHARE"),
     "seconds of a slice": (threads, "SLICE"),
-    "a slice of a chain": (Sliced, "run_slice"),
+    "a slice of a chain": (SlicedWork, "run_slice"),
     "a snapshot of a fit": (jobs.FitFolder, "write"),
     "a file of a job": (jobs, "atomic_write"),
-    "versions of libraries": (jobs, "versions"),
+    "versions of libraries": (jobs, "collect_versions"),
     "the clock": (time, "monotonic"),
     "a comparison": (th, "compare"),
     "fits of a comparison": (engine, "run_all"),
@@ -84,7 +84,7 @@ def fill_disk(patch):
 
 def claim_versions(patch, **others):
     """Jobs are begun with other versions of libraries."""
-    versions = jobs.versions() | others
+    versions = jobs.collect_versions() | others
     replace(patch, "versions of libraries", lambda: versions)
 
 

@@ -30,14 +30,14 @@ from thali._choice.product_classes.state import (
     VISITED,
 )
 from thali._inference import jobs
-from thali._inference.arrays import from_bytes, to_bytes
-from thali._inference.threads import Sliced, _Piece, in_threads, run_in_threads
+from thali._inference.arrays import decode_npz, encode_npz
+from thali._inference.threads import SlicedWork, _SingleCall, call_in_threads, run_in_threads
 from thali.errors import DataError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 
 
-class Slow(Sliced):
+class Slow(SlicedWork):
     """A chain whose state is torn while a slice runs."""
 
     total = 10_000
@@ -50,7 +50,7 @@ class Slow(Sliced):
     def is_done(self):
         return self.sweeps >= self.total
 
-    def run_to(self, until):
+    def run_until(self, until):
         self.is_torn = True
         self.has_begun.set()
         end = time.monotonic() + self.seconds
@@ -83,7 +83,7 @@ def test_ctrl_c_waits_for_the_end_of_every_slice(moments):
 
 def test_a_failure_waits_for_the_end_of_every_slice():
     class Failing(Slow):
-        def run_to(self, until):
+        def run_until(self, until):
             raise ZeroDivisionError
 
     chains = [Slow(), Failing()]
@@ -122,7 +122,7 @@ def test_pieces_of_work_are_whole():
         states["ended"] += 1
 
     with pytest.raises(KeyboardInterrupt), pressed(0.02, after=inside):
-        in_threads(work, 100, 1)
+        call_in_threads(work, 100, 1)
     assert states["begun"] == states["ended"] < 100
 
 
@@ -164,7 +164,7 @@ def test_ctrl_c_while_a_compiled_call_begins_is_no_crash(entry):
 def test_nothing_is_held_back_in_a_thread():
     found = []
     thread = threading.Thread(
-        target=in_threads, args=(lambda _: found.append(signal.getsignal(signal.SIGINT)), 3, 1)
+        target=call_in_threads, args=(lambda _: found.append(signal.getsignal(signal.SIGINT)), 3, 1)
     )
     thread.start()
     thread.join()
@@ -187,7 +187,7 @@ class Slices:
             self.begun += 1
         self.run_slice(chain)
         # of the draws of a fit that was stopped
-        if self.is_pressed.is_set() and not isinstance(chain, _Piece):
+        if self.is_pressed.is_set() and not isinstance(chain, _SingleCall):
             time.sleep(0.5)
         with self.lock:
             self.ended += 1
@@ -358,10 +358,10 @@ def used(arrays, first):
 def write_state(job, arrays):
     """As a fit would have written it, so that all hashes are right and the state alone is wrong."""
     index = jobs.read_index(job)
-    content = to_bytes(arrays)
+    content = encode_npz(arrays)
     (job / index["state"]["file"]).write_bytes(content)
     index["state"]["sha256"] = hashlib.sha256(content).hexdigest()
-    (job / jobs.INDEX).write_bytes(jobs.sealed(index))
+    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))
 
 
 @pytest.mark.first(1)
@@ -370,7 +370,7 @@ def test_a_torn_state_is_refused(kind, tmp_path):
     job = tmp_path / "job"
     size = 40 if kind != "particles" else 3
     fitted(kind, size, job=job)
-    whole = from_bytes((job / jobs.read_index(job)["state"]["file"]).read_bytes())
+    whole = decode_npz((job / jobs.read_index(job)["state"]["file"]).read_bytes())
     groups = ["0/"] if kind == "particles" else ["0/", "1/", "2/"]
     first = next(group for group in groups if used(whole, group).size)
     for tear in (visited, pending, holes, free_list, owners, circle, nowhere, muted, not_a_number):

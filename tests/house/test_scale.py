@@ -74,8 +74,8 @@ def test_time_of_a_sweep_is_linear_in_the_compared_pairs(kind):
         chain = FeatureChain(
             build_task(prior, th.likelihoods.Elimination(), data, alpha=alpha, **settings), rng
         )
-        chain.run_to(100)
-        return data.n_pairs, lambda: chain.run_to(chain.sweeps + 20)
+        chain.run_until(100)
+        return data.n_pairs, lambda: chain.run_until(chain.sweeps + 20)
 
     (fewer, small), (more, large) = begun(200), begun(1600)
     ratio = time_ratio(large, small, tries=3, turns=3)

@@ -3,14 +3,14 @@
 import matplotlib
 
 import thali as th
-from thali._inference.threads import rectangle
+from thali._inference.threads import choose_longest_chains
 
 matplotlib.use("Agg")
 
 
 def test_the_rectangle_of_most_draws():
-    assert rectangle([50, 40, 45, 10]) == ([0, 1, 2], 40)
-    assert rectangle([0, 0]) == ([0, 1], 0)
+    assert choose_longest_chains([50, 40, 45, 10]) == ([0, 1, 2], 40)
+    assert choose_longest_chains([0, 0]) == ([0, 1], 0)
 
 
 def test_a_newick_text_is_parsed_and_written():

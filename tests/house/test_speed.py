@@ -86,7 +86,7 @@ def test_the_compiled_sweep_counts_no_references():
     data = random_comparisons(3, 1)
     settings = {"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 1, "thin": 1}
     task = build_task(th.priors.IndianBuffet(), th.likelihoods.Elimination(), data, **settings)
-    FeatureChain(task, np.random.default_rng(1)).run_to(1)
+    FeatureChain(task, np.random.default_rng(1)).run_until(1)
     used = recommended.infinite.dispatcher(task.model)
     assert used.targetoptions.get("_nrt") is False
     # code that was loaded from disk cannot be inspected, so it is compiled once more

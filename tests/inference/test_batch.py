@@ -3,7 +3,7 @@ runs."""
 
 import pytest
 
-from thali._inference.parts import Batch, PartsFolder, is_whole, read_parts
+from thali._inference.parts import Batch, PartsFolder, is_finished, read_parts
 from thali._inference.progress import Progress
 
 STAMP = {"kind": "sums", "models": {}, "settings": {}, "data": ""}
@@ -99,7 +99,7 @@ def test_what_failed_is_run_again(tmp_path):
         ).finish(Stop(), lambda record: 0.0)
     with job(tmp_path / "job") as folder:
         batch = batch_of(lambda task: {"x": -task}, folder)
-        assert not is_whole(batch.records["2"])
+        assert not is_finished(batch.records["2"])
         batch.finish(Stop(), lambda record: 0.0)
     assert batch.records["2"] == {"x": -2} and batch.records["1"] == {"x": 1}
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from thali._inference.mbar import combined, log_mean
+from thali._inference.mbar import estimate_constants, log_mean_exp
 
 BETA = np.array([1.0, 0.3, 0.08, 0.0])
 NOISE = 0.4  # the likelihood is exp(-(x - 1)^2 / (2 NOISE^2)), the prior Normal(0, 1)
@@ -28,7 +28,7 @@ def draws(rng, chains=12, number=400):
 
 def test_gaussian_closed_form():
     energies = draws(np.random.default_rng(0))
-    found = combined(BETA, energies, 10)
+    found = estimate_constants(BETA, energies, 10)
     error = np.sqrt((found.influence**2).sum(axis=(0, 1)))
     assert found.log_z[-1] == 0.0
     assert error[-1] == 0.0
@@ -38,7 +38,7 @@ def test_gaussian_closed_form():
 
 def test_the_equations_hold():
     energies = draws(np.random.default_rng(1), 3, 50)
-    found = combined(BETA, energies, 5)
+    found = estimate_constants(BETA, energies, 5)
     flat = energies.ravel()[:, None]
     mixture = np.exp(BETA * flat - found.log_z).sum(axis=1) * energies[..., 0].size
     assert np.log((np.exp(BETA * flat) / mixture[:, None]).sum(axis=0)) == pytest.approx(
@@ -49,8 +49,8 @@ def test_the_equations_hold():
 
 def test_influence_is_what_the_estimate_loses_without_a_block():
     energies = draws(np.random.default_rng(2), 20, 100)
-    found = combined(BETA, energies, 1)
-    without = combined(BETA, energies[1:], 1).log_z
+    found = estimate_constants(BETA, energies, 1)
+    without = estimate_constants(BETA, energies[1:], 1).log_z
     assert (found.log_z - without)[:-1] == pytest.approx(
         found.influence[0, 0, :-1], rel=0.15, abs=1e-3
     )
@@ -60,7 +60,7 @@ def test_influence_is_what_the_estimate_loses_without_a_block():
 def test_errors_are_calibrated():
     distances = []
     for seed in range(200):
-        found = combined(BETA, draws(np.random.default_rng(seed), 12, 60), 10)
+        found = estimate_constants(BETA, draws(np.random.default_rng(seed), 12, 60), 10)
         distances.append(
             (found.log_z[0] - exact(1.0)[0]) / math.sqrt((found.influence[..., 0] ** 2).sum())
         )
@@ -75,10 +75,10 @@ def test_draws_of_the_prior_without_likelihood():
     rng = np.random.default_rng(3)
     energies = np.zeros((4, 500, 2))
     energies[..., 1] = np.where(rng.random((4, 500)) < 0.5, 0.0, -math.inf)
-    found = combined(np.array([1.0, 0.0]), energies, 10)
+    found = estimate_constants(np.array([1.0, 0.0]), energies, 10)
     assert found.log_z[0] == pytest.approx(math.log(np.isfinite(energies[..., 1]).mean()), abs=1e-9)
 
 
 def test_log_mean():
-    assert log_mean(np.array([1000.0, 1000.0])) == 1000.0
-    assert log_mean(np.full(3, -math.inf)) == -math.inf
+    assert log_mean_exp(np.array([1000.0, 1000.0])) == 1000.0
+    assert log_mean_exp(np.full(3, -math.inf)) == -math.inf

@@ -99,7 +99,7 @@ def test_it_opens_with_what_was_said_before(patient, capsys):
     with Progress(True, "sampling", 10) as bar:
         bar.note("compiling, once")
         bar.update(4)
-        bar._open()
+        bar._open_display()
     lines = capsys.readouterr().err.splitlines()
     assert (
         lines[0] == "sampling ..."
@@ -111,7 +111,7 @@ def test_it_opens_with_what_was_said_before(patient, capsys):
 def test_a_timer_that_is_late_opens_nothing(patient, capsys):
     with Progress(True, "sampling", 10) as bar:
         pass
-    bar._open()
+    bar._open_display()
     assert capsys.readouterr().err == ""
 
 

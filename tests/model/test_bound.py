@@ -10,7 +10,12 @@ from helpers.watched_runs import show_times
 import thali as th
 from thali._inference import progress
 from thali._inference.chains import Run
-from thali._inference.progress import Outlook, Progress, about, says
+from thali._inference.progress import (
+    DurationForecast,
+    Progress,
+    build_duration_warning,
+    format_duration,
+)
 from thali._model import bound
 from thali._model.bound import BUDGET, MIN_DRAWS, bounded
 from thali._model.sampling import MAX_DRAWS
@@ -90,9 +95,9 @@ def clock(monkeypatch):
 @pytest.mark.parametrize(("rate", "said"), [(10.0, [100.0]), (50.0, [])])
 def test_a_long_run_is_announced_once(clock, rate, said):
     heard: list[float] = []
-    outlook = Outlook(heard.append)
+    outlook = DurationForecast(heard.append)
     for clock[0] in np.arange(0.0, 20.0, 0.5):
-        outlook.look(int(clock[0] * rate), 1000)
+        outlook.observe(int(clock[0] * rate), 1000)
         assert not heard or clock[0] >= progress.EARLY
     assert heard == said
 
@@ -127,14 +132,18 @@ def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(
 @pytest.mark.unit
 def test_times_in_words():
     words = ["a minute", "2 minutes", "50 minutes", "2.0 hours"]
-    assert [about(seconds) for seconds in (61, 100, 3000, 7200)] == words
+    assert [format_duration(seconds) for seconds in (61, 100, 3000, 7200)] == words
 
 
 @pytest.mark.unit
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_long_run_of_any_kind_says_what_is_quicker(clock, enabled, recwarn):
     with Progress(
-        enabled, "leaving out", 100, "fits", says("This comparison", "fewer draws")
+        enabled,
+        "leaving out",
+        100,
+        "fits",
+        build_duration_warning("This comparison", "fewer draws"),
     ) as shown:
         for done in range(12):
             clock[0] = float(done)

@@ -25,7 +25,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._inference.threads import Sliced
+from thali._inference.threads import SlicedWork
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, InterruptedWarning
 
@@ -225,7 +225,7 @@ def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
 def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     """Ctrl-C comes when four fifths of the sweeps are done; whatever runs then takes its time to
     end."""
-    run_slice, lock = Sliced.run_slice, threading.Lock()
+    run_slice, lock = SlicedWork.run_slice, threading.Lock()
     sliced, pressed = [0], [None]
 
     def counted(chain):

@@ -21,8 +21,8 @@ from helpers.sentences import refused, warned
 
 import thali as th
 from thali._inference import chains, jobs
-from thali._inference.arrays import from_bytes, to_bytes
-from thali._inference.threads import _Piece
+from thali._inference.arrays import decode_npz, encode_npz
+from thali._inference.threads import _SingleCall
 from thali._model import sampling
 from thali.errors import (
     ArgumentError,
@@ -92,7 +92,7 @@ def run_pieces_alone(patch):
     """What is computed of the draws in threads runs, and no chain."""
 
     def run_piece(work):
-        assert isinstance(work, _Piece), "it runs"
+        assert isinstance(work, _SingleCall), "it runs"
         run_slice(work)
 
     run_slice = watched_runs.run_slices_by(patch, run_piece)
@@ -253,7 +253,7 @@ def test_a_stopped_fit_goes_on(kind, monkeypatch):
 
     def counted(chain):
         run_slice(chain)
-        if isinstance(chain, _Piece):
+        if isinstance(chain, _SingleCall):
             return
         left[0] -= chain.recorded > 0
         if not left[0]:
@@ -495,10 +495,10 @@ def test_the_time_of_a_run_begins_when_its_chains_do(monkeypatch):
     """What is compiled before does not count."""
     watched_runs.show_times(monkeypatch, [100.0, 101.0, 102.0])
     limit = chains.TimeLimit(1.5)
-    limit.look()
-    limit.look()
+    limit.check()
+    limit.check()
     with pytest.raises(chains.TimeIsUp):
-        limit.look()
+        limit.check()
 
 
 @pytest.fixture(scope="module")
@@ -575,12 +575,12 @@ def test_draws_that_are_not_there_are_missed(kind, tmp_path):
     fitted(kind, 60, job=job)
     index = jobs.read_index(job)
     (entry,) = index["segments"]
-    draws = from_bytes((job / entry["file"]).read_bytes())
-    content = to_bytes({name: array[:1] for name, array in draws.items()})
+    draws = decode_npz((job / entry["file"]).read_bytes())
+    content = encode_npz({name: array[:1] for name, array in draws.items()})
     (job / "draws-00099.npz").write_bytes(content)
     short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
     for segments in ([], [short]):
-        (job / jobs.INDEX).write_bytes(jobs.sealed(index | {"segments": segments}))
+        (job / jobs.INDEX).write_bytes(jobs.encode_index(index | {"segments": segments}))
         with refused(DataError, "have been changed since"):
             fitted(kind, 60, job=job)
 
@@ -602,7 +602,7 @@ def test_a_job_has_one_writer(tmp_path):
         assert jobs.is_running(tmp_path / "job")
         for overwrite in (False, True):
             with (
-                jobs.command_noted(None, overwrite),
+                jobs.note_command(None, overwrite),
                 refused(DataError, "is running in"),
             ):
                 fit_there(tmp_path / "job")

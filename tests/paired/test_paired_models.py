@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom, chi2, multinomial, norm, poisson
 
 import thali as th
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
@@ -518,7 +518,7 @@ def test_bootstrap_over_respondents():
     )
     assert len(found.weights) == 40
     # The same samples, each fitted as a table of its own.
-    times = streams(3, 1)[0].multinomial(10, np.full(10, 0.1), size=40)
+    times = spawn_generators(3, 1)[0].multinomial(10, np.full(10, 0.1), size=40)
     for row in range(5):
         counts = sum(
             k * respondent.counts for k, respondent in zip(times[row], respondents, strict=True)

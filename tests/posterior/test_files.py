@@ -15,7 +15,7 @@ from helpers.places import TESTS
 from helpers.sentences import refused
 
 from thali._inference import files as _files
-from thali._inference.files import atomic_write, is_intact, seal, write_together
+from thali._inference.files import atomic_write, compute_seal, is_intact, write_together
 from thali.errors import DataError
 
 # A posterior is saved where a file may have 1,000 bytes or the disk is full; then the process must
@@ -163,7 +163,7 @@ def test_files_of_two_runs_are_not_mixed_without_a_word(tmp_path, monkeypatch):
 def test_a_seal_holds_for_the_whole_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     for content in (b"", b"tea", bytes(1 << 20), bytes((1 << 20) + 1)):
-        whole = content + seal(content)
+        whole = content + compute_seal(content)
         path.write_bytes(whole)
         assert is_intact(path)
         for other in (whole[:-1], whole + b"\n", b"x" + whole, content, whole[1:], whole.upper()):

@@ -27,7 +27,7 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 import thali as th
-from thali._inference.files import seal
+from thali._inference.files import compute_seal
 from thali._posterior.store import appended, load, save
 from thali.errors import DataError
 
@@ -430,7 +430,7 @@ def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, s
             file.seek(where)
             file.write(one * 1000)
     if sealed:
-        path.write_bytes(path.read_bytes() + seal(path.read_bytes()))
+        path.write_bytes(path.read_bytes() + compute_seal(path.read_bytes()))
     with pytest.raises(DataError, match=f"is not a posterior written by thali: .*{said}"):
         load(path, verify=sealed)
 

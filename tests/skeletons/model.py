@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import positive, whole
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.base import Job, Sampled
 from thali.errors import DataError
 
@@ -35,7 +35,7 @@ class KnownSpread(Sampled):
         sd = positive("sd", self.sd, "the standard deviation of a number")
         draws, chains = whole("draws", draws, 1), whole("chains", chains, 1)
         # one stream a chain: the draws do not depend on the number of cores
-        rngs = streams(random_seed, chains)
+        rngs = spawn_generators(random_seed, chains)
 
         def work() -> dict[str, Any]:
             mu = np.stack(

@@ -287,7 +287,7 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
     of_task = task(data, OutOfSets(0.02), weights="similar", draws=6)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
-    chain.run_to(6)
+    chain.run_until(6)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(data):
         likelihood = group_at(of_task.model.likelihood, g)

@@ -154,7 +154,7 @@ def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncomp
     row = ROWS[name](groups=3)
     of_task = joined(row, weights, draws=5, alpha=1.5)
     chain = GroupChain(of_task, np.random.default_rng(3))
-    chain.run_to(5)
+    chain.run_until(5)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(row.data):
         likelihood = group_at(of_task.model.likelihood, g)

@@ -492,7 +492,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
     of_task = task(data, 3, likelihood_of(data), thin=5, draws=2)
     (chain,) = on_ladder(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
     for until in (5, 10):
-        chain.run_to(until)
+        chain.run_until(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):
             level = chain.ladder.at[t]
             parts = replica(chain.states, level), None, None, kinds_at(chain.kinds, level)

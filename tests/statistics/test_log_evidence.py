@@ -118,7 +118,7 @@ def at_the_prior(model, data, draws=1500):
     accepted."""
     task = model.set_params(tempering=False)._prepare(data, draws, tune=2, thin=2).task
     (chain,) = on_ladder(task, np.array([1e-12, 0.0]), 1, 1)
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     return chain.draws
 
 

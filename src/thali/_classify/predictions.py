@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._labels import positions, shorten
 from thali._posterior.interval import INTERVAL, tails_of
@@ -317,7 +317,7 @@ class Predictions(ScikitLearn):
         np.add.at(chosen, places[np.arange(len(codes)), codes], 1.0)
         counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
         kept = np.flatnonzero(counts)
-        (rng,) = streams(random_seed, 1)
+        (rng,) = spawn_generators(random_seed, 1)
         drawn = np.quantile(
             _replicates(self, matrix, predicted, places, kept, rng), tails_of(ci), axis=0
         )

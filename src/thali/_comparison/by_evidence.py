@@ -13,7 +13,7 @@ from thali._arguments import positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
-from thali._inference.parts import Batch, Record, in_turn
+from thali._inference.parts import Batch, Record, run_serially
 from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
@@ -92,7 +92,7 @@ def compare_by_evidence(
         interrupted = batch.finish(
             Progress(False, "", len(tasks)),
             lambda record: record["seconds"],
-            partial(run_all, cores=None) if spread else in_turn,
+            partial(run_all, cores=None) if spread else run_serially,
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from thali._data.experiments.experiment import held_tasks
 from thali._data.questions import Questions
 from thali._data.scores import TIED, scores
 from thali._digits import percent
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._labels import plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import spec_of
@@ -261,7 +261,7 @@ class ScoredOccasions:
     @property
     def first_task(self) -> np.ndarray:
         """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
-        return starts(np.bincount(self.respondent_of_task, minlength=self.n_respondents))
+        return part_bounds(np.bincount(self.respondent_of_task, minlength=self.n_respondents))
 
     @property
     def task_labels(self) -> np.ndarray:
@@ -271,7 +271,7 @@ class ScoredOccasions:
     @property
     def first_row(self) -> np.ndarray:
         """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
-        return starts(self.asked.sizes[self.set])
+        return part_bounds(self.asked.sizes[self.set])
 
     @property
     def n_alternatives(self) -> int:

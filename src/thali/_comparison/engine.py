@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.parts import Batch, Record
-from thali._inference.progress import Progress, says
+from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.threads import run_all
-from thali._inference.warn import warn, without_warnings
+from thali._inference.warn import silence_warnings, warn
 from thali._labels import listed
 from thali._model.registry import spec_of
 from thali._model.saved import packed
@@ -68,7 +68,7 @@ def run(task: LeftOutFit) -> dict[Any, Any]:
     settings = task.settings | {"random_seed": task.seed}
     try:
         # of which the comparison speaks as a whole
-        with ignore_sigint(task.home), without_warnings():
+        with ignore_sigint(task.home), silence_warnings():
             model = clone(task.model, settings)  # the task's own may be in use by another thread
             model.fit(
                 *task.splitter.train(task.part), **accepted(model.fit, _of_method(model, settings))
@@ -182,7 +182,11 @@ def run_comparison(
         batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
         quicker = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
         progress = Progress(
-            progressbar, "leaving out", len(tasks), "fits", says("This comparison", *quicker)
+            progressbar,
+            "leaving out",
+            len(tasks),
+            "fits",
+            build_duration_warning("This comparison", *quicker),
         )
 
         def compile_first(waiting: list[LeftOutFit]) -> None:

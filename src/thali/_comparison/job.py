@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.arrays import Arrays
 from thali._inference.parts import PartsFolder
-from thali._inference.seeds import root
+from thali._inference.seeds import build_seed_sequence
 from thali._model.registry import spec_of
 from thali._model.saved import describe, digest_of, encoded
 
@@ -50,7 +50,7 @@ def opened_job(
     without the data.
     """
     if job is None:
-        yield None, root(random_seed)
+        yield None, build_seed_sequence(random_seed)
         return
     stamp = {
         "kind": kind,

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.parts import PartsOfJob, read_parts
-from thali._inference.seeds import seed_of_json
+from thali._inference.parts import JobParts, read_parts
+from thali._inference.seeds import decode_seed
 from thali._model.saved import unpacked
 
 from .by_evidence import table_of_evidence
@@ -22,12 +22,12 @@ def table_of_job(job: Any) -> "pandas.DataFrame":
     return TABLES[parts.stamp["kind"]](parts)
 
 
-def _table_of_predictions(parts: PartsOfJob) -> "pandas.DataFrame":
+def _table_of_predictions(parts: JobParts) -> "pandas.DataFrame":
     settings, source = parts.stamp["settings"], unpacked(parts.source)
     way = WAYS[compared_form(source["data"])][settings["leave_out"]]
     splitter, names = way.splitter(source["data"]), list(parts.stamp["models"])
     left_out = splitter.parts(
-        seed_of_json(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
+        decode_seed(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
     )
     records = {fit: parts.records.get(key_of(fit)) for fit in fits_of(names, len(left_out))}
     table = comparison_table(ScoreTable(splitter, way.scorer, left_out, names, records))
@@ -35,7 +35,7 @@ def _table_of_predictions(parts: PartsOfJob) -> "pandas.DataFrame":
     return table
 
 
-def _table_of_evidence(parts: PartsOfJob) -> "pandas.DataFrame":
+def _table_of_evidence(parts: JobParts) -> "pandas.DataFrame":
     """Before the data all models are equally probable."""
     table = table_of_evidence(
         list(parts.stamp["models"]), parts.records, unpacked(parts.source)["base"]

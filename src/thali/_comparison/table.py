@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.scores import mean_and_error
-from thali._inference.parts import is_whole
+from thali._inference.parts import is_finished
 from thali.errors import ArgumentError
 
 from .scorer import Scorer
@@ -77,7 +77,7 @@ class ScoreTable:
         for row, name in enumerate(self.names):
             for part, (start, stop) in enumerate(zip(ends, ends[1:], strict=False)):
                 record = self.records[name, part]
-                if record is not None and is_whole(record):
+                if record is not None and is_finished(record):
                     values[row, start:stop] = record.get(field, np.nan)
         return pd.DataFrame(values.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
@@ -123,7 +123,7 @@ class ScoreTable:
             name: [
                 record["seconds"]
                 for (model, _), record in self.records.items()
-                if model == name and is_whole(record)
+                if model == name and is_finished(record)
             ]
             for name in self.names
         }
@@ -164,7 +164,7 @@ class ScoreTable:
             for (name, part), record in sorted(
                 self.records.items(), key=lambda item: self.names.index(item[0][0])
             )
-            if not is_whole(record)
+            if not is_finished(record)
         ]
         return pd.DataFrame(rows, columns=["model", *self.splitter.place(0), "why"])
 

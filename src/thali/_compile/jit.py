@@ -51,7 +51,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
-from thali._inference.interrupts import held_back
+from thali._inference.interrupts import DelayedInterrupt
 
 from . import linked
 from .linked import APART, LINKED
@@ -171,7 +171,7 @@ class kernel:
     def __call__(self, rng: Any, model: Any, *rest: Any) -> Any:
         if _is_disabled():
             return self.python(rng, model, *rest)
-        with held_back():
+        with DelayedInterrupt():
             return self.dispatcher(model)(rng, model, *rest)
 
     def dispatcher(self, model: Any) -> Any:
@@ -256,7 +256,7 @@ _WAIT = "thali: stopping after the compiler finishes"
 
 def _compile(dispatcher: Any, drop: Callable[[], Any], signature: Any) -> Any:
     """Compile or load, whole or not at all."""
-    with held_back(_WAIT), _undisturbed():
+    with DelayedInterrupt(_WAIT), _undisturbed():
         try:
             return type(dispatcher).compile(dispatcher, signature)
         except BaseException:
@@ -381,7 +381,7 @@ class compiled:
     def __call__(self, *args: Any) -> Any:
         if _is_disabled():
             return self.python(*args)
-        with held_back():
+        with DelayedInterrupt():
             return self.dispatcher(*args)
 
     @functools.cached_property

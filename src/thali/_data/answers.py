@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, positions, shorten
 from thali.errors import DataWarning
@@ -285,7 +285,7 @@ def answers_given(data: Any) -> np.ndarray:
 def first_answers(start: np.ndarray) -> np.ndarray:
     """Where the answers to each set begin, (sets + 1,)."""
     sizes = np.diff(start)
-    return starts(sizes * (sizes - 1))
+    return part_bounds(sizes * (sizes - 1))
 
 
 class PossibleAnswers(NamedTuple):

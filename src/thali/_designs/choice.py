@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import one_of, whole
 from thali._data.experiments.levels import as_number
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
@@ -392,7 +392,7 @@ def choice(
         exchanged(
             given, random_design(given, tasks * versions, alternatives, wanted, rng), wanted, rng
         )
-        for rng in streams(
+        for rng in spawn_generators(
             random_seed, int(np.clip(_EXCHANGES // places, _MIN_STARTS, _MAX_STARTS))
         )
     ]

@@ -10,9 +10,9 @@ from scipy.special import stdtrit
 
 from thali._arguments import whole
 from thali._data.connectivity import connected, parted
-from thali._inference.places import starts
-from thali._inference.seeds import root, streams
-from thali._inference.warn import without_warnings
+from thali._inference.places import part_bounds
+from thali._inference.seeds import build_seed_sequence, spawn_generators
+from thali._inference.warn import silence_warnings
 from thali._labels import as_label
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
@@ -147,7 +147,7 @@ def power(
         )
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
     _refuse_few(number, len(beta), spread)
-    rngs = streams(random_seed, studies)
+    rngs = spawn_generators(random_seed, studies)
     each, mixed = np.tile(beta, (studies, 1)), _levels_alike(coding)
     estimates, covariances = simulated(tasks, coding, crossed, each, number, spread, rngs, mixed)
     variances = np.diagonal(covariances, axis1=1, axis2=2)
@@ -240,7 +240,7 @@ def simulated(
         chosen = (
             np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]
         )
-        with without_warnings():
+        with silence_warnings():
             fitted = model.fit(data := own.with_fields(chosen=chosen))
         estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
         if spread and number > 1:  # answers of one person are alike
@@ -275,7 +275,7 @@ def _of_sets(
     _refuse_parted(sets, labels)
     tasks = tasks_of(sets, {_OPTION: labels})
     crossed, coding = coding_with(tasks, (), [_OPTION])
-    seed = root(random_seed)
+    seed = build_seed_sequence(random_seed)
     log_worths = _log_worths(prior, labels, studies, np.random.Generator(np.random.PCG64(seed)))
     beta = log_worths[:, 1:] - log_worths[:, :1]
     if number is not None:
@@ -287,7 +287,7 @@ def _of_sets(
         # the same studies, larger
         again = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
         drawn = simulated(
-            tasks, coding, crossed, beta, people, spread, streams(again, studies), mixed
+            tasks, coding, crossed, beta, people, spread, spawn_generators(again, studies), mixed
         )
         return np.array(
             [
@@ -418,8 +418,8 @@ def _answered(tasks: "ChoiceExperiment", versions: np.ndarray) -> "ChoiceExperim
     rows += np.arange(len(rows))
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
-        first_task=starts([len(each) for each in of_people]),
-        first_row=starts(sizes),
+        first_task=part_bounds([len(each) for each in of_people]),
+        first_row=part_bounds(sizes),
         chosen=tasks.chosen[own],
         row_product=tasks.row_product[rows],
         task_labels=tasks.task_labels[own],

@@ -10,7 +10,7 @@ from thali._arguments import whole
 from thali._data.connectivity import group_numbers
 from thali._data.described_columns import shown_columns
 from thali._data.roles import column_names
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, labels_of_design, plural
 from thali.errors import Argument, ArgumentError, Message
 
@@ -140,7 +140,7 @@ def sets(
             " options",
             _MORE_SETS,
         )
-    rng = streams(random_seed, 1)[0]
+    rng = spawn_generators(random_seed, 1)[0]
     found = (
         _complete(len(labels), size, versions, rng)
         if tasks == every

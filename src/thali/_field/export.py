@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._inference.files import write_together
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import is_number, listed
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -130,7 +130,7 @@ def exported(
     planned = planned_of(design, kind, title, words, study, random_seed)
     if to == "psychopy":
         _refuse(planned)
-    found = TOOLS[to](planned, streams(random_seed, 2)[1])
+    found = TOOLS[to](planned, spawn_generators(random_seed, 2)[1])
     return found._replace(sentence=f"{planned.sentence} {found.sentence}")
 
 

@@ -1,5 +1,4 @@
-"""Nested NamedTuples of arrays and random streams as flat dictionaries of arrays, and back; as
-bytes, and back."""
+"""Encode nested tuples of arrays and random streams as flat dictionaries of arrays and as bytes."""
 
 import base64
 import io
@@ -13,37 +12,42 @@ Arrays = dict[str, np.ndarray]
 
 _WORD = (1 << 64) - 1
 _LARGE = 1 << 12  # entries from which an array of zeros is stored by its shape
-_MAX_ZEROS = 1 << 27  # entries of such an array, which takes no room in a file
+_MAX_ZEROS = 1 << 27  # entries of such an array, which takes no space in a file
 
 
-def flat(value: Any, name: str) -> Arrays:
-    """Copies of the arrays of a nested tuple, by path."""
-    if not isinstance(value, tuple):
-        return _stored(np.array(value), name)
-    return {
-        path: array
-        for place, each in enumerate(value)
-        for path, array in flat(each, f"{name}/{place}").items()
-    }
+def flatten_tuple(nested: Any, name: str) -> Arrays:
+    """Return copies of the arrays of a nested tuple, by path."""
+    if not isinstance(nested, tuple):
+        return _compress_zeros(np.array(nested), name)
+    arrays: Arrays = {}
+    for i, entry in enumerate(nested):
+        arrays |= flatten_tuple(entry, f"{name}/{i}")
+    return arrays
 
 
-def filled(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
-    """What `flat` took apart, as a value like `template`, whose shapes may be others."""
+def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
+    """Rebuild a nested tuple like `template` from the arrays of `flatten_tuple`.
+
+    Shapes may differ from the shapes in the template.
+    """
     if isinstance(template, tuple):
-        parts = [filled(each, arrays, f"{name}/{place}") for place, each in enumerate(template)]
-        return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
-    found = _loaded(arrays, name).astype(np.asarray(template).dtype, copy=False)
-    return found if isinstance(template, np.ndarray) else found.item()
+        entries = [
+            unflatten_tuple(entry, arrays, f"{name}/{i}") for i, entry in enumerate(template)
+        ]
+        return type(template)(*entries) if hasattr(template, "_fields") else tuple(entries)
+    array = _load_array(arrays, name).astype(np.asarray(template).dtype, copy=False)
+    return array if isinstance(template, np.ndarray) else array.item()
 
 
-def _stored(array: np.ndarray, name: str) -> Arrays:
+def _compress_zeros(array: np.ndarray, name: str) -> Arrays:
+    """Return the array under its name, or only the shape of a large array of zeros."""
     if array.size >= _LARGE and not array.any():
         return {f"{name}?": np.array(array.shape)}
     return {name: array}
 
 
-def _loaded(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """A copy of an array, which may be changed: loaded ones may be shared or read-only."""
+def _load_array(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """Return a writable copy of an array: loaded arrays may be shared or read-only."""
     if name in arrays:
         return np.array(arrays[name], order="C")
     shape = arrays[f"{name}?"].tolist()
@@ -52,21 +56,20 @@ def _loaded(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
     return np.zeros(shape)
 
 
-def packed_streams(rngs: Sequence[np.random.Generator]) -> np.ndarray:
-    """The states of generators, shape (generators, 6)."""
+def pack_generators(rngs: Sequence[np.random.Generator]) -> np.ndarray:
+    """Return the states of generators, shape (generators, 6)."""
     rows = []
     for rng in rngs:
-        now = rng.bit_generator.state
-        state, inc = now["state"]["state"], now["state"]["inc"]
-        rows.append(
-            [state >> 64, state & _WORD, inc >> 64, inc & _WORD, now["has_uint32"], now["uinteger"]]
-        )
+        fields = rng.bit_generator.state
+        state, inc = fields["state"]["state"], fields["state"]["inc"]
+        words = [state >> 64, state & _WORD, inc >> 64, inc & _WORD]
+        rows.append([*words, fields["has_uint32"], fields["uinteger"]])
     return np.array(rows, np.uint64)
 
 
-def unpacked_streams(rows: np.ndarray) -> list[np.random.Generator]:
-    """The generators that `packed_streams` wrote."""
-    found = []
+def unpack_generators(rows: np.ndarray) -> list[np.random.Generator]:
+    """Return the generators from `pack_generators`."""
+    generators = []
     for row in rows:
         high, low, inc_high, inc_low, has_half, half = map(int, row)
         bits = np.random.PCG64()
@@ -76,17 +79,17 @@ def unpacked_streams(rows: np.ndarray) -> list[np.random.Generator]:
             "has_uint32": has_half,
             "uinteger": half,
         }
-        found.append(np.random.Generator(bits))
-    return found
+        generators.append(np.random.Generator(bits))
+    return generators
 
 
-def prefixed(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """The same arrays under longer names."""
+def add_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
+    """Return the same arrays under names with the prefix."""
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
-def without_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """Those arrays whose names begin so, under the rest of their names."""
+def select_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
+    """Return the arrays whose names have the prefix, under the rest of their names."""
     return {
         name.removeprefix(prefix): array
         for name, array in arrays.items()
@@ -94,42 +97,41 @@ def without_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
     }
 
 
-def to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Arrays as an npz file."""
+def encode_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return arrays as the bytes of an npz file."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
-def from_bytes(content: bytes) -> Arrays:
-    """The arrays of an npz file."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        if sum(member.file_size for member in file.zip.infolist()) > len(content):
+def decode_npz(npz_bytes: bytes) -> Arrays:
+    """Return the arrays of an npz file."""
+    with np.load(io.BytesIO(npz_bytes), allow_pickle=False) as file:
+        if sum(member.file_size for member in file.zip.infolist()) > len(npz_bytes):
             raise ValueError("arrays that are larger than their file")
         try:
             return dict(file)
-        except MemoryError as error:  # of a shape without entries
+        except MemoryError as error:  # a shape without entries
             raise ValueError("an array that is larger than its file") from error
 
 
-def fill(rows: np.ndarray, found: np.ndarray) -> None:
-    """Fill rows with others of the same shape; those of another shape would be repeated."""
-    if rows.shape != found.shape:
-        raise ValueError(f"an array of shape {found.shape} in place of {rows.shape}")
-    rows[...] = found
+def fill_rows(rows: np.ndarray, new_rows: np.ndarray) -> None:
+    """Fill rows with new ones; refuse another shape, which NumPy would broadcast."""
+    if rows.shape != new_rows.shape:
+        raise ValueError(f"an array of shape {new_rows.shape} in place of {rows.shape}")
+    rows[...] = new_rows
 
 
-# Arrays as text that a script turns into typed arrays ---------------------------------------------
+# Arrays as text, for the typed arrays of JavaScript -----------------------------------------------
 
 
-def packed(array: np.ndarray) -> dict[str, Any]:
-    """Type and little-endian bytes, in base64, of an array of one of the types u1, u2, i2 and
-    f4."""
-    kind = array.dtype.str[1:]
+def encode_base64(array: np.ndarray) -> dict[str, Any]:
+    """Return type and little-endian base64 bytes of a u1, u2, i2 or f4 array."""
+    dtype_code = array.dtype.str[1:]
     data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
-    return {"type": kind, "data": base64.b64encode(data).decode("ascii")}
+    return {"type": dtype_code, "data": base64.b64encode(data).decode("ascii")}
 
 
-def smallest(numbers: np.ndarray) -> np.ndarray:
-    """Whole numbers from 0 on in one byte each, or in two where one does not hold them."""
-    return numbers.astype(np.uint8 if numbers.max(initial=0) < 256 else np.uint16)
+def shrink_integers(integers: np.ndarray) -> np.ndarray:
+    """Return integers ≥ 0 as uint8, or as uint16 if one is 256 or more."""
+    return integers.astype(np.uint8 if integers.max(initial=0) < 256 else np.uint16)

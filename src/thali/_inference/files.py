@@ -1,5 +1,4 @@
-"""Files on disk: written whole or not at all, and sealed by a hash, so that damage is found when
-they are read."""
+"""Files that are written completely or not at all, and sealed by a hash against damage."""
 
 import contextlib
 import errno
@@ -15,12 +14,12 @@ from thali.errors import DataError
 # Locks of the operating system on open files; they end with the process that holds them -----------
 
 
-# the byte that Windows locks, where no file has one: it would keep others from reading it
+# the byte that Windows locks; beyond any content, because a locked byte cannot be read
 _FAR = 1 << 30
 
 
-def lock(descriptor: int) -> bool:
-    """Lock an open file until it is closed, without waiting."""
+def lock_file(descriptor: int) -> bool:
+    """Lock an open file until it is closed; return False if another process has locked it."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -59,16 +58,16 @@ _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
 
 
 def atomic_write(path: Path, content: bytes | memoryview) -> None:
-    """Replace a file by the content, atomically."""
+    """Replace a file atomically by the content."""
     write_together(path.parent, {path.name: content})
 
 
 def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
-    """Write files to a folder; none of them appears before all of them are safely on disk."""
+    """Write files to a folder; none appears before all are safely on disk."""
     for name in contents:
-        check_place(folder / name)
+        check_path(folder / name)
     unfinished = {
-        name: folder / f"{_start_of_part(name)}{secrets.token_hex(8)}.part" for name in contents
+        name: folder / f"{_part_prefix(name)}{secrets.token_hex(8)}.part" for name in contents
     }
     written, path = {}, folder
     try:
@@ -79,21 +78,20 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> 
                 file.write(contents[name])
                 file.flush()
                 os.fsync(file.fileno())
-            written[name] = _identity(new)
+            written[name] = _identify_file(new)
         for name, new in unfinished.items():
             path = folder / name
             os.replace(new, path)
         _sync_folder(folder)
-        # Of several processes, the one that moves its last file last sees what the others wrote in
-        # between.
+        # If several processes write at the same time, the last one finds files of the others.
         foreign = [
-            name for name, identity in written.items() if _identity(folder / name) != identity
+            name for name, identity in written.items() if _identify_file(folder / name) != identity
         ]
     except OSError as error:
         # another process removed it as a leftover
         if isinstance(error, FileNotFoundError) and folder.is_dir():
             raise DataError(_ANOTHER.format(folder=folder, what=f"'{path.name}'")) from error
-        raise DataError(cannot_write(path, error)) from error
+        raise DataError(describe_write_error(path, error)) from error
     finally:
         for new in unfinished.values():
             with contextlib.suppress(OSError):
@@ -102,50 +100,50 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> 
         raise DataError(_ANOTHER.format(folder=folder, what=", ".join(foreign)))
 
 
-def _start_of_part(name: str) -> str:
-    """The beginning of the names of the unfinished versions of a file."""
+def _part_prefix(name: str) -> str:
+    """Return the prefix of the names of a file's unfinished versions."""
     return f".thali-{hashlib.sha256(name.encode()).hexdigest()[:12]}-"
 
 
 def _remove_parts(folder: Path, names: Iterable[str]) -> None:
-    """Remove the leftovers of a process that was killed while it wrote files of these names."""
-    starts = tuple(map(_start_of_part, names))
+    """Remove unfinished versions of these files, left by a killed process."""
+    prefixes = tuple(map(_part_prefix, names))
     for file in folder.iterdir():
-        if file.name.startswith(starts) and file.suffix == ".part":
+        if file.name.startswith(prefixes) and file.suffix == ".part":
             with contextlib.suppress(OSError):
                 file.unlink()
 
 
-def cannot_write(path: Path, error: OSError) -> str:
-    """One sentence about a file that cannot be written, and what to do about it."""
+def describe_write_error(path: Path, error: OSError) -> str:
+    """Return a sentence about a file that cannot be written, with advice."""
     reason = error.strerror or str(error)
     return (
         f"Cannot write '{path}': {reason}; {_ADVICE.get(error.errno or 0, 'choose another place')}."
     )
 
 
-def seal(content: bytes | memoryview) -> bytes:
-    """The bytes to put after some content, which state its length and its hash."""
+def compute_seal(content: bytes | memoryview) -> bytes:
+    """Return the seal of some content: its length and its hash, as bytes."""
     return _SEAL % (memoryview(content).nbytes, hashlib.sha256(content).hexdigest().encode())
 
 
 def is_intact(path: Path) -> bool:
-    """Whether a file ends with the `seal` of everything before it."""
+    """Return whether a file ends with the `compute_seal` of everything before it."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        size = left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
+        size = n_left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
         file.seek(0)
-        while left > 0 and (block := file.read(min(left, 1 << 20))):
+        while n_left > 0 and (block := file.read(min(n_left, 1 << 20))):
             digest.update(block)
-            left -= len(block)
-        return left == 0 and file.read() == _SEAL % (size, digest.hexdigest().encode())
+            n_left -= len(block)
+        return n_left == 0 and file.read() == _SEAL % (size, digest.hexdigest().encode())
 
 
-def check_place(path: Path) -> None:
+def check_path(path: Path) -> None:
     """Refuse a path that a file cannot replace."""
     if path.is_dir():
         raise DataError(f"Cannot write '{path}': it is a folder; give a file name.")
-    if path.exists() and not path.is_file():  # a device, which a file must not replace
+    if path.exists() and not path.is_file():  # a device must not be replaced
         raise DataError(f"Cannot write '{path}': it is not a regular file; give another file name.")
     if not path.parent.is_dir():
         raise DataError(
@@ -157,15 +155,15 @@ def check_place(path: Path) -> None:
         )
 
 
-def _identity(path: Path) -> tuple[int, int, int]:
-    """What distinguishes a file from another of the same name."""
+def _identify_file(path: Path) -> tuple[int, int, int]:
+    """Return the device, inode and time of change of a file."""
     status = path.stat()
     return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def _sync_folder(folder: Path) -> None:
     """Make the names in a folder survive a power failure, if the system can."""
-    with contextlib.suppress(OSError):  # Windows opens no folder, some file systems sync none
+    with contextlib.suppress(OSError):  # not possible on Windows and on some file systems
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Delays Ctrl-C until a critical block is finished."""
+"""Delay Ctrl-C until a critical block has finished."""
 
 import os
 import signal
@@ -6,9 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 
-class held_back:
-    """Within the block Ctrl-C is only recorded; at its end the handler that was set before is
-    called.
+class DelayedInterrupt:
+    """A block in which Ctrl-C is only recorded and handled at the end.
 
     Python runs signal handlers in the main thread only, between any two of its instructions. A
     block in another thread is not interrupted, and there, as where Ctrl-C is ignored, nothing
@@ -20,30 +19,30 @@ class held_back:
 
     is_noted = False
 
-    def __init__(self, word: str = "") -> None:
-        self.word = word
+    def __init__(self, message: str = "") -> None:
+        self.message = message
 
-    def __enter__(self) -> "held_back":
-        self._before = None
-        before = signal.getsignal(signal.SIGINT)
-        if callable(before):
+    def __enter__(self) -> "DelayedInterrupt":
+        self._handler = None
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
             try:
-                signal.signal(signal.SIGINT, self._note)
+                signal.signal(signal.SIGINT, self._record_interrupt)
             except ValueError:  # not the main thread
                 return self
-            self._before = before
+            self._handler = handler
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        if self._before is None:
+        if self._handler is None:
             return
-        signal.signal(signal.SIGINT, self._before)
+        signal.signal(signal.SIGINT, self._handler)
         if self.is_noted:
-            self._before(signal.SIGINT, None)
+            self._handler(signal.SIGINT, None)
 
-    def _note(self, number: Any, frame: Any) -> None:
-        # None: passed on by an inner block
-        if self.word and not self.is_noted and frame is not None:
+    def _record_interrupt(self, signal_number: Any, frame: Any) -> None:
+        """Record that Ctrl-C came; `frame` is None if an inner block passed it on."""
+        if self.message and not self.is_noted and frame is not None:
             with suppress(OSError):  # no stderr; print could meet itself in the middle of a line
-                os.write(2, f"{self.word}\n".encode())
+                os.write(2, f"{self.message}\n".encode())
         self.is_noted = True

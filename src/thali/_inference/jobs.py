@@ -1,15 +1,14 @@
-"""Work in a folder, so that a killed run goes on where it was: a fit with the state of its
-samplers.
+"""Job folders, from which a killed run continues: a fit with the state of its samplers.
 
 ::
 
     FOLDER/
-      job.json          what is done, and which of the files below count; replaced last
+      job.json          the index: work done, and valid files; replaced last
       draws-00001.npz   draws that were recorded since the file before; never changed
       state-00007.npz   everything else that the rest of the run depends on
-      lock              held by the process that runs the job
+      lock              locked by the process that runs the job
 
-Every file has its hash in job.json, and job.json its own at its end. Jobs of many parts are in
+job.json contains the hash of every file and ends with its own hash. Jobs of many parts are in
 `parts`.
 """
 
@@ -43,40 +42,41 @@ from thali.errors import (
     Words,
 )
 
-from .arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from .files import atomic_write, cannot_write, lock
-from .seeds import root, seed_as_json, seed_of_json
+from .arrays import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
+from .files import atomic_write, describe_write_error, lock_file
+from .seeds import build_seed_sequence, decode_seed, encode_seed
 from .warn import warn
 
 SCHEMA = 4
 INDEX, LOCK = "job.json", "lock"
 MIN_SECONDS = 3.0  # seconds of work that may be lost
-SHARE = 0.05  # of the running time that writing may take
-_FILES = re.compile(r"source\.npz|(draws|state)-\d+\.npz|parts-\d+\.json")  # that an index names
-_OWN = re.compile(rf"job\.json|lock|{_FILES.pattern}|\.thali-.*\.part")
+SHARE = 0.05  # maximum share of the running time spent on writing
+# files that an index names
+_INDEXED_FILES = re.compile(r"source\.npz|(draws|state)-\d+\.npz|parts-\d+\.json")
+_JOB_FILES = re.compile(rf"job\.json|lock|{_INDEXED_FILES.pattern}|\.thali-.*\.part")
 
 
-class _OtherFolder(Fact):
-    """What to do about a folder that holds another job."""
+class _OtherFolderAdvice(Fact):
+    """Advice about a folder that contains another job."""
 
     def render(self, words: Words) -> str:
-        """The advice in those words."""
-        may_overwrite = words.has("overwrite") and not words.is_python()
-        return (
-            "choose another folder, or"
-            f" {'give --overwrite' if may_overwrite else 'delete this folder'}"
-        )
+        """Return the advice for Python or for the command line."""
+        if words.has("overwrite") and not words.is_python():
+            return "choose another folder, or give --overwrite"
+        return "choose another folder, or delete this folder"
 
 
-OTHER_FOLDER = _OtherFolder()
+OTHER_FOLDER = _OtherFolderAdvice()
 _command: ContextVar[dict[str, Any] | None] = ContextVar("command", default=None)
 _overwrite: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
 @contextmanager
-def command_noted(command: dict[str, Any] | None, overwrite: bool) -> Iterator[None]:
-    """Jobs that are opened within note this command, as JSON, which goes on with them; others may
-    have to give way."""
+def note_command(command: dict[str, Any] | None, overwrite: bool) -> Iterator[None]:
+    """Note this command in jobs opened within; with `overwrite` they replace other jobs.
+
+    The command is JSON; it continues the job.
+    """
     tokens = _command.set(command), _overwrite.set(overwrite)
     try:
         yield
@@ -91,18 +91,18 @@ class JobFolder:
     Parameters
     ----------
     path : str or path
-        Made if it is absent; removed when it is closed if nothing was written.
+        Created if it is absent; removed when it is closed if nothing was written.
     stamp : mapping
         What determines the results, as JSON: `kind` (such as "fit"), `models` (by name, each with
         its `class` and its `parameters`), `settings` and `data`.
     random_seed
-        As of `fit`; None is that of the job.
+        As in `fit`; None is the seed of the job.
 
     Raises
     ------
     DataError
-        If the folder cannot be used, holds other files, is damaged, or holds a job with another
-        stamp.
+        If the folder cannot be used, contains other files, is damaged, or contains a job with
+        another stamp.
     """
 
     def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
@@ -112,82 +112,86 @@ class JobFolder:
             raise ArgumentError(
                 Argument("job"), f" must be the path of a folder; got {path!r}."
             ) from None
-        seed = None if random_seed is None else seed_as_json(root(random_seed))
-        self._stamp = json.loads(json.dumps({"versions": versions(), **stamp, "seed": seed}))
+        seed = None if random_seed is None else encode_seed(build_seed_sequence(random_seed))
+        self._stamp = json.loads(
+            json.dumps({"versions": collect_versions(), **stamp, "seed": seed})
+        )
         self._segments: list[dict[str, str]] = []
-        self._number = 0
+        self._file_number = 0
         self._pause, self._last = MIN_SECONDS, time.monotonic()
-        self._is_full = False  # whether the disk refused to hold more
+        self._is_full = False  # whether the disk is full
         self._command = _command.get()
-        _check_place(self.path)
+        _check_folder(self.path)
         self._is_new = _overwrite.get() or not self.path.exists()
-        self._lock = locked(self.path)
+        self._lock = lock_folder(self.path)
         try:
             if _overwrite.get():
                 self._remove()
             index = read_index(self.path)
             if index is not None:
-                with as_written(self.path):
+                with refuse_altered_job(self.path):
                     self._refuse_other(index)
                     self._stamp["seed"] = index["stamp"]["seed"]
                     self._segments = index["segments"]
                     self._command = self._command or index["command"]
-                    self._take_up(index)
+                    self._load_index(index)
         except BaseException:
             self.close()
             raise
         if self._stamp["seed"] is None:
-            self._stamp["seed"] = seed_as_json(root(None))
+            self._stamp["seed"] = encode_seed(build_seed_sequence(None))
 
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, kind: Any, *exception: Any) -> None:
+    def __exit__(self, error_class: Any, *exception: Any) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let other processes use the folder."""
+        """Unlock the folder, and remove a new one without an index."""
         if self._is_new and not (self.path / INDEX).exists():
-            with suppress(OSError):  # a system that removes no open files
+            with suppress(OSError):  # some systems cannot remove open files
                 (self.path / LOCK).unlink()
                 self.path.rmdir()
         self._lock.close()
 
     def _remove(self) -> None:
-        """Remove what is in the folder, the index first."""
+        """Remove the files of the folder, the index first."""
         for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
             if file.name != LOCK:
                 file.unlink()
 
     @property
     def kind(self) -> str:
-        """What the job is, in messages."""
+        """The noun for the job in messages."""
         return self._stamp["kind"]
 
     @property
     def seed(self) -> np.random.SeedSequence:
         """The seed of the job."""
-        with as_written(self.path):
-            return seed_of_json(self._stamp["seed"])
+        with refuse_altered_job(self.path):
+            return decode_seed(self._stamp["seed"])
 
-    def _take_up(self, index: Mapping[str, Any]) -> None:
-        """Go on from what an earlier process left."""
+    def _load_index(self, index: Mapping[str, Any]) -> None:
+        """Continue the work of an earlier process."""
         raise NotImplementedError
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
-        """Refuse a job whose results would not be those of this one."""
+        """Refuse a job whose results would differ from the results of this job."""
         self._refuse(index["stamp"])
 
-    def _refuse(self, was: Mapping[str, Any]) -> None:
+    def _refuse(self, stored_stamp: Mapping[str, Any]) -> None:
         """Refuse a job with another stamp."""
-        if found := difference(was, self._stamp, f"this {self._stamp['kind']}"):
-            raise DataError(f"The job '{self.path}' ", found, "; ", OTHER_FOLDER, ".")
+        if difference := describe_difference(
+            stored_stamp, self._stamp, f"this {self._stamp['kind']}"
+        ):
+            raise DataError(f"The job '{self.path}' ", difference, "; ", OTHER_FOLDER, ".")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Writes within: a disk that is full is reported, and the run goes on without the job."""
+        """Report a full disk within the block; the run continues without the job."""
         began = time.monotonic()
-        self._number += 1
+        self._file_number += 1
         try:
             yield
         except DataError as error:
@@ -198,52 +202,51 @@ class JobFolder:
         self._pause = max(MIN_SECONDS, (self._last - began) / SHARE)
 
     def _store(self, name: str, content: bytes) -> dict[str, str]:
-        """Write a file; returns its entry in the index."""
+        """Write a file; return its entry in the index."""
         atomic_write(self.path / name, content)
         return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
     def _store_index(
-        self, segments: list[dict[str, str]], place: Mapping[str, Any], ended: bool, **more: Any
+        self, segments: list[dict[str, str]], position: Mapping[str, Any], ended: bool, **more: Any
     ) -> None:
-        """Replace the index: from now on these files count."""
+        """Replace the index: from now on these files are valid."""
         index = {
             "thali_job": SCHEMA,
             "stamp": self._stamp,
             "segments": segments,
-            "place": dict(place),
+            "place": dict(position),
             "ended": ended,
             "written": datetime.now().astimezone().isoformat(timespec="seconds"),
             "command": self._command,
             **more,
         }
-        atomic_write(self.path / INDEX, sealed(index))
+        atomic_write(self.path / INDEX, encode_index(index))
         self._segments = segments
 
 
 class Snapshot(NamedTuple):
-    """What a job holds of each chain."""
+    """The contents of a job for each chain."""
 
     states: list[Arrays]
     draws: list[Arrays]
-    place: dict[str, Any]  # where the run was, as `FitFolder.write` was given it
+    position: dict[str, Any]  # where the run was, as given to `FitFolder.write`
     has_ended: bool
 
 
 class FitFolder(JobFolder):
     """The folder of a fit."""
 
-    found: Snapshot | None = None
+    snapshot: Snapshot | None = None
     recorded: Sequence[int] = ()  # draws of each chain that are in the folder
     _state = ""
     _outdated: Sequence[dict[str, str]] = ()  # segments that the next snapshot replaces
 
     def restart(self) -> None:
-        """Take the next snapshot for that of another run, which replaces what was written so
-        far."""
+        """Let the next snapshot, of another run, replace everything written so far."""
         self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
 
     def is_due(self) -> bool:
-        """Whether enough time has passed since the last snapshot."""
+        """Return whether enough time has passed since the last snapshot."""
         return not self._is_full and time.monotonic() >= self._last + self._pause
 
     def write(
@@ -251,109 +254,119 @@ class FitFolder(JobFolder):
         states: Sequence[Arrays],
         draws: Sequence[Arrays],
         recorded: Sequence[int],
-        place: Mapping[str, Any],
+        position: Mapping[str, Any],
         has_ended: bool = False,
     ) -> None:
-        """Add draws to those that were written, so many of each chain then, and replace the
-        state."""
+        """Append new draws and replace the state; `recorded` counts the draws per chain."""
         with self._writing():
-            segments, former = list(self._segments), self._state
-            if any(len(array) for each in draws for array in each.values()):
-                segments.append(self._store(f"draws-{self._number:05d}.npz", _packed(draws)))
-            state = self._store(f"state-{self._number:05d}.npz", _packed(states))
-            of_chains = {"chains": len(states), "state": state, "recorded": list(recorded)}
-            self._store_index(segments, place, has_ended, **of_chains)
+            segments, former_state = list(self._segments), self._state
+            if any(len(array) for chain in draws for array in chain.values()):
+                segments.append(
+                    self._store(f"draws-{self._file_number:05d}.npz", _encode_chains(draws))
+                )
+            state = self._store(f"state-{self._file_number:05d}.npz", _encode_chains(states))
+            chain_entries = {"chains": len(states), "state": state, "recorded": list(recorded)}
+            self._store_index(segments, position, has_ended, **chain_entries)
             self._state, self.recorded = state["file"], list(recorded)
-            for name in [entry["file"] for entry in self._outdated] + [former] * bool(former):
+            outdated_files = [entry["file"] for entry in self._outdated]
+            if former_state:
+                outdated_files.append(former_state)
+            for name in outdated_files:
                 (self.path / name).unlink(missing_ok=True)
             self._outdated = ()
 
-    def _take_up(self, index: Mapping[str, Any]) -> None:
+    def _load_index(self, index: Mapping[str, Any]) -> None:
+        """Read the states and draws of all chains into `snapshot`."""
         self._state, self.recorded = index["state"]["file"], index["recorded"]
-        self._number = int(Path(self._state).stem.rpartition("-")[2])
-        parts = [from_bytes(content_of(self.path, each)) for each in self._segments]
-        state = from_bytes(content_of(self.path, index["state"]))
-        chains = range(min(index["chains"], len(state) + 1))  # each has an array or more
-        states = [without_prefix(f"{k}/", state) for k in chains]
-        draws = [_joined(parts, f"{k}/") for k in chains]
+        self._file_number = int(Path(self._state).stem.rpartition("-")[2])
+        segments = [decode_npz(read_entry(self.path, entry)) for entry in self._segments]
+        state_arrays = decode_npz(read_entry(self.path, index["state"]))
+        # each chain has at least one array: an altered index cannot ask for endless work
+        chains = range(min(index["chains"], len(state_arrays) + 1))
+        states = [select_prefix(f"{k}/", state_arrays) for k in chains]
+        draws = [_join_draws(segments, f"{k}/") for k in chains]
         if not all(states):
             raise ValueError("a chain without a state")
-        self.found = Snapshot(states, draws, index["place"], index["ended"])
+        self.snapshot = Snapshot(states, draws, index["place"], index["ended"])
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
-        was = index["stamp"]
-        settings = dict(was["settings"])
-        if "draws" in settings and (wanted := self._stamp["settings"].get("draws")) is not None:
-            # A longer run goes on with a shorter one, or with one until chains agree.
-            former = (
-                index["place"].get("draws", wanted)
-                if settings["draws"] is None
-                else settings["draws"]
-            )
-            if wanted > former:
-                settings["draws"] = wanted
-        self._refuse({**was, "settings": settings})
+        """Refuse a job with another stamp, unless it differs only by fewer draws."""
+        stamp = index["stamp"]
+        settings = dict(stamp["settings"])
+        n_draws = self._stamp["settings"].get("draws")
+        if "draws" in settings and n_draws is not None:
+            # A longer run may continue a shorter one, or a run until the chains agree.
+            n_stored = settings["draws"]
+            if n_stored is None:
+                n_stored = index["place"].get("draws", n_draws)
+            if n_draws > n_stored:
+                settings["draws"] = n_draws
+        self._refuse({**stamp, "settings": settings})
 
 
-def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:
-    """How a job with the stamp `was` differs from `this` one, with the stamp `now`; None if it does
-    not.
+def describe_difference(
+    stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
+) -> Message | None:
+    """Return how a stored stamp differs from the current one; None if it does not.
 
-    The words follow the name of the former. Models may have been added; a seed that is None is any.
+    The text follows the name of the job. Added models are no difference; a seed of None equals any
+    seed.
     """
-    for name, version in now["versions"].items():
-        if (former := was["versions"].get(name)) != version:
+    for name, version in current["versions"].items():
+        if (stored_value := stored["versions"].get(name)) != version:
             return Message(
-                f"was started with {name} {former}, but {this} uses {name} {version}, which may"
-                " give different draws"
+                f"was started with {name} {stored_value}, but {current_name} uses {name} {version},"
+                " which may give different draws"
             )
-    if was["kind"] != now["kind"]:
-        return Message(f"belongs to a {was['kind']}, but this is a {now['kind']}")
-    for name, model in was["models"].items():
-        if name not in now["models"]:
-            return Message(f"was started with the model {name!r}, which {this} does not include")
-        if found := _difference_of_models(name, model, now["models"][name], this):
-            return found
-    for name, value in now["settings"].items():
-        if (former := was["settings"].get(name)) != value:
+    if stored["kind"] != current["kind"]:
+        return Message(f"belongs to a {stored['kind']}, but this is a {current['kind']}")
+    for name, model in stored["models"].items():
+        if name not in current["models"]:
+            return Message(
+                f"was started with the model {name!r}, which {current_name} does not include"
+            )
+        if text := _describe_model_difference(name, model, current["models"][name], current_name):
+            return text
+    for name, value in current["settings"].items():
+        if (stored_value := stored["settings"].get(name)) != value:
             return Message(
                 "was started with ",
-                Setting(name, former),
-                f", but {this} has ",
+                Setting(name, stored_value),
+                f", but {current_name} has ",
                 Setting(name, value),
             )
-    if was["data"] != now["data"]:
+    if stored["data"] != current["data"]:
         return Message("was started with other data")
-    if now["seed"] is not None and was["seed"] != now["seed"]:
+    if current["seed"] is not None and stored["seed"] != current["seed"]:
         return Message("was started with another seed")
     return None
 
 
-def _difference_of_models(
-    name: str, was: Mapping[str, Any], now: Mapping[str, Any], this: str
+def _describe_model_difference(
+    name: str, stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
 ) -> Message | None:
-    """The same of two models of a name, which is empty where there is only one."""
-    if was["class"] != now["class"]:
-        called = f" as {name!r}" if name else ""
+    """Return how a stored model differs; `name` is empty if there is one model only."""
+    if stored["class"] != current["class"]:
+        alias = f" as {name!r}" if name else ""
         return Message(
             "was started with ",
-            ModelName(was["class"]),
-            f"{called}, but {this} has ",
-            ModelName(now["class"]),
+            ModelName(stored["class"]),
+            f"{alias}, but {current_name} has ",
+            ModelName(current["class"]),
         )
-    for parameter, value in now["parameters"].items():
-        if (former := was["parameters"].get(parameter)) != value:
+    for parameter, value in current["parameters"].items():
+        if (stored_value := stored["parameters"].get(parameter)) != value:
             parts = (
                 "was started with ",
-                Setting(parameter, former),
+                Setting(parameter, stored_value),
                 f" for {name!r}" if name else "",
             )
-            return Message(*parts, f", but {this} has ", Setting(parameter, value))
+            return Message(*parts, f", but {current_name} has ", Setting(parameter, value))
     return None
 
 
-def versions() -> dict[str, str]:
-    """What besides the stamp decides about the last bits of a draw."""
+def collect_versions() -> dict[str, str]:
+    """Return the versions and the machine that affect the last bits of draws."""
     from importlib.metadata import version
 
     from thali import __version__
@@ -369,30 +382,34 @@ def versions() -> dict[str, str]:
     }
 
 
-def _check_place(path: Path) -> None:
+def _check_folder(path: Path) -> None:
+    """Refuse a path that cannot become a job folder."""
     if path.exists() and not path.is_dir():
         raise DataError(f"The job '{path}' must be a folder, but is a file; choose another name.")
     if not path.parent.is_dir():
         raise DataError(f"The folder '{path.parent}' for the job does not exist; create it first.")
     if not path.is_dir():
         return
-    if others := [
-        each.name for each in path.iterdir() if not _OWN.fullmatch(each.name) or each.is_symlink()
-    ]:
+    foreign_names = [
+        file.name
+        for file in path.iterdir()
+        if not _JOB_FILES.fullmatch(file.name) or file.is_symlink()
+    ]
+    if foreign_names:
         raise DataError(
-            f"The folder '{path}' is not a job: it contains '{min(others)}'; choose another folder."
+            f"The folder '{path}' is not a job: it contains '{min(foreign_names)}'; choose another"
+            " folder."
         )
 
 
-def locked(path: Path, to_write: bool = True) -> BinaryIO:
-    """The lock of a folder, which is made if it is absent; where nothing is to be written, one may
-    be read-only."""
+def lock_folder(path: Path, to_write: bool = True) -> BinaryIO:
+    """Create the folder if it is absent, and lock it; a reader may lack write permission."""
     try:
         path.mkdir(exist_ok=True)
-        file = _opened(path / LOCK, to_write)
+        file = _open_lock(path / LOCK, to_write)
     except OSError as error:
-        raise DataError(cannot_write(path, error)) from None
-    if not lock(file.fileno()):
+        raise DataError(describe_write_error(path, error)) from None
+    if not lock_file(file.fileno()):
         file.close()
         raise DataError(
             f"The job '{path}' is running in another process; wait until it finishes, or choose"
@@ -401,42 +418,42 @@ def locked(path: Path, to_write: bool = True) -> BinaryIO:
     return file
 
 
-def content_of(path: Path, entry: Mapping[str, str]) -> bytes:
-    """The content of a file of a job, from its entry in the index."""
+def read_entry(path: Path, entry: Mapping[str, str]) -> bytes:
+    """Read a file of a job, whose hash must equal the hash in the index entry."""
     try:
-        content = (path / entry["file"]).read_bytes()
+        file_content = (path / entry["file"]).read_bytes()
     except OSError:
-        content = b""
-    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        file_content = b""
+    if hashlib.sha256(file_content).hexdigest() != entry["sha256"]:
         raise DataError(
             f"The file '{path / entry['file']}' of the job is damaged or missing; ",
             OTHER_FOLDER,
             ".",
         )
-    return content
+    return file_content
 
 
 def read_index(path: Path) -> dict[str, Any] | None:
-    """What job.json holds; None if there is none."""
+    """Read job.json; None if there is none."""
     file = path / INDEX
     if not file.is_file():
         return None
-    index = unsealed(file.read_bytes())
+    index = decode_index(file.read_bytes())
     if not isinstance(index, dict):
         raise DataError(f"The file '{file}' of the job is damaged; ", OTHER_FOLDER, ".")
     if index.get("thali_job") != SCHEMA:
         raise DataError(
             f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, "."
         )
-    with as_written(path):
-        if not _is_index(index):
-            raise ValueError("what every job has, or another file's name")
+    with refuse_altered_job(path):
+        if not _is_valid_index(index):
+            raise ValueError("an index without a required entry, or with another file's name")
     return index
 
 
 @contextmanager
-def as_written(path: Path) -> Iterator[None]:
-    """Within, a job that somebody else made up is refused, whatever it lacks."""
+def refuse_altered_job(path: Path) -> Iterator[None]:
+    """Turn errors within the block into a message that the job's files were changed."""
     try:
         yield
     except ThaliError:
@@ -457,58 +474,64 @@ def as_written(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _is_index(index: Mapping[str, Any]) -> bool:
-    """Whether an index holds what every job has, and names files of its own folder alone."""
+def _is_valid_index(index: Mapping[str, Any]) -> bool:
+    """Return whether an index has all required entries and names files of its folder only."""
     stamp: Any = index.get("stamp")
-    place: Any = index.get("place")
+    position: Any = index.get("place")
     command = index.get("command")
-    if not (_holds(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()):
+    if not (
+        _has_entries(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()
+    ):
         return False
     if (
-        not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict)
+        not _has_entries(stamp, kind=str, versions=dict, models=dict, settings=dict)
         or "data" not in stamp
     ):
         return False
     if not all(
-        _holds(model, **{"class": str, "parameters": dict}) for model in stamp["models"].values()
+        _has_entries(model, **{"class": str, "parameters": dict})
+        for model in stamp["models"].values()
     ):
         return False
     if not (
-        _holds(place, done=int, total=int, unit=str)
-        and _holds(stamp, seed=list)
+        _has_entries(position, done=int, total=int, unit=str)
+        and _has_entries(stamp, seed=list)
         and _is_time(index["written"])
     ):
         return False
-    if command is not None and not _holds(command, name=str, arguments=dict, folder=str):
+    if command is not None and not _has_entries(command, name=str, arguments=dict, folder=str):
         return False
     is_fit = stamp["kind"] == "fit"
-    if is_fit and not (_holds(index, chains=int, recorded=list) and "" in stamp["models"]):
+    if is_fit and not (_has_entries(index, chains=int, recorded=list) and "" in stamp["models"]):
         return False
-    if index.get("recorded") and not _holds(
-        {"tune": 0, "spent": 0, **place}, draws=int, tempered=bool, tune=int, spent=int
+    if index.get("recorded") and not _has_entries(
+        {"tune": 0, "spent": 0, **position}, draws=int, tempered=bool, tune=int, spent=int
     ):
         return False
-    counts = [
-        *(index["recorded"] if is_fit else []),
-        *(n for two in place.get("each", {}).values() for n in two),
-    ]
-    if not all(isinstance(number, int) for number in counts):
+    counts = [count for group in position.get("each", {}).values() for count in group]
+    entries = list(index["segments"])
+    if is_fit:
+        counts += index["recorded"]
+        entries.append(index.get("state"))
+    elif index.get("source") is not None:
+        entries.append(index["source"])
+    if not all(isinstance(count, int) for count in counts):
         return False
-    entry = index.get("state" if is_fit else "source")
-    entries = [*index["segments"], *([] if entry is None and not is_fit else [entry])]
     return all(
-        _holds(each, file=str, sha256=str) and _FILES.fullmatch(each["file"]) for each in entries
+        _has_entries(entry, file=str, sha256=str) and _INDEXED_FILES.fullmatch(entry["file"])
+        for entry in entries
     )
 
 
-def _holds(held: Any, **kinds: type) -> bool:
-    """Whether these values are there, each of its kind."""
-    return isinstance(held, dict) and all(
-        isinstance(held.get(name), kind) for name, kind in kinds.items()
+def _has_entries(entries: Any, **types: type) -> bool:
+    """Return whether a dictionary has these entries, each of its type."""
+    return isinstance(entries, dict) and all(
+        isinstance(entries.get(name), entry_type) for name, entry_type in types.items()
     )
 
 
 def _is_time(text: str) -> bool:
+    """Return whether a text is a time with a time zone."""
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -516,57 +539,59 @@ def _is_time(text: str) -> bool:
 
 
 def is_running(path: Path) -> bool:
-    """Whether a process runs the job."""
+    """Return whether a process runs the job."""
     try:
-        with _opened(path / LOCK, to_write=False) as file:
-            return not lock(file.fileno())
-    except FileNotFoundError:  # of a folder that nobody may write to
+        with _open_lock(path / LOCK, to_write=False) as file:
+            return not lock_file(file.fileno())
+    except FileNotFoundError:  # in a folder without write permission
         return False
 
 
-def _opened(path: Path, to_write: bool) -> BinaryIO:
-    """The file of a lock; read-only where nobody may write to it, and nobody wants to."""
+def _open_lock(path: Path, to_write: bool) -> BinaryIO:
+    """Open the lock file; read-only if it is not writable and need not be."""
     try:
-        return open(path, "ab", opener=_no_link)
+        return open(path, "ab", opener=_open_without_link)
     except OSError as error:
         if to_write or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-    return open(path, "rb", opener=_no_link)
+    return open(path, "rb", opener=_open_without_link)
 
 
-def _no_link(path: str, flags: int) -> int:
-    """Open a file that is no link to another."""
+def _open_without_link(path: str, flags: int) -> int:
+    """Open a file that is not a symbolic link."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
-def sealed(index: Mapping[str, Any]) -> bytes:
-    """JSON with its hash in a second line."""
+def encode_index(index: Mapping[str, Any]) -> bytes:
+    """Return JSON, with its hash in a second line."""
     body = json.dumps(index).encode()
     return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
-def unsealed(content: bytes) -> dict[str, Any] | None:
-    """What `sealed` was given, or None if the bytes are not as it made them."""
-    body, _, rest = content.partition(b"\n")
-    if rest != hashlib.sha256(body).hexdigest().encode() + b"\n":
+def decode_index(content: bytes) -> dict[str, Any] | None:
+    """Return the index from `encode_index`; None if the bytes have been changed."""
+    body, _, seal = content.partition(b"\n")
+    if seal != hashlib.sha256(body).hexdigest().encode() + b"\n":
         return None
     with suppress(ValueError, RecursionError):
         return json.loads(body)
     return None
 
 
-def _packed(of_chains: Sequence[Arrays]) -> bytes:
-    """Arrays of all chains as a file."""
-    return to_bytes(
-        {
-            key: array
-            for k, each in enumerate(of_chains)
-            for key, array in prefixed(f"{k}/", each).items()
-        }
-    )
+def _encode_chains(chains: Sequence[Arrays]) -> bytes:
+    """Return the arrays of all chains as the bytes of one file."""
+    arrays: Arrays = {}
+    for k, chain_arrays in enumerate(chains):
+        arrays |= add_prefix(f"{k}/", chain_arrays)
+    return encode_npz(arrays)
 
 
-def _joined(parts: Sequence[Arrays], prefix: str) -> Arrays:
-    """The draws of one chain, from all segments."""
-    own = [without_prefix(prefix, part) for part in parts]
-    return {name: np.concatenate([each[name] for each in own]) for name in own[0]} if own else {}
+def _join_draws(segments: Sequence[Arrays], prefix: str) -> Arrays:
+    """Join the draws of one chain from all segments."""
+    chain_segments = [select_prefix(prefix, segment) for segment in segments]
+    if not chain_segments:
+        return {}
+    return {
+        name: np.concatenate([segment[name] for segment in chain_segments])
+        for name in chain_segments[0]
+    }

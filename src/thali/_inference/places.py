@@ -1,15 +1,14 @@
-"""Places along an array: where parts of given sizes begin, and evenly spaced ones."""
+"""Indices along an array: bounds of parts, evenly spaced indices, and slices of bounded size."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-BLOCK = 2**21  # numbers held at once: 16 MiB as float64
+BLOCK = 2**21  # numbers in memory at a time: 16 MiB as float64
 
 
-def starts(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return where parts of these sizes begin, one after another, and where the last ends (parts +
-    1,).
+def part_bounds(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return the first index of each part, and the end of the last part, (parts + 1,).
 
     Examples
     --------
@@ -19,26 +18,27 @@ def starts(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def evenly_spaced(count: int, most: int) -> np.ndarray:
-    """Return at most so many of `count` places, evenly spaced, the first and the last among them.
+def space_evenly(n_indices: int, max_count: int) -> np.ndarray:
+    """Return evenly spaced indices from 0 to `n_indices` - 1, at most `max_count` of them.
 
     Examples
     --------
     >>> evenly_spaced(10, 4).tolist()
     [0, 3, 6, 9]
     """
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+    return np.unique(
+        np.linspace(0, n_indices - 1, min(n_indices, max_count)).round().astype(np.int64)
+    )
 
 
-def slices(count: int, numbers: int) -> Iterator[slice]:
-    """Yield slices over a count of things, each of a bounded size if every thing has so many
-    numbers.
+def iterate_slices(n_rows: int, row_size: int) -> Iterator[slice]:
+    """Yield slices over `n_rows` rows of `row_size` numbers each, with at most `BLOCK` numbers.
 
     Examples
     --------
     >>> list(slices(5, 1_000_000))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    step = max(1, BLOCK // max(1, numbers))
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
+    step = max(1, BLOCK // max(1, row_size))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))

@@ -1,5 +1,4 @@
-"""Progress of a long run: a bar on a terminal, a few plain lines elsewhere, nothing for a short
-run."""
+"""Progress of a long run: a bar on a terminal, a few lines elsewhere."""
 
 import sys
 import threading
@@ -12,47 +11,48 @@ from thali.errors import LongRunWarning
 from .warn import warn
 
 _PATIENCE = 1.0  # seconds that a run must last before anything is shown
-_SILENCE = 60.0  # seconds after which a place that cannot be redrawn gets another line
+_SILENCE = 60.0  # seconds between lines of a display that cannot be redrawn
 
 
-def about(seconds: float) -> str:
-    """A time in words."""
+def format_duration(seconds: float) -> str:
+    """Return a duration as text, such as "5 minutes"."""
     minutes = seconds / 60.0
     if minutes < 1.5:
         return "a minute"
     return f"{minutes:.0f} minutes" if minutes < 90.0 else f"{minutes / 60.0:.1f} hours"
 
 
-# seconds after which the length of a run is judged, and from which on it is long
+# seconds after which the duration of a run is predicted, and duration of a long run
 EARLY, LONG = 5.0, 60.0
 
 
-class Outlook:
-    """Calls `say(seconds)` once, soon after the beginning of a run, if the run will take long."""
+class DurationForecast:
+    """Calls `report_seconds(seconds)` once, early in a run that will take long."""
 
-    def __init__(self, say: Callable[[float], None] | None) -> None:
-        self._say = say
-        self._begun: tuple[float, int] | None = None
+    def __init__(self, report_seconds: Callable[[float], None] | None) -> None:
+        self._report_seconds = report_seconds
+        self._first_observation: tuple[float, int] | None = None
 
-    def look(self, done: int, total: int) -> None:
-        """So many of so many steps are done; called several times a second, from when everything is
-        compiled."""
-        if self._say is None:
+    def observe(self, done: int, total: int) -> None:
+        """Note the number of finished steps; called several times a second after compiling."""
+        if self._report_seconds is None:
             return
         now = time.monotonic()
-        begun, first = self._begun = self._begun or (now, done)
-        if now - begun < EARLY or done <= first:
+        start_time, first_done = self._first_observation = self._first_observation or (now, done)
+        if now - start_time < EARLY or done <= first_done:
             return
-        seconds = (now - begun) * (1.0 + (total - done) / (done - first))
+        seconds = (now - start_time) * (1.0 + (total - done) / (done - first_done))
         if seconds > LONG:
-            self._say(seconds)
-            self._say = None
+            self._report_seconds(seconds)
+            self._report_seconds = None
 
 
-def says(what: str, *quicker: Any) -> Callable[[float], None]:
-    """What warns of the seconds that `what` takes, and of what is quicker."""
+def build_duration_warning(task: str, *faster_options: Any) -> Callable[[float], None]:
+    """Return a function that warns of a task's seconds and lists faster options."""
     return lambda seconds: warn(
-        LongRunWarning(f"{what} takes about {about(seconds)}. Faster options: ", *quicker, ".")
+        LongRunWarning(
+            f"{task} takes about {format_duration(seconds)}. Faster options: ", *faster_options, "."
+        )
     )
 
 
@@ -60,9 +60,9 @@ class Progress:
     """Show the progress of a run on stderr, after its first second.
 
     On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the
-    remaining time. Elsewhere (a log file, a pipe) it is one line when the run turns out to be long,
-    one a minute and one at its end. `say` is told once how many seconds a run takes that is long
-    (`Outlook`).
+    remaining time. Elsewhere (a log file, a pipe) it is one line after the first second, one per
+    minute and one at the end. `say` is called once with the seconds that a long run will take
+    (`DurationForecast`).
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class Progress:
         description: str,
         total: int,
         unit: str = "steps",
-        say: Callable[[float], None] | None = None,
+        report_seconds: Callable[[float], None] | None = None,
     ) -> None:
-        self._outlook = Outlook(say if enabled else None)
+        self._forecast = DurationForecast(report_seconds if enabled else None)
         self._unit = unit
         self._enabled = enabled
         self._description = description
@@ -81,16 +81,15 @@ class Progress:
         self._done = 0
         self._note = ""
         self._display = None
-        # The display is opened by a timer, because the first thing a run does may be a compilation
-        # that keeps the main thread busy for seconds. The lock orders it against the main thread's
-        # calls.
+        # A timer opens the display, because a run may begin with a compilation that keeps the main
+        # thread busy for seconds. The lock orders the timer against calls of the main thread.
         self._lock = threading.Lock()
         self._closed = False
 
     def __enter__(self) -> "Progress":
         self._began = time.monotonic()
         if self._enabled:
-            self._timer = threading.Timer(_PATIENCE, self._open)
+            self._timer = threading.Timer(_PATIENCE, self._open_display)
             self._timer.daemon = True
             self._timer.start()
         return self
@@ -105,39 +104,39 @@ class Progress:
                 self._display.close()
 
     def note(self, text: str) -> None:
-        """Say what is happening now; it is shown until the next `update`."""
+        """Show what is happening now, until the next `update`."""
         with self._lock:
             self._note = text
             if self._display is not None:
                 self._display.show(self._done, text)
 
-    def aim(self, total: int) -> None:
-        """Say that the run is to have so many steps after all."""
+    def set_total(self, total: int) -> None:
+        """Change the number of steps of the run."""
         with self._lock:
             self._total = total
             if self._display is not None:
-                self._display.aim(total)
+                self._display.set_total(total)
 
     def update(self, done: int, status: str = "") -> None:
-        """Say how many steps are done; call it from the main thread only."""
+        """Show the number of finished steps; call it from the main thread only."""
         with self._lock:
             self._done = done
             self._note = ""
             if self._display is not None:
                 self._display.show(done, "", status)
-        self._outlook.look(done, self._total)
+        self._forecast.observe(done, self._total)
 
-    def _open(self) -> None:
+    def _open_display(self) -> None:
         with self._lock:
             if self._closed:
                 return
-            display = _Bar if _can_draw() else _Lines
+            display = _BarDisplay if _can_draw() else _LineDisplay
             self._display = display(self._description, self._total, self._unit, self._began)
             self._display.show(self._done, self._note)
 
 
 def _can_draw() -> bool:
-    """True where a bar can be redrawn in place."""
+    """Return whether a bar can be redrawn in place."""
     from importlib.util import find_spec
 
     from rich.console import Console
@@ -148,7 +147,7 @@ def _can_draw() -> bool:
     return console.is_terminal and not console.is_dumb_terminal
 
 
-class _Bar:
+class _BarDisplay:
     """A bar that rich draws and updates from a separate thread."""
 
     def __init__(self, description: str, total: int, unit: str, began: float) -> None:
@@ -173,20 +172,20 @@ class _Bar:
         self._bar.start()
 
     def show(self, done: int, note: str, status: str = "") -> None:
-        more = note or status
-        description = f"{self._description}: {more}" if more else self._description
-        # A note is drawn at once: what it announces may keep the bar's own thread from running.
+        suffix = note or status
+        description = f"{self._description}: {suffix}" if suffix else self._description
+        # A note is drawn immediately: the announced work may block the thread of the bar.
         self._bar.update(self._task, completed=done, description=description, refresh=bool(note))
 
-    def aim(self, total: int) -> None:
+    def set_total(self, total: int) -> None:
         self._bar.update(self._task, total=total)
 
     def close(self) -> None:
         self._bar.stop()
 
 
-class _Lines:
-    """A line for each thing worth knowing, for places where nothing can be redrawn."""
+class _LineDisplay:
+    """Lines for a file or pipe, in which nothing can be redrawn."""
 
     def __init__(self, description: str, total: int, unit: str, began: float) -> None:
         self._description = description
@@ -195,28 +194,28 @@ class _Lines:
         self._began = began
         self._done = 0
         self._status = ""
-        self._noted = ""
-        self._say(f"{description} ...")
+        self._last_note = ""
+        self._print_line(f"{description} ...")
 
     def show(self, done: int, note: str, status: str = "") -> None:
         self._done, self._status = done, status
-        if note and note != self._noted:
-            self._say(f"{self._description}: {note}")
-            self._noted = note
+        if note and note != self._last_note:
+            self._print_line(f"{self._description}: {note}")
+            self._last_note = note
         elif time.monotonic() - self._last >= _SILENCE:
-            more = f"; {self._status}" if self._status else ""
-            self._say(f"{self._description}: {self._how_far()}{more}")
+            suffix = f"; {self._status}" if self._status else ""
+            self._print_line(f"{self._description}: {self._format_counts()}{suffix}")
 
-    def aim(self, total: int) -> None:
+    def set_total(self, total: int) -> None:
         self._total = total
 
     def close(self) -> None:
         seconds = time.monotonic() - self._began
-        self._say(f"{self._description}: {self._how_far()} in {seconds:,.0f} s")
+        self._print_line(f"{self._description}: {self._format_counts()} in {seconds:,.0f} s")
 
-    def _how_far(self) -> str:
+    def _format_counts(self) -> str:
         return f"{self._done:,} of {self._total:,} {self._unit}"
 
-    def _say(self, line: str) -> None:
+    def _print_line(self, line: str) -> None:
         print(line, file=sys.stderr, flush=True)
         self._last = time.monotonic()

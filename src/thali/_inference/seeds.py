@@ -7,12 +7,11 @@ import numpy as np
 
 from thali._arguments import seed_number
 
-_LARGEST_POOL = 1 << 10  # words; NumPy's are of 4
+_LARGEST_POOL = 1 << 10  # words; the default of NumPy is 4
 
 
-def root(random_seed: Any) -> np.random.SeedSequence:
-    """The sequence behind a seed: None, a whole number of 0 or more, a SeedSequence or a
-    Generator."""
+def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
+    """Return the sequence of a seed: None, an integer ≥ 0, a SeedSequence or a Generator."""
     if isinstance(random_seed, np.random.Generator):
         return random_seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     if isinstance(random_seed, np.random.SeedSequence):
@@ -23,16 +22,19 @@ def root(random_seed: Any) -> np.random.SeedSequence:
     )
 
 
-def streams(random_seed: Any, count: int) -> list[np.random.Generator]:
-    """`count` independent generators from one seed.
+def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Generator]:
+    """Return independent generators from one seed.
 
     The streams depend only on the seed and their position, not on the number of cores.
     """
-    return [np.random.Generator(np.random.PCG64(seed)) for seed in root(random_seed).spawn(count)]
+    return [
+        np.random.Generator(np.random.PCG64(seed))
+        for seed in build_seed_sequence(random_seed).spawn(n_generators)
+    ]
 
 
-def seed_as_json(seed: np.random.SeedSequence) -> list[Any]:
-    """A sequence as JSON can hold it."""
+def encode_seed(seed: np.random.SeedSequence) -> list[Any]:
+    """Return a seed sequence as JSON values."""
     return [
         str(seed.entropy),
         list(map(int, seed.spawn_key)),
@@ -41,22 +43,20 @@ def seed_as_json(seed: np.random.SeedSequence) -> list[Any]:
     ]
 
 
-def seed_of_json(held: list[Any]) -> np.random.SeedSequence:
-    """The sequence that `seed_as_json` was given."""
-    entropy, key, size, spawned = held
-    if size > _LARGEST_POOL:
+def decode_seed(fields: list[Any]) -> np.random.SeedSequence:
+    """Return the seed sequence from `encode_seed`."""
+    entropy, key, pool_size, n_spawned = fields
+    if pool_size > _LARGEST_POOL:
         raise ValueError("a pool that fills the memory")
     entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
     return np.random.SeedSequence(
-        entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned
+        entropy, spawn_key=key, pool_size=pool_size, n_children_spawned=n_spawned
     )
 
 
-def seed_setting(seed: Any) -> dict[str, int]:
-    """The argument that gives this sequence again, if a number does."""
-    sequence = root(seed)
-    return (
-        {"random_seed": sequence.entropy}
-        if isinstance(sequence.entropy, int) and not sequence.spawn_key
-        else {}
-    )
+def format_seed_setting(seed: Any) -> dict[str, int]:
+    """Return the argument `random_seed` of a sequence, empty unless an integer restores it."""
+    sequence = build_seed_sequence(seed)
+    if isinstance(sequence.entropy, int) and not sequence.spawn_key:
+        return {"random_seed": sequence.entropy}
+    return {}

@@ -1,5 +1,4 @@
-"""Work on threads and processes: chains in slices short enough for Ctrl-C, tasks over joblib,
-pieces of a sum."""
+"""Chains in slices on threads, tasks on processes, and calls on threads."""
 
 import os
 import threading
@@ -12,7 +11,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from .interrupts import held_back
+from .interrupts import DelayedInterrupt
 
 # Independent tasks over the workers of joblib: local processes, or the Dask or Ray cluster that the
 # user has set
@@ -24,7 +23,7 @@ MAX_DEATHS = 3  # a task is given up after its process died this many times
 def run_all(
     function: Callable[..., Any], tasks: list[Any], cores: int | None
 ) -> Iterator[tuple[int, Any]]:
-    """Run `function(task)` for each task and yield (number of the task, result) as they finish.
+    """Run `function(task)` for each task and yield (task index, result) as they finish.
 
     The backend and its size are those of `joblib.parallel_config`, if the user has set one; else
     local processes, as many as there are processors. If a local process dies, its task is repeated.
@@ -32,71 +31,72 @@ def run_all(
     waiting = dict(enumerate(tasks))
     while waiting:
         try:
-            for number, result in _run(function, waiting, cores):
-                del waiting[number]
-                yield number, result
+            for task_index, result in _run_over_workers(function, waiting, cores):
+                del waiting[task_index]
+                yield task_index, result
         except BrokenExecutor:
-            # All processes end when one dies, and joblib does not say whose task killed it: one of
-            # the first in line. Each of them gets separate processes, so that a task that kills its
-            # process affects no other.
-            for number in list(waiting)[: 2 * (cores or cpu_count())]:
-                yield number, _run_alone(function, waiting.pop(number))
+            # When one process dies, all end, and joblib does not report which task killed it. It
+            # is one of the first tasks, so each of these runs in a separate process.
+            for task_index in list(waiting)[: 2 * (cores or cpu_count())]:
+                yield task_index, _run_in_process(function, waiting.pop(task_index))
 
 
 def has_workers() -> bool:
-    """Return whether the user has set workers by `joblib.parallel_config`: a cluster, threads, or a
-    number of them."""
+    """Return whether the user has configured workers in `joblib.parallel_config`."""
     from joblib.parallel import DEFAULT_BACKEND, get_active_backend, parallel_config
 
     backend, n_jobs = get_active_backend()
     with parallel_config(DEFAULT_BACKEND):
-        default, _ = get_active_backend()
-    return n_jobs != 1 and (n_jobs is not None or type(backend) is not type(default))
+        default_backend, _ = get_active_backend()
+    return n_jobs != 1 and (n_jobs is not None or type(backend) is not type(default_backend))
 
 
-def _run_alone(function: Callable[..., Any], task: Any) -> Any:
-    """The result of one task in a separate process, or the error if the process died repeatedly."""
+def _run_in_process(function: Callable[..., Any], task: Any) -> Any:
+    """Return a task's result from a separate process, or the error that repeatedly killed it."""
     failure = None
     for _ in range(MAX_DEATHS):
         try:
-            return next(iter(_run(function, {0: task}, 2)))[1]  # 1 would run it in this process
+            # on one core joblib would run the task in this process
+            return next(iter(_run_over_workers(function, {0: task}, cores=2)))[1]
         except BrokenExecutor as error:
             failure = error
     return failure
 
 
-def _run(function: Callable[..., Any], tasks: dict[int, Any], cores: int | None) -> Iterator[Any]:
+def _run_over_workers(
+    function: Callable[..., Any], tasks: dict[int, Any], cores: int | None
+) -> Iterator[Any]:
+    """Run tasks over the workers of joblib and yield (task index, result)."""
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
 
     backend: Any
     backend, set_by_user = get_active_backend()
-    # of a cluster: all of it
+    # a cluster without a limit is used completely
     if cores is None and set_by_user is None and backend.default_n_jobs == 1:
         cores = cpu_count()
-    jobs = [delayed(run_numbered)(function, number, task) for number, task in tasks.items()]
+    jobs = [delayed(run_numbered)(function, task_index, task) for task_index, task in tasks.items()]
     settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
     parallel = partial(Parallel, **settings)
     if backend.supports_return_generator:
         yield from parallel(return_as="generator_unordered")(jobs)
         return
-    together = effective_n_jobs(
-        -1 if cores is None else cores
-    )  # such a backend returns whole lists: keep each round of tasks
-    for start in range(0, len(jobs), together):
-        yield from parallel()(jobs[start : start + together])
+    # Such a backend returns complete lists only: run one round of tasks after another.
+    round_size = effective_n_jobs(-1 if cores is None else cores)
+    for start in range(0, len(jobs), round_size):
+        yield from parallel()(jobs[start : start + round_size])
 
 
-def run_numbered(function: Callable[..., Any], number: int, task: Any) -> tuple[int, Any]:
-    return number, function(task)
+def run_numbered(function: Callable[..., Any], task_index: int, task: Any) -> tuple[int, Any]:
+    """Return the index of a task and its result."""
+    return task_index, function(task)
 
 
 SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar and at Ctrl-C
 
 
-class Sliced:
-    """Base of a chain that runs in slices; a subclass has `sweeps` (done), `total`, `is_done` and
-    `run_to(sweeps)`."""
+class SlicedWork:
+    """Base of work in slices: `sweeps` (done), `total`, `is_done` and `run_until(sweeps)`."""
 
     step: int
 
@@ -105,42 +105,42 @@ class Sliced:
     is_done: bool
     step = 1  # sweeps of the next slice
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
         raise NotImplementedError
 
     def run_slice(self) -> None:
-        """Run for about SLICE seconds. How the sweeps are sliced has no influence on the draws."""
-        begin = time.perf_counter()
-        self.run_to(min(self.total, self.sweeps + self.step))
-        taken = time.perf_counter() - begin
-        self.step = max(1, int(self.step * min(4.0, SLICE / max(taken, 1e-9))))
+        """Run for about SLICE seconds; the slicing has no influence on the draws."""
+        start = time.perf_counter()
+        self.run_until(min(self.total, self.sweeps + self.step))
+        seconds = time.perf_counter() - start
+        self.step = max(1, int(self.step * min(4.0, SLICE / max(seconds, 1e-9))))
 
 
-def run_in_threads(states: Sequence[Sliced], cores: int | None, progress: Any) -> None:
-    """Run all chains to their end, on one thread a core and at most one thread a chain.
+def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: Any) -> None:
+    """Run all chains to their end, with at most one thread per core and chain.
 
     Chains take turns on the threads, so that all advance equally if there are fewer threads than
     chains. After Ctrl-C or a failure, each chain is at the end of a slice. `progress` has
     `update(sweeps done)`.
     """
-    threads = cores or os.cpu_count() or 1
-    # more than once only where the handler of Ctrl-C lets the run go on
+    n_threads = cores or os.cpu_count() or 1
+    # repeated only if the user's handler of Ctrl-C lets the run continue
     while not all(s.is_done for s in states):
-        with held_back() as ctrl_c:
-            _Crew(states).run(threads, ctrl_c, progress)
+        with DelayedInterrupt() as ctrl_c:
+            _SliceThreads(states).run(n_threads, ctrl_c, progress)
     progress.update(sum(s.sweeps for s in states))
 
 
-class _Crew:
-    """Threads that run slices of chains.
+class _SliceThreads:
+    """Threads that run slices of chains in turn.
 
     The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not
     reliable: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a
     thread that still runs.
     """
 
-    def __init__(self, states: Sequence[Sliced]) -> None:
+    def __init__(self, states: Sequence[SlicedWork]) -> None:
         self.states = states
         self.waiting = deque(s for s in states if not s.is_done)
         self.running = 0  # slices
@@ -148,34 +148,32 @@ class _Crew:
         self.failures: list[BaseException] = []
         self.changed = threading.Condition()  # guards all of the above
 
-    def run(self, threads: int, ctrl_c: held_back, progress: Any) -> None:
-        """Run until all chains are done, one has failed or Ctrl-C was noted; on return no slice is
-        running."""
+    def run(self, threads: int, ctrl_c: DelayedInterrupt, progress: Any) -> None:
+        """Run until all chains are done, one fails or Ctrl-C comes; then no slice runs."""
         try:
             for _ in range(min(threads, len(self.waiting))):
-                threading.Thread(target=self._work, daemon=True).start()
-            while not self._has_ended(SLICE) and not ctrl_c.is_noted:
+                threading.Thread(target=self._run_slices, daemon=True).start()
+            while not self._wait_until_idle(SLICE) and not ctrl_c.is_noted:
                 progress.update(sum(s.sweeps for s in self.states))
         finally:
             with self.changed:
                 self._stop()
-            self._has_ended(None)
+            self._wait_until_idle(None)
         if self.failures:
             raise self.failures[0]
 
-    def _has_ended(self, seconds: float | None) -> bool:
-        """Wait this long (None: no limit) until nothing is running or waiting to run; returns
-        whether that is so."""
+    def _wait_until_idle(self, seconds: float | None) -> bool:
+        """Wait this long (None: no limit); return whether no slice runs or waits."""
         with self.changed:
             return self.changed.wait_for(lambda: not self.running and not self.waiting, seconds)
 
     def _stop(self) -> None:
-        """Let no further slice begin; the caller holds `changed`."""
+        """Let no other slice begin; the caller has locked `changed`."""
         self.is_stopped = True
         self.waiting.clear()
 
-    def _work(self) -> None:
-        """What each thread does."""
+    def _run_slices(self) -> None:
+        """Run slices of waiting chains until none waits (the target of each thread)."""
         while True:
             with self.changed:
                 if not self.waiting:  # every remaining chain already has a thread
@@ -197,43 +195,47 @@ class _Crew:
                 self.changed.notify()
 
 
-def rectangle(lengths: Sequence[int]) -> tuple[list[int], int]:
-    """For interrupted chains: which to keep and how many draws of each, so that the most draws are
-    kept."""
-    draws = max(
-        set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0
-    )
-    return [number for number, length in enumerate(lengths) if length >= draws], draws
+def choose_longest_chains(lengths: Sequence[int]) -> tuple[list[int], int]:
+    """Return chain indices and a common length that keep the most draws."""
+
+    def count_draws(n_draws: int) -> tuple[int, int]:
+        n_chains = sum(length >= n_draws for length in lengths)
+        return n_draws * n_chains, -n_draws
+
+    n_draws = max(set(lengths), key=count_draws, default=0)
+    return [chain for chain, length in enumerate(lengths) if length >= n_draws], n_draws
 
 
-# Pieces of work on threads: each has its own random stream and its own place for the result -------
+# Independent calls on threads: each has its random stream and its entry of the result -------------
 
 
-class Silent:
-    """Shows nothing."""
+class NoProgress:
+    """A progress bar that shows nothing."""
 
     def update(self, done: int) -> None:
-        """Ignore it."""
+        """Ignore the progress."""
 
 
-def in_threads(work: Callable[[int], None], count: int, cores: int | None) -> None:
-    """Call work(0), ..., work(count - 1), which do not depend on each other, on that many threads.
+def call_in_threads(function: Callable[[int], None], n_calls: int, cores: int | None) -> None:
+    """Call function(0), ..., function(n_calls - 1), which are independent, on threads.
 
     The first is done before the others, because it may have to compile.
     """
-    if count:
-        work(0)
-    run_in_threads([_Piece(work, number) for number in range(1, count)], cores, Silent())
+    if n_calls:
+        function(0)
+    run_in_threads(
+        [_SingleCall(function, call_index) for call_index in range(1, n_calls)], cores, NoProgress()
+    )
 
 
-class _Piece(Sliced):
-    """One call."""
+class _SingleCall(SlicedWork):
+    """One call, as work of one slice."""
 
     sweeps, total, is_done = 0, 1, False
 
-    def __init__(self, work: Callable[[int], None], number: int) -> None:
-        self.work, self.number = work, number
+    def __init__(self, function: Callable[[int], None], call_index: int) -> None:
+        self.function, self.call_index = function, call_index
 
-    def run_to(self, until: int) -> None:
-        self.work(self.number)
+    def run_until(self, until: int) -> None:
+        self.function(self.call_index)
         self.sweeps, self.is_done = 1, True

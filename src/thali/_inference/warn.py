@@ -10,15 +10,15 @@ from tempfile import NamedTemporaryFile
 
 from thali.errors import DefectWarning, IncompleteWarning, ThaliError
 
-# Fits that are part of a larger computation: without warnings and summaries -----------------------
+# Fits within a larger computation: without warnings and summaries ---------------------------------
 
 
 _IS_QUIET = ContextVar("_IS_QUIET", default=False)
 
 
 @contextmanager
-def without_warnings() -> Iterator[None]:
-    """Within the block, in this thread only, models fit without warnings."""
+def silence_warnings() -> Iterator[None]:
+    """Let models fit without warnings within the block, in this thread only."""
     token = _IS_QUIET.set(True)
     try:
         yield
@@ -27,43 +27,38 @@ def without_warnings() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether warnings are unwanted here."""
+    """Return whether warnings are silenced here."""
     return _IS_QUIET.get()
 
 
 def warn_of_loss(loss: str, error: Exception) -> None:
-    """Warn that a part of the answer is lost; write the traceback of an error of thali to a
-    file."""
-    said, kind = (
-        f"{loss} ({type(error).__name__}: {error}); the rest is complete.",
-        IncompleteWarning,
-    )
-    if not isinstance(error, ThaliError | MemoryError | OSError):
-        said, kind = f"{said} This is a bug in thali; please report it", DefectWarning
-        with (
-            suppress(OSError),
-            NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file,
-        ):
-            file.write(
-                "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
-            )
-            said += f" with the file '{file.name}'"
-        said += "."
-    warnings.warn(kind(said), stacklevel=frames_to_user())
+    """Warn that a part of the results is lost; write a defect's traceback to a file."""
+    message = f"{loss} ({type(error).__name__}: {error}); the rest is complete."
+    if isinstance(error, ThaliError | MemoryError | OSError):
+        warnings.warn(IncompleteWarning(message), stacklevel=find_user_frame())
+        return
+    message += " This is a bug in thali; please report it"
+    with (
+        suppress(OSError),
+        NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file,
+    ):
+        report = "".join(traceback.format_exception(error))
+        file.write(report.encode("utf-8", "backslashreplace"))
+        message += f" with the file '{file.name}'"
+    warnings.warn(DefectWarning(message + "."), stacklevel=find_user_frame())
 
 
 _LIBRARY = __name__.partition(".")[0]
 
 
 def warn(warning: Warning) -> None:
-    """Give a warning, unless warnings are unwanted here."""
+    """Issue a warning, unless warnings are silenced here."""
     if not is_quiet():
-        warnings.warn(warning, stacklevel=frames_to_user())
+        warnings.warn(warning, stacklevel=find_user_frame())
 
 
-def frames_to_user() -> int:
-    """The stack level, for a warning given by the caller, of the first frame that is not the
-    library's."""
+def find_user_frame() -> int:
+    """Return the stack level of the first frame outside the library, for a warning."""
     frame, level = sys._getframe(1), 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:
         frame, level = frame.f_back, level + 1

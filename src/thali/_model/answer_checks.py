@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
-from thali._inference.places import starts
-from thali._inference.seeds import streams
+from thali._inference.places import part_bounds
+from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
 from thali._posterior.interval import tails_of
 from thali.errors import DataError
@@ -55,7 +55,7 @@ def check_answers(
     # and those of single rows in .1 to .6 % (benchmarks/check_calibration.py).
     import pandas as pd
 
-    rows, n, rng = asked.rows, asked.sums @ asked.times, streams(random_seed, 1)[0]
+    rows, n, rng = asked.rows, asked.sums @ asked.times, spawn_generators(random_seed, 1)[0]
     found, discrepancy = [], np.zeros((2, draws))
     for some_rows, some in _blocks(asked, slice(0, len(rows.group) - 1), draws * len(people)):
         expected, replicates = _summed(asked, people, some_rows, some, draws, rng)
@@ -106,7 +106,7 @@ def predict_answers(
     from thali._tables import Table
 
     is_shown, times = asked.rows.is_shown, asked.sums @ asked.times
-    shown_before = starts(is_shown)
+    shown_before = part_bounds(is_shown)
     found, kept = [], []
     for groups in _most_answered(asked, np.diff(shown_before[asked.rows.group_row])):
         for rows, some in _blocks(asked, groups, draws * len(people)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.places import evenly_spaced, starts
+from thali._inference.places import part_bounds, space_evenly
 from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
 
@@ -53,7 +53,7 @@ class QuestionOutcomes(NamedTuple):
         places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(
             sizes.sum()
         )
-        return QuestionOutcomes(self.probabilities[:, places], starts(sizes))
+        return QuestionOutcomes(self.probabilities[:, places], part_bounds(sizes))
 
     def entropies(self) -> np.ndarray:
         """Of each question in each draw (draws, questions)."""
@@ -236,7 +236,7 @@ def every_pair(among: Any, labels: list[str], rng: np.random.Generator) -> np.nd
 def spaced(n_draws: int, places: int) -> np.ndarray:
     """Return evenly spaced draws, as many as fit beside so many outcomes."""
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
-    return evenly_spaced(n_draws, most)
+    return space_evenly(n_draws, most)
 
 
 def pairs_table(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.seeds import streams
-from thali._inference.warn import without_warnings
+from thali._inference.seeds import spawn_generators
+from thali._inference.warn import silence_warnings
 from thali._posterior.densities import refuse_large
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError, Setting
@@ -54,8 +54,8 @@ def drawn_from(model: "RunByChains", draws: int, random_seed: Any, *design: Any)
         raise ArgumentError(
             "There is no prior to draw from with ", Setting("method", model.method), "."
         )
-    with without_warnings():  # of unusual data `fit` warns
-        return model._prior_sample(streams(random_seed, draws), *design)
+    with silence_warnings():  # of unusual data `fit` warns
+        return model._prior_sample(spawn_generators(random_seed, draws), *design)
 
 
 def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xarray.DataTree":
@@ -74,7 +74,7 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
             "posterior_predictive requires the data that the model was fitted to; got other data."
         )
     refuse_large(sum(values.size for values in given.values()), posterior.n_draws)
-    drawn = model._replicates(streams(random_seed, 1)[0], *design)
+    drawn = model._replicates(spawn_generators(random_seed, 1)[0], *design)
     result = posterior.tree.copy()
     result["posterior_predictive"] = xr.DataTree(predictive_group(known, posterior.draws, drawn))
     return result

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.chains import checked_run
-from thali._inference.seeds import seed_setting
+from thali._inference.chains import build_run
+from thali._inference.seeds import format_seed_setting
 from thali.errors import ArgumentError, Message
 
 from .base import Job, Sampled
@@ -40,9 +40,11 @@ class RunByChains(Sampled):
         if "_state_" not in vars(self):
             return {}
         run = self._state_.run
-        return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(
-            run.random_seed
-        )
+        return {
+            "draws": self._state_.draws,
+            "tune": run.tune,
+            "chains": run.chains,
+        } | format_seed_setting(run.random_seed)
 
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """What a fit to these data runs, after every check."""
@@ -111,7 +113,7 @@ class RunByChains(Sampled):
             raise ArgumentError(
                 "continue_fit requires a fit with posterior draws; this fit has none."
             )
-        run = checked_run(
+        run = build_run(
             whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
         )
         refuse_changed(self)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali._inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
+from thali._inference.arrays import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
 from thali._inference.chains import (
     Chain,
     Run,
+    RunMonitor,
     TimeIsUp,
     TimeLimit,
     TuningIsLong,
-    Watch,
-    recorded_of,
+    choose_recorded_chains,
     run_chains,
 )
-from thali._inference.jobs import FitFolder, Snapshot, as_written
-from thali._inference.progress import Progress, about
-from thali._inference.seeds import root
+from thali._inference.jobs import FitFolder, Snapshot, refuse_altered_job
+from thali._inference.progress import Progress, format_duration
+from thali._inference.seeds import build_seed_sequence
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.store import appended, first_draws
 from thali.errors import (
@@ -108,15 +108,13 @@ class Sampling(Generic[AnyChain]):
         if self.bound is not None:
             tune, times = self.run.tune, self.shortened(chains) if chains else 1.0
             most = min(most, int((tune + self.bound) * times) - tune)
-        return max(self.least_draws, most)
+        return max(self.min_draws, most)
 
     @property
-    def least_draws(self) -> int:
+    def min_draws(self) -> int:
         """The draws of each chain that are made in any case."""
         return (
-            self.first_draws
-            if self.first_draws and self.run.draws is None
-            else self.run.least_draws
+            self.first_draws if self.first_draws and self.run.draws is None else self.run.min_draws
         )
 
 
@@ -151,15 +149,18 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         start, place = None, {"draws": 0, "tempered": False}
-        if folder is not None and folder.found is not None:
-            with as_written(folder.path):
-                _refuse_endless(folder.found, sampling)
-            start, place = _Start(folder.found.states, folder.found.draws, 0), folder.found.place
+        if folder is not None and folder.snapshot is not None:
+            with refuse_altered_job(folder.path):
+                _refuse_endless(folder.snapshot, sampling)
+            start, place = (
+                _Start(folder.snapshot.states, folder.snapshot.draws, 0),
+                folder.snapshot.position,
+            )
         shortened = "tune" in place  # its time has shortened the tuning
         if shortened:
             run = run._replace(tune=place["tune"])
             sampling = model._sampling(sampling.source, run)
-        target = max(sampling.least_draws, place["draws"])
+        target = max(sampling.min_draws, place["draws"])
         work = _Work(
             model,
             sampling,
@@ -178,8 +179,8 @@ def _refuse_endless(found: Snapshot, sampling: Sampling[Any]) -> None:
     """Refuse a job that would run on after the draws that its settings allow; no fit leaves such a
     one."""
     run = sampling.run
-    most = max(sampling.least_draws, sampling.longest) if run.draws is None else run.draws
-    if found.place["draws"] > most or not 0 <= found.place.get("tune", 0) <= run.tune:
+    most = max(sampling.min_draws, sampling.longest) if run.draws is None else run.draws
+    if found.position["draws"] > most or not 0 <= found.position.get("tune", 0) <= run.tune:
         raise ValueError("more draws or tuning than the settings allow")
 
 
@@ -265,13 +266,13 @@ class _Work:
         chains = self._begun(target, start)
         was_ended = (
             self.folder is not None
-            and self.folder.found is not None
-            and self.folder.found.has_ended
+            and self.folder.snapshot is not None
+            and self.folder.snapshot.has_ended
         )
         was_ended = was_ended and all(chain.is_done for chain in chains)
         say = self._say_long if self.run.max_time is None and not is_quiet() else None
         total = sum(chain.total for chain in chains)
-        with Progress(self.run.progressbar, "sampling", total, say=say) as progress:
+        with Progress(self.run.progressbar, "sampling", total, report_seconds=say) as progress:
             self.limit.may_be_long = start is not None or self.run.tune == 0
             try:
                 watch, interrupted = self._run_from_start(chains, progress, target)
@@ -281,7 +282,7 @@ class _Work:
             self.limit.may_be_long = True
             while True:
                 # stopped before another draw
-                if earlier is not None and recorded_of(chains)[1] == 0:
+                if earlier is not None and choose_recorded_chains(chains)[1] == 0:
                     tree = earlier
                 else:
                     tree = self.sampling.tree(chains)
@@ -318,22 +319,22 @@ class _Work:
                 else:
                     progress.note("the chains are in different modes: restarting with tempering")
                     self.sampling, self.tempered, self.spent = tempered, True, swept
-                    target = self.sampling.least_draws
+                    target = self.sampling.min_draws
                     if self.folder is not None:
                         self.folder.restart()
                     chains = self._begun(target, None)
-                progress.aim(sum(chain.total for chain in chains))
+                progress.set_total(sum(chain.total for chain in chains))
                 watch, interrupted = self._run_from_start(chains, progress, target)
 
     def _run_from_start(
         self, chains: Sequence[Chain], progress: Progress, target: int
-    ) -> tuple[Watch, bool]:
+    ) -> tuple[RunMonitor, bool]:
         """Run chains, which may stop in a pilot to be looked at together; returns whether they were
         stopped early."""
         if chains[0].in_pilot:
             self._run(chains, self._watch(chains, progress, target))
             self.sampling.end_pilot(chains)
-            progress.aim(sum(chain.total for chain in chains))
+            progress.set_total(sum(chain.total for chain in chains))
         watch = self._watch(chains, progress, target)
         return watch, self._run(chains, watch)
 
@@ -343,7 +344,7 @@ class _Work:
         """The chains at their start again, with as much tuning as takes about a quarter of the time
         of the run."""
         slowest = min(chains, key=lambda chain: chain.sweeps)
-        a_draw = slowest.total_of_run / (self.run.tune + target)  # sweeps
+        a_draw = slowest.run_total / (self.run.tune + target)  # sweeps
         tune = int(slowest.sweeps / a_draw / 2)
         warn(
             EstimateWarning(
@@ -362,18 +363,18 @@ class _Work:
         if self.folder is not None:
             self.folder.restart()
         chains = self._begun(target, None)
-        progress.aim(sum(chain.total for chain in chains))
+        progress.set_total(sum(chain.total for chain in chains))
         return chains
 
     def _say_long(self, seconds: float) -> None:
         """Warn that the run takes so many seconds, and of what is quicker."""
         run, sampling = self.run, self.sampling
         if run.draws is None:
-            draws, least = sampling.allowed(self.chains), sampling.least_draws
+            draws, least = sampling.allowed(self.chains), sampling.min_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
             until = (
-                f", and up to {about(most)} if the chains agree late"
-                if about(most) != about(seconds)
+                f", and up to {format_duration(most)} if the chains agree late"
+                if format_duration(most) != format_duration(seconds)
                 else ""
             )
             fewer: Any = Setting("draws", max(1, least // 4))
@@ -382,17 +383,19 @@ class _Work:
         quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
         warn(
             LongRunWarning(
-                f"This fit takes about {about(seconds)}{until}. Faster options: ", *quicker, "."
+                f"This fit takes about {format_duration(seconds)}{until}. Faster options: ",
+                *quicker,
+                ".",
             )
         )
 
-    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
+    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> RunMonitor:
         place: dict[str, int] = {"draws": target, "tempered": self.tempered}
         place |= {"spent": self.spent} if self.tempered else {}
         place |= {"tune": self.run.tune} if self.shortened else {}
-        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
+        return RunMonitor(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
-    def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
+    def _run(self, chains: Sequence[Chain], watch: RunMonitor) -> bool:
         """Run the chains; returns whether they were stopped early."""
         try:
             return run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
@@ -424,10 +427,10 @@ class _Work:
         whole = all(chain.recorded == draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
-            arrays |= prefixed(f"{k}/state/", chain.packed())
+            arrays |= add_prefix(f"{k}/state/", chain.pack_state())
             if not whole:
-                arrays |= prefixed(f"{k}/draws/", chain.drawn(chain.first, chain.recorded))
-        states = np.frombuffer(to_bytes(arrays), np.uint8)
+                arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
+        states = np.frombuffer(encode_npz(arrays), np.uint8)
         run, first = self.run._replace(job=None), draws if whole else chains[0].first
         return Continuation(
             self.sampling.source, digest, parameters, run, draws, first, self.tempered, states
@@ -438,10 +441,10 @@ class _Work:
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
-        with nullcontext() if self.folder is None else as_written(self.folder.path):
+        with nullcontext() if self.folder is None else refuse_altered_job(self.folder.path):
             for k, chain in enumerate(chains):
                 if start.is_of_other_data:
-                    chain.take_over(start.states[k])
+                    chain.warm_start(start.states[k])
                     continue
                 chain.restore(start.states[k])
                 if start.first:
@@ -466,7 +469,9 @@ class _Work:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(
-            array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values()
+            array.nbytes
+            for chain in chains
+            for array in chain.read_draws(0, chain.recorded).values()
         )
         return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
@@ -481,8 +486,8 @@ def _is_stuck(convergence: "ConvergenceCheck") -> bool:
 def _start_of(chains: Sequence[Chain]) -> _Start:
     """Where these chains are."""
     return _Start(
-        [chain.packed() for chain in chains],
-        [chain.drawn(0, chain.recorded) for chain in chains],
+        [chain.pack_state() for chain in chains],
+        [chain.read_draws(0, chain.recorded) for chain in chains],
         0,
     )
 
@@ -497,11 +502,11 @@ def parameters_of(model: "Model") -> dict[str, Any]:
 
 def _stored(was: Continuation) -> _Start:
     """Where the chains of a fit were at its end."""
-    arrays = from_bytes(was.states.tobytes())
-    of_chains = [without_prefix(f"{k}/", arrays) for k in range(was.run.chains)]
-    draws = [without_prefix("draws/", each) for each in of_chains]
+    arrays = decode_npz(was.states.tobytes())
+    of_chains = [select_prefix(f"{k}/", arrays) for k in range(was.run.chains)]
+    draws = [select_prefix("draws/", each) for each in of_chains]
     return _Start(
-        [without_prefix("state/", each) for each in of_chains],
+        [select_prefix("state/", each) for each in of_chains],
         draws if any(draws) else None,
         was.first,
     )
@@ -514,7 +519,7 @@ def opened_job(
     """The folder of a fit, if it has one, and its seed, which is that of the job where none was
     given."""
     if run.job is None:
-        yield None, root(run.random_seed)
+        yield None, build_seed_sequence(run.random_seed)
         return
     models = {"": {"class": describe(model)["class"], "parameters": parameters_of(model)}}
     stamp = {"kind": "fit", "models": models, "settings": settings, "data": digest_of(data)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.observed import Observed
-from thali._inference.seeds import seed_as_json, seed_of_json
+from thali._inference.seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
@@ -216,7 +216,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     if isinstance(value, Tree):
         return {"newick": value.to_newick()}
     if isinstance(value, np.random.SeedSequence):
-        return {"seed": seed_as_json(value)}
+        return {"seed": encode_seed(value)}
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return {"tuple": [encoded(v, arrays) for v in value]}
     if isinstance(value, dict):
@@ -406,7 +406,7 @@ _DECODERS = {
     "list": _decoded_list,
     "range": lambda value, arrays: range(*value["range"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
-    "seed": lambda value, arrays: seed_of_json(value["seed"]),
+    "seed": lambda value, arrays: decode_seed(value["seed"]),
     "tuple": lambda value, arrays: tuple(decoded(v, arrays) for v in value["tuple"]),
     "mapping": lambda value, arrays: {
         decoded(k, arrays): decoded(v, arrays) for k, v in value["mapping"]

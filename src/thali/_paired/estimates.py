@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.ranks import descending, means_along
+from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.progress import Progress
-from thali._inference.seeds import streams
-from thali._inference.warn import without_warnings
+from thali._inference.seeds import spawn_generators
+from thali._inference.warn import silence_warnings
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
@@ -62,7 +62,7 @@ class WorthEstimates(NamedTuple):
     def middle(self) -> np.ndarray:
         """The log worths that are reported: means that never rise from one rank to the next."""
         means = self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
-        return means_along(descending(self.modes), means)
+        return fit_descending_means(sort_descending(self.modes), means)
 
     @property
     def effects(self) -> np.ndarray:
@@ -105,7 +105,7 @@ def worths_of_individuals(
     from thali._worths.model import BradleyTerryLuce
 
     model = BradleyTerryLuce(spread=asked.spread, lapse=asked.lapse, people=asked.people)
-    with without_warnings():  # the board says whether chains agree
+    with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=asked.random_seed, progressbar=progressbar)
     draws, people, convergence = model._draws, model._view.dependence, model.convergence()
     nu = np.zeros(0) if draws.nu is None else draws.nu
@@ -126,7 +126,7 @@ def _from_lattice(
 
     density, spreads = pose.density, None
     count = int(np.clip(MOST_NUMBERS // density.size, LEAST_DRAWS, DRAWS))
-    (rng,) = streams(pose.asked.random_seed, 1)
+    (rng,) = spawn_generators(pose.asked.random_seed, 1)
     if pose.asked.has_prior:
         points, spreads = draw(marginal, rng, count)
         middle = points.mean(axis=1)

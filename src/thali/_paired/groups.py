@@ -18,7 +18,7 @@ from thali._aspects.maximum_likelihood.maximum import highest
 from thali._data.pairs import PairedComparisons
 from thali._digits import p_in_words
 from thali._inference.numerics.counts import log_binomial
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._labels import plural, shorten
 from thali._printed import Printed
@@ -53,7 +53,7 @@ def permutation_test(
         sizes.append(len(np.unique(group.answers.respondent)))
     pose, start = together.pose, np.log(np.maximum(together.weights, 1e-3 * together.weights.max()))
     samples = samples_for(pose.work * len(groups))
-    rng, reached = streams(random_seed, 1)[0], 0
+    rng, reached = spawn_generators(random_seed, 1)[0], 0
     ends = np.cumsum(sizes)[:-1]
     for _ in range(samples):
         parts = np.split(rng.permutation(len(of_people)), ends)

@@ -15,7 +15,7 @@ from thali._data.choices import Choices
 from thali._data.connectivity import disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
-from thali._inference.warn import is_quiet, warn, without_warnings
+from thali._inference.warn import is_quiet, silence_warnings, warn
 from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, Individuals, check_people
 from thali._posterior.dependence import POWER
@@ -278,7 +278,7 @@ class Made(NamedTuple):
             {column: dict(own) for column, own in self.counted.parts.items()},
         )
         data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
-        with without_warnings():  # which all comparisons together gave
+        with silence_warnings():  # which all comparisons together gave
             # columns may have other names
             for own, others in zip(parts.values(), new.parts.values(), strict=True):
                 own |= {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -80,7 +80,7 @@ def pooled(
             drawn.reported, marginal, *names, others=common, spreads=("spread", "", "part_sd", "")
         )
     else:
-        (rng,) = streams(asked.random_seed, 1)
+        (rng,) = spawn_generators(asked.random_seed, 1)
         points, spreads = draw(marginal, rng, DRAWS)
     worths, modes = density.by_period(points), density.by_period(marginal.middle[:, None])[..., 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T

@@ -10,7 +10,7 @@ from thali._aspects.maximum_likelihood.engine import estimates_of_choices
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_whole
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL, level_name, tails_of
 from thali._printed import Printed
@@ -88,7 +88,7 @@ def bootstrap(
     for row, respondent in enumerate(each):
         places = pair_places(respondent, data)
         wins[row, places], losses[row, places] = respondent.wins, respondent.losses
-    rng = streams(random_seed, 1)[0]
+    rng = spawn_generators(random_seed, 1)[0]
     times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)
     return _refitted(
         found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'respondent')}", ci
@@ -143,7 +143,7 @@ def parametric_bootstrap(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
             " round the counts, or resample respondents with `bootstrap`."
         )
-    wins = streams(random_seed, 1)[0].binomial(
+    wins = spawn_generators(random_seed, 1)[0].binomial(
         n.astype(np.int64), found.fitted()[::2], size=(samples, len(n))
     )
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)

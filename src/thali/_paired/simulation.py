@@ -8,7 +8,7 @@ from thali._arguments import whole
 from thali._aspects.maximum_likelihood.engine import estimates_of_choices, is_by_maximum_likelihood
 from thali._data.checks import are_whole
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali.errors import ArgumentError, DataError
 
 
@@ -66,7 +66,7 @@ def simulate(
                 " simulate(probabilities)."
             )
         n = np.full(len(p), comparisons)
-    wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), p)
+    wins = spawn_generators(random_seed, 1)[0].binomial(n.astype(np.int64), p)
     names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {

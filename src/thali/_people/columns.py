@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.people import differing_columns
-from thali._inference.arrays import packed
+from thali._inference.arrays import encode_base64
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
@@ -41,9 +41,12 @@ class MarketPeople(NamedTuple):
         return {
             "number": self.number,
             "columns": [
-                {"name": c.name, "values": c.values, "codes": packed(c.codes)} for c in self.columns
+                {"name": c.name, "values": c.values, "codes": encode_base64(c.codes)}
+                for c in self.columns
             ],
-            "weights": [{"name": name, "values": packed(values)} for name, values in self.weights],
+            "weights": [
+                {"name": name, "values": encode_base64(values)} for name, values in self.weights
+            ],
             "kinds": self.kinds,
         }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.places import slices
+from thali._inference.places import iterate_slices
 from thali._posterior.interval import tails_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def individuals_table(
     from thali._tables import Table
 
     tails, (mean, low, high) = tails_of(ci), np.empty((3, len(people), len(options)))
-    for some in slices(len(people), draws * len(options)):
+    for some in iterate_slices(len(people), draws * len(options)):
         values = drawn(some)
         mean[some] = np.nanmean(values, axis=0)
         low[some], high[some] = np.nanquantile(values, tails, axis=0)

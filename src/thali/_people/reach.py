@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.places import evenly_spaced
-from thali._inference.seeds import streams
+from thali._inference.places import space_evenly
+from thali._inference.seeds import spawn_generators
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
@@ -39,7 +39,7 @@ class ReachSearch(NamedTuple):
 def draws_held(draws: int, people: int, options: int) -> np.ndarray:
     """Numbers of evenly spaced draws, all of them if there is room."""
     most = int(np.clip(MAX_TRUTHS // (people * options), 2, draws))
-    return evenly_spaced(draws, most)
+    return space_evenly(draws, most)
 
 
 def reach_table(
@@ -62,7 +62,7 @@ def reach_table(
             Argument("size"), f" must be less than {number}, the number of options; got {size}."
         )
     search = searched(reaches, size, max(_FINALISTS, 10 * top))
-    rng = streams(random_seed, 1)[0]
+    rng = spawn_generators(random_seed, 1)[0]
     weights, halves = rng.standard_gamma(1.0, (draws, people)), rng.standard_gamma(0.5, (draws, 2))
     total = weights.sum(axis=1) + halves.sum(axis=1)
     rows, reach = [], np.empty((len(search.sets), draws))
@@ -88,7 +88,7 @@ def searched(reaches: np.ndarray, size: int, most: int) -> ReachSearch:
     """The sets that reach most people, so many of them: of all sets, by some of the draws, or by a
     greedy search."""
     draws, people, number = reaches.shape
-    some = evenly_spaced(draws, max(2, _MAX_ROWS // people))
+    some = space_evenly(draws, max(2, _MAX_ROWS // people))
     if comb(number, size) <= MAX_SETS:
         bits = packed(reaches[some] if len(some) < draws else reaches)
         sets = np.fromiter(

@@ -11,8 +11,8 @@ from thali._arguments import several_whole
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
 from thali._digits import percent
-from thali._inference.places import evenly_spaced
-from thali._inference.seeds import streams
+from thali._inference.places import space_evenly
+from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, DataError
@@ -46,7 +46,7 @@ class Preferences(NamedTuple):
 def spaced_draws(draws: int, people: int, levels: int) -> np.ndarray:
     """Numbers of evenly spaced draws, as many as there is room for."""
     most = int(np.clip(_MAX_NUMBERS / (people * levels), 2, MAX_DRAWS))
-    return evenly_spaced(draws, most)
+    return space_evenly(draws, most)
 
 
 class HasSegments:
@@ -200,7 +200,7 @@ def segments_of(
     within = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
     points = np.log(within / (1.0 - within)) * np.sqrt(_weights(preferences))
     # segments of one number do not depend on the others
-    seeds = streams(random_seed, max(numbers) + 1)
+    seeds = spawn_generators(random_seed, max(numbers) + 1)
     tried = {k: _partitions(points, k, seeds[k]) for k in numbers}
     found = {k: labels for k, labels in tried.items() if len(np.unique(_assigned(labels, k))) == k}
     if not found and number is None:

@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import between
 from thali._described import Described, Description, as_text
 from thali._digits import percent
-from thali._inference.mbar import combined
+from thali._inference.mbar import estimate_constants
 from thali.errors import Argument, Message, Remedy
 
 from .convergence import ConvergenceCheck
@@ -198,7 +198,7 @@ def along_temperatures(
 
     chains, draws, _ = energies.shape
     blocks = min(BLOCKS, draws)
-    found = combined(beta, energies, blocks)
+    found = estimate_constants(beta, energies, blocks)
     influence = found.influence[..., 0]
     value, of_chain = float(found.log_z[0]) + log_constant, influence.sum(axis=1)
     error, df = standard_error_of(influence)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.files import atomic_write, is_intact, seal
+from thali._inference.files import atomic_write, compute_seal, is_intact
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
             dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
     buffer.seek(0, os.SEEK_END)
     with buffer.getbuffer() as content:
-        end = seal(content)
+        end = compute_seal(content)
     buffer.write(end)
     return buffer.getbuffer()
 

@@ -18,7 +18,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 
 from .dependence import Dependence, dependence_in
 from .store import tree_of
@@ -471,7 +471,7 @@ class Posterior(PosteriorTree):
     @property
     def set_start(self) -> np.ndarray:
         """Where the members, or the pairs, of each set begin (sets + 1,)."""
-        return starts(self.fixed["set_size"].values)
+        return part_bounds(self.fixed["set_size"].values)
 
     @property
     def similarities(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 
 from thali._comparison import findings as of_comparison
-from thali._inference.files import atomic_write, cannot_write, write_together
+from thali._inference.files import atomic_write, describe_write_error, write_together
 from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
@@ -186,7 +186,7 @@ def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
         target.mkdir(parents=True, exist_ok=True)
         write_together(target, found)
     except OSError as error:
-        raise DataError(cannot_write(target, error)) from error
+        raise DataError(describe_write_error(target, error)) from error
     return list(found)
 
 

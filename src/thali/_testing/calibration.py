@@ -9,9 +9,9 @@ import numpy as np
 from thali._arguments import whole
 from thali._comparison.engine import ignore_sigint
 from thali._described import Described, Description
-from thali._inference.seeds import root
+from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._model.prior_sample import drawn_from
 from thali._model.run_by_chains import RunByChains
 from thali._posterior.summary import MIN_DRAWS, mean_ess
@@ -246,7 +246,7 @@ def calibrate(
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
     n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
     given = model._arguments(design)
-    of_prior, of_fits = root(random_seed).spawn(2)
+    of_prior, of_fits = build_seed_sequence(random_seed).spawn(2)
     held, home = model._held_to(*given), os.getpid()
     tasks = [
         CalibrationTask(held, data, truth, seed, fit, home)
@@ -296,7 +296,7 @@ def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
     seed, ties = task.seed.spawn(2)
     rng = np.random.default_rng(ties)
     model = type(task.model)(**task.model.get_params())
-    with ignore_sigint(task.home), without_warnings():
+    with ignore_sigint(task.home), silence_warnings():
         tree = model._refit(task.data, seed, task.settings)
     if model._interrupted_:
         raise KeyboardInterrupt

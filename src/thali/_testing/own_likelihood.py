@@ -75,7 +75,7 @@ def restart_scores(
             likelihood.at(new, {name: getattr(observed.original, name) for name in own})
         )
         before.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
-        chain.run_to(SWEEPS_EACH)
+        chain.run_until(SWEEPS_EACH)
         after.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
     first, last = np.array(before), np.array(after)
     change = last - first

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.numerics.bordered import BorderedFactor
 from thali._inference.progress import Progress
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._posterior.convergence import ESS_PER_CHAIN, HIGHEST_R_HAT
 from thali._posterior.interval import INTERVAL
@@ -145,7 +145,7 @@ def run(
     from thali.errors import DataWarning
 
     sampler, density = Sampler(marginal), marginal.density
-    (rng,) = streams(random_seed, 1)
+    (rng,) = spawn_generators(random_seed, 1)
     state = sampler.start(rng, chains)
     found: list[ScaleState] = []
     with Progress(progressbar, "drawing", LONGEST + TUNE, "draws") as progress:

@@ -8,8 +8,8 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._inference.chains import Run, checked_run
-from thali._inference.seeds import streams
+from thali._inference.chains import Run, build_run
+from thali._inference.seeds import spawn_generators
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst import RANKING
@@ -121,7 +121,7 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
         tune = self.usual_tune if asked["tune"] is None else asked["tune"]
-        sampling = self.sampling(model, data, checked_run(**{**asked, "tune": tune}))
+        sampling = self.sampling(model, data, build_run(**{**asked, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
         return model._job_of(sampling, str(data))
@@ -140,7 +140,7 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
 
         def chains(draws: int, seed: Any) -> list[LatticeChain]:
             assert problem.respondents is not None  # made once, before threads need it
-            return [LatticeChain(problem, draws, rng) for rng in streams(seed, run.chains)]
+            return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
         return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_scores)
 
@@ -207,7 +207,7 @@ class TrajectoryEngine(LaplaceEngine):
 
         def chains(draws: int, seed: Any) -> list[TrajectoryChain]:
             sampler = Sampler(problem.powered)
-            rngs = streams(seed, run.chains)
+            rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
         return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_power)

@@ -11,8 +11,8 @@ from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, with_more
 from thali._data.kinds import PAIRS
-from thali._inference.chains import checked_run
-from thali._inference.seeds import streams
+from thali._inference.chains import build_run
+from thali._inference.seeds import spawn_generators
 from thali._model.base import FixedMethod, Job
 from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
@@ -336,7 +336,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         refuse_changed(self)
         data = self._as_data(with_more(self._state_.source, new_data))
         was = self._state_
-        run = checked_run(
+        run = build_run(
             was.draws if draws is None else draws, was.run.tune, 1, None, cores, None, progressbar
         )
         return self._carry_out(
@@ -903,7 +903,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
                 ".",
             )
 
-        return evidence_of(self._problem(data), streams(random_seed, 1)[0])
+        return evidence_of(self._problem(data), spawn_generators(random_seed, 1)[0])
 
     # Simulated data -------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ import numpy as np
 from thali._arguments import whole
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, places_in
-from thali._inference.numerics.counts import outcomes
-from thali._inference.numerics.davidson import shares
+from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.davidson import split_probabilities
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import slices, starts
+from thali._inference.places import iterate_slices, part_bounds
 from thali._model.answer_checks import (
     AlikeRespondents,
     check_answers,
@@ -83,7 +83,7 @@ class WorthDraws(NamedTuple):
         log_odds = self.log_worths[:, first] - self.log_worths[:, second]
         if x is not None and x.size:
             log_odds = log_odds + self.beta @ x.T
-        q, _ = shares(log_odds.clip(-FARTHEST, FARTHEST))
+        q, _ = split_probabilities(log_odds.clip(-FARTHEST, FARTHEST))
         return (1.0 - self.lapse) * q + self.lapse / 2.0
 
     def of_outcomes(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
@@ -91,7 +91,7 @@ class WorthDraws(NamedTuple):
         pairs, outcomes)."""
         if self.nu is None or not has_ties:
             return np.stack([p, 1.0 - p], axis=-1)
-        return outcomes(p, 1.0 - p, self.nu[:, None])
+        return compute_outcomes(p, 1.0 - p, self.nu[:, None])
 
     def of_members(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the probability that each member of each set is chosen (draws, places)."""
@@ -158,11 +158,11 @@ class WorthDraws(NamedTuple):
             x = self.values_for(covariates, len(places))
             parts = [
                 self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
-                for some in slices(max(len(places), 1), self.n_draws)
+                for some in iterate_slices(max(len(places), 1), self.n_draws)
             ]
             found = np.concatenate(parts, axis=1)
         else:
-            start, members = starts([len(each) for each in places]), np.concatenate(places)
+            start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
             found = self._summed(self.of_sets(start, members, has_answers(sets)), return_se)
             sizes = np.array([len(each) for each in places])
             ends = np.cumsum(sizes * (sizes - 1) if has_answers(sets) else sizes)[:-1]
@@ -196,9 +196,9 @@ class WorthDraws(NamedTuple):
         from scipy.special import logsumexp
 
         which, times = choices_by_person(data)
-        start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
+        start, members = part_bounds(data.sizes), np.concatenate(places_of(data, self.labels)[0])
         logs = np.empty((self.n_draws, times.shape[1]))
-        for draws in slices(self.n_draws, int(data.answers.sum())):
+        for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).of_sets(start, members, has_answers(data))
             logs[draws] = log_of_choices(p[:, which], times)
         return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))

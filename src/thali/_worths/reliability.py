@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import probability
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.finding import Finding
 from thali._posterior.interval import interval_name, tails_of
 
@@ -86,7 +86,7 @@ def split_halves(
     """
     if density.n_rows > _MOST_ROWS or density.size > _MOST_COORDINATES:
         return {}
-    (rng,) = streams(random_seed, 1)
+    (rng,) = spawn_generators(random_seed, 1)
     spreads, mode = source.marginal.best
     name = "split_half_comparisons" if judge is None else "split_half_judges"
     return {name: split_half(density, spreads, mode.point, rng, judge)}

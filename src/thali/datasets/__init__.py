@@ -10,7 +10,7 @@ from thali._arguments import between, one_of, positive, share, whole
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import shorten, suggest
 from thali.errors import ArgumentError, DataError
 
@@ -95,7 +95,7 @@ def triplets(
     q = between("share_of_owners", share_of_owners, "the share of objects that have a feature")
     one_of("link", link, ("exp", "ratio"))
     lapse = share("lapse", lapse, "the probability of a random answer")
-    truth, *answers = streams(random_seed, 3)
+    truth, *answers = spawn_generators(random_seed, 3)
     features = np.zeros((n, 0), bool)
     while features.shape[1] < K:
         column = truth.random((n, 1)) < q
@@ -275,7 +275,7 @@ def paris_rome(
     wins = (
         np.rint(comparisons * p)
         if expected
-        else streams(random_seed, 1)[0].binomial(comparisons, p)
+        else spawn_generators(random_seed, 1)[0].binomial(comparisons, p)
     )
     counts = np.zeros((4, 4))
     counts[i, j], counts[j, i] = wins, comparisons - wins
@@ -371,7 +371,7 @@ def block_choices(
         name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))
     }
     tree = Tree.from_groups(members, leaf_length)
-    truth, choices = streams(random_seed, 2)
+    truth, choices = spawn_generators(random_seed, 2)
 
     features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth)
     unique_weights, weights = (
@@ -454,7 +454,7 @@ def additive(
     """
     n, sigma = whole("n", n, 3), positive("sigma", sigma, "the standard deviation of the noise")
     K = round(2.0 * math.log2(n)) if n_features is None else whole("n_features", n_features, 1)
-    truth, *noises = streams(random_seed, 3)
+    truth, *noises = spawn_generators(random_seed, 3)
     i, j = np.triu_indices(n, k=1)
     features = weights = np.zeros(0)
     true = np.zeros(len(i))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 
 if TYPE_CHECKING:
     import pandas
@@ -118,7 +118,7 @@ def product_choices(
     from thali._data.experiments import ChoiceExperiment
 
     people, tasks = whole("people", people, 1), whole("tasks", tasks, 1)
-    (rng,) = streams(random_seed, 1)
+    (rng,) = spawn_generators(random_seed, 1)
     frame = _table(people, tasks, whole("alternatives", alternatives, 2), rng)
     owners = rng.random((people, len(KINDS))) < [kind.share for kind in KINDS.values()]
     person = frame["respondent"].to_numpy() - 1

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 import thali as th
 from thali._choice.coding import coding_of
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._people.segments import (
     Preferences,
     adjusted_rand,
@@ -66,7 +66,7 @@ def test_the_adjusted_rand_index_by_pairs():
 def test_k_means_finds_the_least_sum_of_squares():
     """Of all partitions of 8 points into two parts."""
     points = np.random.default_rng(5).normal(size=(8, 2))
-    found = distances(points, centres_of(points, 2, streams(1, 1)[0])).min(axis=1).sum()
+    found = distances(points, centres_of(points, 2, spawn_generators(1, 1)[0])).min(axis=1).sum()
     sums = []
     for code in range(1, 2**7):
         first = np.array([code >> n & 1 for n in range(8)], bool)

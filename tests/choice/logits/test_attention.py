@@ -44,7 +44,7 @@ from thali._choice.logits.hierarchical_sweep import (
 )
 from thali._data.experiments.scheme import with_constants
 from thali._inference.chains import run_chains
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._people.columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
@@ -222,7 +222,7 @@ def test_a_tiny_problem_against_quadrature():
     }
     assert wanted["first attends"] == pytest.approx(0.61866, abs=1e-5)
     assert wanted["theta"] == pytest.approx(0.51723, abs=1e-5)
-    chains = [TasteChain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
+    chains = [TasteChain(problem, rng, 2500, 400, 2) for rng in spawn_generators(3, 4)]
     run_chains(chains, 2, SimpleNamespace(note=lambda text: None, update=lambda done: None))
     found = {
         "first attends": [c.record.attends[:, 0, 0] for c in chains],

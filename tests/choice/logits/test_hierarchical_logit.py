@@ -32,7 +32,7 @@ from thali._choice.logits.hierarchical_draws import (
 )
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
 from thali._inference.chains import run_chains
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._people.columns import RespondentCovariates, covariates_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
@@ -69,7 +69,7 @@ def test_a_tiny_problem_against_quadrature():
         "first": (population * likelihood[1] * (inner[0] * b).sum(axis=2)).sum() / total,
         "second": (population * likelihood[0] * (inner[1] * b).sum(axis=2)).sum() / total,
     }
-    chains = [TasteChain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
+    chains = [TasteChain(problem, rng, 2500, 400, 2) for rng in spawn_generators(3, 4)]
     run_chains(chains, 2, SILENT)
     found = {
         "mean": [c.record.mean[:, 0, 0] for c in chains],
@@ -406,9 +406,9 @@ def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
     """Of many respondents, or in many chains."""
     data, model = th.ChoiceExperiment.from_frame(simulated(people=40)), th.HierarchicalLogit()
     run = run_of(model, data, tune=200, chains=chains)
-    assert (run.run.thin, run.least_draws) == (thin, first)
+    assert (run.run.thin, run.min_draws) == (thin, first)
     longer = run_of(model, data, 4 * first, tune=200, chains=chains)  # as continue_fit asks for
-    assert (longer.run.thin, longer.least_draws) == (thin, 4 * first)
+    assert (longer.run.thin, longer.min_draws) == (thin, 4 * first)
 
 
 def test_a_covariance_needs_as_many_degrees_of_freedom_as_coefficients(fitted):

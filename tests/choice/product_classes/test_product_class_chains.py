@@ -44,14 +44,14 @@ def test_the_lapse_falls_in_the_first_half_of_tuning(tune):
     for chain in chains_of(problem_of(TP1), 0.05, run, 10, np.random.SeedSequence(1)):
         lapses, shapes = [], []
         for sweep in range(1, 2 * tune + 1):
-            chain.run_to(sweep)
+            chain.run_until(sweep)
             lapses.append(chain.target.delta[0])
             shapes.append(tuple(chain.state.real[:2]))
         assert lapses == sorted(lapses, reverse=True)
         np.testing.assert_allclose(lapses[tune:], 0.05)
         assert not tune or lapses[0] == pytest.approx(0.05 if tune == 1 else 1 / 1.02)
         assert set(shapes[:tune]) <= {(2.0, 0.6)} and (tune < 100 or len(set(shapes[tune:])) > 10)
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
         assert chain.recorded == 10 and chain.target.delta[0] == pytest.approx(0.05)
 
 
@@ -71,7 +71,7 @@ def test_the_last_lapse_stays_where_choices_are_not_satisfied():
         chain.target.delta.reshape(12, 2) == 0.0, np.tile(satisfied[:, None], 2)
     )
     np.testing.assert_array_equal(chain.respondents_with_lapse(), np.flatnonzero(~satisfied))
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     assert not chain.target.delta.any() and np.isfinite(chain.draw().log_likelihood).all()
     assert (
         "respondents number 3 and 5; these keep a lapse rate of 1e-05" in lapse_messages([2, 4])[0]

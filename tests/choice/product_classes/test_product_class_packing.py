@@ -12,7 +12,7 @@ from thali._choice.product_classes.state import (
     workspace,
 )
 from thali._choice.product_classes.sweep import draw_state, sweep
-from thali._inference.arrays import packed_streams, unpacked_streams
+from thali._inference.arrays import pack_generators, unpack_generators
 
 
 def test_states_and_streams_are_kept_to_the_last_bit():
@@ -30,17 +30,17 @@ def test_states_and_streams_are_kept_to_the_last_bit():
     ]
     twins, twin_rngs = (
         unpacked_states(packed_states(states), empty_state(problem)),
-        packed_streams(rngs),
+        pack_generators(rngs),
     )
     small = unpacked_states(packed_states(states), empty_state(problem, classes=1, slots=2))
     for i, (state, rng) in enumerate(zip(states, rngs, strict=True)):
         ends = []
         for twin, stream in (
             (state, rng),
-            *((t[i], unpacked_streams(twin_rngs)[i]) for t in (twins, small)),
+            *((t[i], unpack_generators(twin_rngs)[i]) for t in (twins, small)),
         ):
             end, _ = sweep(stream, problem, target, twin, workspace(problem, twin), 20)
-            ends.append(packed_states([end]) | {"stream": packed_streams([stream])})
+            ends.append(packed_states([end]) | {"stream": pack_generators([stream])})
         for end in ends[1:]:
             for name in ends[0]:
                 # of which more is kept than is read

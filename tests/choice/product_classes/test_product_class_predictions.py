@@ -16,7 +16,7 @@ from thali._choice.product_classes.reports.predict import (
     share_draws,
     tasks_proba,
 )
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali.errors import ArgumentError, DataError
 
 LEVELS, DIRECTIONS = [4, 3, 2, 5], [-1, 0, 1, 0]
@@ -60,7 +60,7 @@ def test_probabilities_are_those_of_the_naive_copy(seed, shape):
         draws, products, rows, first_row, first_task, people, repeats=3, random_seed=seed, cores=2
     )
     wanted = []
-    for unit, decisions in enumerate(streams(seed, 3)):
+    for unit, decisions in enumerate(spawn_generators(seed, 3)):
         tasks = [
             products[rows[first_row[t] : first_row[t + 1]]]
             for t in range(*first_task[unit : unit + 2])

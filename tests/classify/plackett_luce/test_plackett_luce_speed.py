@@ -48,7 +48,7 @@ def share_of_plain(W, codes, n_classes, a, sweeps):
             plain_sweep(parts, W, weights, rng)
 
     def ours():
-        chain.run_to(chain.sweeps + sweeps)
+        chain.run_until(chain.sweeps + sweeps)
 
     ours()  # compiles
     return time_ratio(ours, run, tries=3, turns=3)

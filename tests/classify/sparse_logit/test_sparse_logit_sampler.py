@@ -263,9 +263,9 @@ def test_a9_more_covariates_than_rows_cost_no_more_than_rows():
     def seconds(wide, sweeps):
         problem = problem_of(data, labels, 2, 0, CoefficientPrior(None, 1, 1, True), wide)
         chain = CoefficientChain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
-        chain.run_to(0)
+        chain.run_until(0)
         began = time.thread_time()
-        chain.run_to(sweeps)
+        chain.run_until(sweeps)
         return (time.thread_time() - began) / sweeps
 
     # 750 times on the machine this was measured on: n²J against nJ² + J³/3

@@ -30,7 +30,7 @@ def chain(request):
     prior, counts = CoefficientPrior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
     problem = problem_of(X, y % classes, classes, reference, prior, False, counts, trajectories=2)
     made = CoefficientChain(problem, None, rng, 1, 20, 1)
-    made.run_to(20)
+    made.run_until(20)
     made.motion.coef[:] = rng.normal(size=made.motion.coef.size)
     return made
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._data.questions import AnswerProbabilities
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers
 from thali._model.base import Job, Sampled
 from thali._model.predictive_check import spaced_draws
@@ -46,7 +46,7 @@ class PickedWorths(Sampled):
 
     def fit(self, data: Picks, draws: int = 1000, random_seed: Any = None) -> "PickedWorths":
         """Check all arguments and data, make a `Job`, and have it carried out."""
-        draws, rngs = whole("draws", draws, 1), streams(random_seed, CHAINS)
+        draws, rngs = whole("draws", draws, 1), spawn_generators(random_seed, CHAINS)
 
         def work() -> dict[str, Any]:
             log_worth = np.stack([_chain(data, draws, rng) for rng in rngs])

@@ -132,7 +132,7 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
         terminal.know(
             next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects")
         )
-        progress.says("This fit", Setting("method", "laplace"))(300.0)
+        progress.build_duration_warning("This fit", Setting("method", "laplace"))(300.0)
         quicker = "“Method” = “approximate posterior; takes seconds”"
         sentence = f"This fit takes about 5 minutes. Faster options: {quicker}."
         assert hint() == sentence

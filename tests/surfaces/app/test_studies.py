@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import thali._surfaces.app.comparisons as comparisons
 import thali._surfaces.app.runs as runs
-from thali._inference.files import lock
+from thali._inference.files import lock_file
 from thali._surfaces.app.guard import REPORT_POLICY
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.server import application
@@ -294,7 +294,7 @@ def test_what_an_earlier_server_left_is_found_again(tmp_path):
     assert Runs(studies).state(study, FIT) == runs.NEVER
     study.write(FIT, {})
     with open(study.path / "fit.lock", "ab") as held:
-        assert lock(held.fileno())
+        assert lock_file(held.fileno())
         assert Runs(studies).state(study, FIT) == runs.RUNNING
     assert Runs(studies).state(study, FIT) == runs.STOPPED  # its child was killed
     study.write("fit.end", {"code": 0})
@@ -311,7 +311,7 @@ def test_a_child_is_a_process_of_its_own(tmp_path):
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
-    from thali._inference.jobs import SCHEMA, sealed
+    from thali._inference.jobs import SCHEMA, encode_index
 
     studies = Studies(tmp_path)
     study, children = studies.new("data", dataset="celebrities"), Runs(studies)
@@ -340,7 +340,7 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
             "models": {"": {"class": "", "parameters": {}}},
         }
         index["stamp"] |= {"settings": {}, "data": "", "seed": []}
-        (job / "job.json").write_bytes(sealed(index))
+        (job / "job.json").write_bytes(encode_index(index))
         return children.progress(study, FIT)
 
     assert snapshot(20, 100) == (100, 1100, "sweeps", None)  # compiled for who knows how long

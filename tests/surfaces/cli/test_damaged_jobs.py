@@ -184,7 +184,7 @@ def test_jobs_of_parts_with_every_file_damaged(run, folder, monkeypatch, kind):
 def test_jobs_of_parts_have_one_writer(run, refused, folder):
     commands = [*WORDS["evidence"], "--out", "results"], ["resume", "results"]
     run(*commands[0])
-    with jobs.locked(folder / "results" / "job"):
+    with jobs.lock_folder(folder / "results" / "job"):
         assert "running" in run("status", "results").out
         for words in commands:
             said(refused(*words), "is running in")
@@ -204,7 +204,7 @@ def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch
     job = folder / "results" / "job"
     later = datetime.now().astimezone() + timedelta(days=400)
     (job / jobs.INDEX).write_bytes(
-        jobs.sealed(jobs.read_index(job) | {"written": later.isoformat()})
+        jobs.encode_index(jobs.read_index(job) | {"written": later.isoformat()})
     )
     for path in folder.rglob("*"):
         os.utime(path, (0, 0))

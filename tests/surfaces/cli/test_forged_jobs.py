@@ -50,7 +50,7 @@ def index_of(place):
 
 def forge(place, index):
     """Write the index with a right seal."""
-    (place / "results" / "job" / "job.json").write_bytes(jobs.sealed(index))
+    (place / "results" / "job" / "job.json").write_bytes(jobs.encode_index(index))
 
 
 def outside(place):

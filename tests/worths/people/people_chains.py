@@ -65,7 +65,7 @@ def run_chains(
         for rng in np.random.default_rng(seed).spawn(n_chains)
     ]
     for chain in chains:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     return stack_records(chains)
 
 

@@ -44,11 +44,11 @@ def assert_same(one, other):
 @pytest.mark.parametrize("sweep", [3, 7, 16, 21])
 def test_chain_goes_on_where_it_was_stored(sweep):
     whole, first, second = build_chain(), build_chain(), build_chain(seed=2)
-    whole.run_to(whole.total)
-    first.run_to(sweep)
-    second.restore(first.packed())
-    second.adopt(first.drawn(0, first.recorded))
-    second.run_to(second.total)
+    whole.run_until(whole.total)
+    first.run_until(sweep)
+    second.restore(first.pack_state())
+    second.adopt(first.read_draws(0, first.recorded))
+    second.run_until(second.total)
     assert_same(whole, second)
 
 
@@ -56,7 +56,7 @@ def test_slices_and_threads_do_not_change_draws():
     alone = [build_chain(seed=seed) for seed in range(3)]
     together = [build_chain(seed=seed) for seed in range(3)]
     for chain in alone:
-        chain.run_to(chain.total)
+        chain.run_until(chain.total)
     run_in_threads(together, 2, Silent())
     for one, other in zip(alone, together, strict=True):
         assert_same(one, other)
@@ -64,7 +64,7 @@ def test_slices_and_threads_do_not_change_draws():
 
 def test_record():
     chain = build_chain()
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     record, table = chain.record, chain.table
     assert [values.shape for values in record] == [
         (6, 2, 5),
@@ -85,7 +85,7 @@ def test_record():
 
 def test_known_spread_stays():
     chain = build_chain(spread=0.7, has_ties=False)
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     np.testing.assert_allclose(chain.record.log_sds[:, 0], np.log(0.7))
     assert not chain.record.log_tie.any()
     assert np.ptp(chain.record.log_sds[:, 1]) > 0.0
@@ -104,6 +104,6 @@ def test_person_without_answers_is_like_the_population():
     table = tabulate_answers(data, "order", 0.0, False)
     assert table.count.tolist() == [1.5, 2.0]
     chain = PeopleChain(table, None, 0, 5, 5, 1, np.random.default_rng(1))
-    chain.run_to(chain.total)
+    chain.run_until(chain.total)
     assert chain.record.worths.shape == (5, 3, 3)
     assert np.isfinite(chain.record.worths).all()

@@ -58,7 +58,7 @@ def alternate(study: Study, n_directions: int, n_blocks: int, seed: int) -> Peop
     rng, tune, sweep = np.random.default_rng(seed), 100, 0
     table = build_table(study)
     chain = PeopleChain(table, None, n_directions, n_blocks * ROUNDS, tune, 1, rng)
-    chain.run_to(tune)
+    chain.run_until(tune)
     for _ in range(n_blocks):
         variables = draw_variables(rng, study, n_directions)
         set_state(chain, variables)
@@ -67,7 +67,7 @@ def alternate(study: Study, n_directions: int, n_blocks: int, seed: int) -> Peop
             replace_answers(table, simulate_answers(rng, study, worths, log_nu))
             state = chain.state
             evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
-            chain.run_to(tune + sweep + 1)
+            chain.run_until(tune + sweep + 1)
             worths, log_nu = chain.record.worths[sweep].astype(float), chain.record.log_tie[sweep]
             sweep += 1
     return stack_records([chain], (n_blocks, ROUNDS))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import slices
+from thali._inference.places import iterate_slices
 from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
 from thali._posterior.view import Posterior
@@ -46,7 +46,7 @@ def _log_of_people(
     for columns in several:
         draws_of, first = out_of_sets(columns, places, has_answers(data), posterior.lapse)
         logs = np.empty((columns.n_draws, times.shape[1]))
-        for draws in slices(columns.n_draws, int(first[-1])):
+        for draws in iterate_slices(columns.n_draws, int(first[-1])):
             logs[draws] = log_of_choices(draws_of(draws)[:, which], times)
         found.append(logs)
     return found

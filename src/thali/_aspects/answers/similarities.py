@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.predictive_check import ROWS, SIMILARITY, blocks, spaced_draws
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import tails_of
@@ -169,7 +169,7 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
     observed, judgements = posterior.similarities, posterior.judgements
     every = columns_of(posterior)
     draws = spaced_draws(every.n_draws, len(first))
-    columns, rng = every.take(draws), streams(random_seed, 1)[0]
+    columns, rng = every.take(draws), spawn_generators(random_seed, 1)[0]
     own, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))

@@ -12,7 +12,7 @@ from thali._data.questions import AnswerProbabilities, places_in
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._labels import positions, suggest
 from thali._model.choice_groups import MAX_PAIRS, pair_coordinates
 from thali._model.next_question import (
@@ -143,7 +143,7 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
         sizes.append(len(pairs))
         sides += [sorted((where[a], where[b])) for a, b in pairs]
     first, second = np.array(sides, np.int64).reshape(-1, 2).T
-    return starts(sizes), first, second
+    return part_bounds(sizes), first, second
 
 
 def _known(label: str, where: dict[str, int], who: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._posterior.view import Posterior, flat
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ class FeatureColumns:
     @cached_property
     def first_column(self) -> np.ndarray:
         """Index of each draw's first column; one entry more than there are draws."""
-        return starts(self.n_features)
+        return part_bounds(self.n_features)
 
     @cached_property
     def first_owner(self) -> np.ndarray:
         """Index of each column's first owner; one entry more than there are columns."""
-        return starts(self.sizes)
+        return part_bounds(self.sizes)
 
     @cached_property
     def draw(self) -> np.ndarray:

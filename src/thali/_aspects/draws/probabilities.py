@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from thali._inference.places import slices
+from thali._inference.places import iterate_slices
 
 from .columns import FeatureColumns
 from .covariates import Lift, lifted
@@ -69,7 +69,9 @@ def advantage_blocks(
     options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     first, second = np.split(place, 2)
     width, m = int(columns.n_features.max(initial=0)), len(options)
-    for draws in slices(columns.n_draws, width * m + min(m * m, 4 * len(first)) + len(first)):
+    for draws in iterate_slices(
+        columns.n_draws, width * m + min(m * m, 4 * len(first)) + len(first)
+    ):
         features, weights = columns.dense(draws.start, draws.stop, options)
         unique_weights = columns.unique_weights[draws][:, options]
         yield draws, *advantages(features, weights, unique_weights, first, second)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.threads import rectangle
+from thali._inference.threads import choose_longest_chains
 from thali._model.choice_groups import MAX_PAIRS
 from thali._posterior.densities import add_log_prior
 from thali._posterior.store import origin, tree_of
@@ -121,7 +121,7 @@ class KeptDraws(NamedTuple):
 
 def kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
     """Return the chains with the most draws together; interrupted ones differ in length."""
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    numbers, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
     if draws == 0:
         raise DataError(
             "no draws were kept, so there is no posterior; run the fit longer before stopping it"

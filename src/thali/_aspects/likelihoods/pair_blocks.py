@@ -22,7 +22,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar, vectorised
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 
 WIDTH = 8
 # fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of
@@ -348,7 +348,7 @@ def lay_out(
     count = first.size
     degree = np.bincount(owner, minlength=n)
     blocks = -(-degree // WIDTH)
-    start = starts(blocks)
+    start = part_bounds(blocks)
     order = np.lexsort((neighbour, owner))
     rank = np.arange(owner.size) - np.repeat(np.cumsum(degree) - degree, degree)
     position = np.empty(owner.size, np.int64)

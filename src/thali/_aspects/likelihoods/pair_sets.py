@@ -19,7 +19,7 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 
 from ..state import COLUMNS
 
@@ -66,7 +66,7 @@ def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) 
     """Sets with answers as the samplers read them."""
     n, places = data.n_options, answered_places(data)
     answered = np.bincount(data.set_of, data.counts) > 0.0
-    start = starts(data.sizes[answered])
+    start = part_bounds(data.sizes[answered])
     keys, pair = np.unique(data.first * n + data.second, return_inverse=True)
     lower, upper = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
     pair = pair[places].astype(np.int32)
@@ -104,7 +104,7 @@ def answered_places(data: Any) -> np.ndarray:
 def _lists(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the list of each key begins, and the positions at which the key stands, one list after
     the other."""
-    start = starts(np.bincount(keys, minlength=count))
+    start = part_bounds(np.bincount(keys, minlength=count))
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._data.answers import ordered_pairs
-from thali._inference.places import slices, starts
+from thali._inference.places import iterate_slices, part_bounds
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
@@ -102,7 +102,7 @@ def answer_probability_draws(
             at = rests[best] + int(middle[0] > worst) if middle else -1
             factors.append((whole + best, at))
     first, second = np.array(factors).T
-    begin = starts([len(each) for each in sets])
+    begin = part_bounds([len(each) for each in sets])
     p = set_probability_draws(columns, begin, np.concatenate(sets), lapse, draws)
     return p[:, first] * np.where(second < 0, 1.0, p[:, second])
 
@@ -110,7 +110,7 @@ def answer_probability_draws(
 def mean_over_draws(draws_of: Any, n_draws: int, size: int) -> np.ndarray:
     """The mean over draws of `size` probabilities, which a function gives for a slice of draws."""
     total = np.zeros(size)
-    for draws in slices(n_draws, size):
+    for draws in iterate_slices(n_draws, size):
         total += draws_of(draws).sum(axis=0)
     return total / n_draws
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 
 from ..state import COLUMNS
 
@@ -65,7 +65,7 @@ def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Offe
     """Sets as the samplers read them."""
     which = np.repeat(np.arange(start.size - 1), np.diff(start))
     order = np.argsort(members, kind="stable")
-    first = starts(np.bincount(members, minlength=n))
+    first = part_bounds(np.bincount(members, minlength=n))
     return OfferedSets(
         start=np.array(start, np.int64),
         member=np.array(members, np.int64),

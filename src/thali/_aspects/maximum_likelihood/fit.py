@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
 from thali._model.clusters import clusters_of
 from thali.errors import DataError, EstimateWarning, Setting
@@ -98,7 +98,7 @@ def at_maximum(
         extra = data.cells.x / covariate_sizes(data)
     pose = problem(data, known.owners, lapse, extra, ties)
     assert isinstance(pose, PairProblem)
-    points = starting_points(pose, starts, streams(random_seed, 1)[0])
+    points = starting_points(pose, starts, spawn_generators(random_seed, 1)[0])
     return Estimates(
         data, known, float(lapse), pose, maximise(pose, points), clusters_of(data, ties)
     )

@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._described import Described, Description
 from thali._digits import p_in_words
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._model.clusters import DesignEffect
 
@@ -139,7 +139,7 @@ def bootstrapped(
     why: str,
 ) -> FitTest:
     """The test whose p-value is the share of replicates with a statistic at least as large."""
-    rng = streams(random_seed, 1)[0]
+    rng = spawn_generators(random_seed, 1)[0]
     found = np.array([replicate(rng) for _ in range(samples)])
     # which equal counts reach, rounding aside
     reached = int((found >= statistic - 1e-7 * max(1.0, statistic)).sum())

@@ -14,7 +14,7 @@ from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
-from thali._inference.warn import warn, without_warnings
+from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten
 from thali._model.dependence import dependence_of_chains
 from thali._model.engine import Engine
@@ -106,7 +106,7 @@ def sigma_scores(
             for chain, left_out in chains:
                 total += _log_score(chain, left_out, sigma)
                 progress.update(len(found) * len(chains))
-                limit.look()
+                limit.check()
             since_best = (
                 0
                 if total / data.n_pairs > max(found.values(), default=-math.inf)
@@ -132,7 +132,7 @@ def _chain(
 ) -> FeatureChain:
     likelihood = Additive(sigma, parts["likelihood"].constant)
     settings = {name: parts[name] for name in ("prior", "weight_prior", "alpha")}
-    with without_warnings():
+    with silence_warnings():
         task = build_task(
             data=data,
             likelihood=likelihood,
@@ -150,10 +150,10 @@ def _log_score(chain: FeatureChain, left_out: Any, sigma: float) -> float:
     from scipy.special import logsumexp
 
     chain.caches.real[:, VARIANCE] = sigma**2
-    chain.run_to(chain.sweeps + BURN_IN)
+    chain.run_until(chain.sweeps + BURN_IN)
     mu = np.empty((STATES, left_out.n_pairs))
     for number in range(STATES):
-        chain.run_to(chain.sweeps + BETWEEN)
+        chain.run_until(chain.sweeps + BETWEEN)
         b = chain.state
         columns = int(b.whole[COLUMNS])
         Z, w = b.Z[:columns], b.w[:columns]
@@ -539,7 +539,7 @@ class AdditiveClustering(AdditiveAnswers):
             return super()._sampling(source, run)
         build_task(
             data=source,
-            draws=run.least_draws,
+            draws=run.min_draws,
             tune=run.tune,
             thin=run.thin,
             **self._parts_but_sigma(source),

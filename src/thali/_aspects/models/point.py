@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.clusters import Clusters
 from thali._model.engine import refuse_of_chains
 from thali._model.respondent_scores import ScoreVariance, scores_at
@@ -99,7 +99,7 @@ def sampling_of_point(
     return Sampling(
         source=source,
         run=run,
-        chains=lambda draws, seed: [kind(task, rng) for rng in streams(seed, runs)],
+        chains=lambda draws, seed: [kind(task, rng) for rng in spawn_generators(seed, runs)],
         tree=tree,
         found=lambda tree, chains, seed: {},
         is_compiled=task.kernel.is_compiled(task.model),
@@ -393,9 +393,9 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     own = build_task(data=told, draws=1, tune=0, thin=1, **parts)
     task, kind, runs = runs_of(own, 1)
     task = replace(task, kernel=own.kernel)  # that of the fit, so that no other is compiled
-    chains = [kind(task, rng) for rng in streams(0, runs)]
+    chains = [kind(task, rng) for rng in spawn_generators(0, runs)]
     for chain in chains:
-        chain.run_to(task.tune + task.draws)
+        chain.run_until(task.tune + task.draws)
     draw, _ = best(chains, told, parts, task)
     owners = np.zeros((len(draw.sizes), told.n_options), bool)
     owners[np.repeat(np.arange(len(draw.sizes)), draw.sizes), draw.owners] = True

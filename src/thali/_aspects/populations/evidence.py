@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.mbar import log_mean
-from thali._inference.progress import Progress, says
-from thali._inference.seeds import root
+from thali._inference.mbar import log_mean_exp
+from thali._inference.progress import Progress, build_duration_warning
+from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_in_threads
 from thali._inference.warn import warn
 from thali._model.evidence import EvidenceRun, refuse_unfinished
@@ -62,9 +62,9 @@ def run_ladders(
     task: Any, constant: Callable[[Any], float], how: EvidenceRun, made_of: Any = PriorLadder
 ) -> tuple[LogEvidence, list[Any]]:
     """Place the temperatures, run the ladders, of the class `made_of`, and combine their draws."""
-    seeds = root(how.random_seed).spawn(3)
+    seeds = build_seed_sequence(how.random_seed).spawn(3)
     total = how.chains * (task.tune + task.draws) * task.thin
-    say = says("The log evidence", "fewer ", Argument("draws"))
+    say = build_duration_warning("The log evidence", "fewer ", Argument("draws"))
     with Progress(how.progressbar, "log evidence", total, "sweeps", say) as progress:
         compile_ahead(task, progress)
         beta = _levels(task, how, seeds, progress, made_of)
@@ -167,7 +167,7 @@ def _reweighted(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]
     """The change of the log evidence if alpha ~ Gamma(1, rate), from E[rate exp(-(rate - 1)
     alpha)], and its error."""
     logs = math.log(rate) - (rate - 1.0) * np.array(alpha)
-    change = log_mean(logs)
+    change = log_mean_exp(logs)
     of_chain = np.exp(logs - change).mean(axis=1)
     return change, float(of_chain.std(ddof=1) / math.sqrt(len(of_chain))) if len(
         of_chain

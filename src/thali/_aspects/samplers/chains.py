@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.arrays import Arrays, filled, unpacked_streams
+from thali._inference.arrays import Arrays, unflatten_tuple, unpack_generators
 from thali._inference.chains import FIRST_DRAWS, Chain
 from thali._inference.chains import run_chains as run
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import convergence
 
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
@@ -183,10 +183,10 @@ class FeatureChain(Chain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        return LOOK * len(self.seen) or self.total_of_run
+        return LOOK * len(self.seen) or self.run_total
 
     @property
-    def total_of_run(self) -> int:
+    def run_total(self) -> int:
         return (self.task.tune + self.task.draws) * self.thin
 
     @property
@@ -201,7 +201,7 @@ class FeatureChain(Chain):
     def recorded(self) -> int:
         return int(self.record.used[0])
 
-    def drawn(self, first: int, last: int) -> Arrays:
+    def read_draws(self, first: int, last: int) -> Arrays:
         return draws_between(self.record, first, last, self.first)
 
     def adopt(self, draws: Arrays) -> None:
@@ -211,10 +211,10 @@ class FeatureChain(Chain):
         super().skip(draws)
         self.record = skipping(self.record, draws)
 
-    def take_over(self, arrays: Arrays) -> None:
-        self.rng = unpacked_streams(arrays["stream"])[0]
+    def warm_start(self, arrays: Arrays) -> None:
+        self.rng = unpack_generators(arrays["stream"])[0]
         for name in ("ladder", "states", "tunings", "thin"):
-            vars(self)[name] = filled(vars(self)[name], arrays, name)
+            vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
         # then caches are filled from the state before the first sweep
         self.states.whole[:, SWEEPS] = 0
         self.caches = stack(
@@ -233,9 +233,9 @@ class FeatureChain(Chain):
         stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
-        return chain_draws(self.drawn(self.first, last), self.task.parameters, stats)
+        return chain_draws(self.read_draws(self.first, last), self.task.parameters, stats)
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""
         if self._begins is not None and until > self.sweeps == 0:
             begun = self._begins(self.rng, self.task)
@@ -362,7 +362,7 @@ def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int,
 def chains_of(task: Any, chains: int, random_seed: Any) -> list[Any]:
     """The chains of a task, each at its start; the same seed gives the same draws whatever `cores`
     is."""
-    return [task.chain(rng) for rng in streams(random_seed, chains)]
+    return [task.chain(rng) for rng in spawn_generators(random_seed, chains)]
 
 
 def run_chains(
@@ -383,7 +383,7 @@ AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
 class AnnealedChain(FeatureChain):
     """A chain at one temperature, which falls geometrically to 1 and stays there."""
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         while self.sweeps < until:
             begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
             self.ladder.beta[0] = min(1.0, HOTTEST ** (begun / ((1.0 - AT_ONE) * self.total) - 1.0))

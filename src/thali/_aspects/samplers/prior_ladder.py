@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import kernel
-from thali._inference.mbar import combined
-from thali._inference.seeds import streams
+from thali._inference.mbar import estimate_constants
+from thali._inference.seeds import spawn_generators
 
 from ..operations import cache_at, log_likelihood, rebuild
 from ..state import ALPHA, COLUMNS, FULL, ChainModel, FeatureState, capacity, grown, replica
@@ -71,16 +71,16 @@ class ToThePrior(FeatureChain):
         self.energies = np.empty((task.draws, len(task.temperatures)))
         self._seen = np.empty(len(task.temperatures))
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""
         while self.sweeps < until:
             number, rest = divmod(self.sweeps, self.thin)
-            super().run_to(min(until, self.sweeps + self.thin - rest))
+            super().run_until(min(until, self.sweeps + self.thin - rest))
             if self.sweeps == (number + 1) * self.thin:
                 self._redraw_prior()
                 if number >= self.task.tune:
                     self.energies[number - self.task.tune] = self._seen
-        super().run_to(until)
+        super().run_until(until)
 
     def draws_before(self, last: int) -> ChainDraws:
         with np.errstate(divide="ignore"):  # the temperature of the prior is infinite
@@ -142,7 +142,7 @@ def placed(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
 
     The standard deviation at any inverse temperature is that of all draws, weighted.
     """
-    a = -combined(beta, energies, 1).log_z
+    a = -estimate_constants(beta, energies, 1).log_z
     logs = energies[np.isfinite(energies)]
     mixture = np.logaddexp.reduce(a[:, None] + beta[:, None] * logs, axis=0)
     grid = np.append(0.0, np.geomspace(0.01 * beta[-2], 1.0, GRID))
@@ -163,4 +163,4 @@ def on_ladder(
     """Independent ladders of these levels, each at its start; `made_of`: their class."""
     with np.errstate(divide="ignore"):
         levels = replace(task, temperatures=tuple(1.0 / beta), lengthens=False)
-    return [made_of(levels, rng) for rng in streams(seed, ladders)]
+    return [made_of(levels, rng) for rng in spawn_generators(seed, ladders)]

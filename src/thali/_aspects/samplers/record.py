@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.arrays import Arrays, fill
+from thali._inference.arrays import Arrays, fill_rows
 
 from ..operations import log_likelihood, note_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
@@ -103,7 +103,7 @@ def adopted(record: ChainRecord, draws: Arrays, first: int) -> ChainRecord:
     """A record that begins with these draws, of which the first has that number."""
     last = first + len(draws["alpha"])
     for name in _BY_DRAW:
-        fill(getattr(record, name)[first:last], draws[name])
+        fill_rows(getattr(record, name)[first:last], draws[name])
     counts, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
     if not (counts.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
         raise ValueError("draws whose features are not there")

@@ -251,7 +251,7 @@ def compile_ahead(task: Any, progress: Any) -> None:
     disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
-        task.chain(np.random.default_rng(0)).run_to(0)
+        task.chain(np.random.default_rng(0)).run_until(0)
         progress.note("")
 
 
@@ -314,7 +314,7 @@ class NearStart:
             begins=None,
         )
         chain = AnnealedChain(run, rng)
-        chain.run_to(SWEEPS)
+        chain.run_until(SWEEPS)
         found = chain.state
         count = int(found.whole[COLUMNS])
         kept = np.flatnonzero((found.m[:count] >= model.lo) & (found.m[:count] <= model.hi))

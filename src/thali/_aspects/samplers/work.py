@@ -115,7 +115,7 @@ def with_short_run(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
         if not task.kernel.is_compiled(task.model):
             progress.note("compiling, once")
         for sweep in range(short.tune + EVERY, sweeps + 1, EVERY):
-            chain.run_to(sweep)
+            chain.run_until(sweep)
             columns.append(chain.states.whole[:, COLUMNS].mean())
     return replace(task, counted=WorkCounts(float(chain.ladder.beta.size), float(np.mean(columns))))
 

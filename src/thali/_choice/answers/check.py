@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._posterior.interval import INTERVAL, level_name, tails_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class HasChoiceCheck:
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
         discrepancies.
         """
-        design, replicates = self._choices_again(REPLICATES, streams(random_seed, 1)[0])
+        design, replicates = self._choices_again(REPLICATES, spawn_generators(random_seed, 1)[0])
         return choice_check(design, replicates, ci)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._arguments import between
-from thali._inference.places import evenly_spaced
+from thali._inference.places import space_evenly
 from thali._model.columns import MONTE_CARLO
 from thali._posterior.interval import tails_of
 from thali.errors import ArgumentError
@@ -241,5 +241,5 @@ def thinned(chain: np.ndarray, most: int) -> np.ndarray:
     kept = []
     for g, count in zip(groups, counts, strict=True):
         own = np.flatnonzero(chain == g)
-        kept.append(own[evenly_spaced(count, each)])
+        kept.append(own[space_evenly(count, each)])
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.places import evenly_spaced, starts
+from thali._inference.places import part_bounds, space_evenly
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
 
@@ -225,7 +225,7 @@ def some_products(
     offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
     whole = offered[~np.isnan(offered).any(axis=1)]
     if len(whole):
-        return whole[evenly_spaced(len(whole), most)]
+        return whole[space_evenly(len(whole), most)]
     there = [own[~np.isnan(own)] for own in offered.T]
     return np.stack(
         [own[np.linspace(0, len(own) - 1, most).round().astype(np.int64)] for own in there], axis=1
@@ -238,10 +238,10 @@ def some_tasks(
     """Products of the rows of some tasks of a person, evenly through them, and where each task
     begins."""
     first, last = data.first_task[person], data.first_task[person + 1]
-    tasks = first + evenly_spaced(last - first, MAX_TASKS)
+    tasks = first + space_evenly(last - first, MAX_TASKS)
     begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
     rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
-    return data.row_product[rows], starts(np.subtract(end, begin))
+    return data.row_product[rows], part_bounds(np.subtract(end, begin))
 
 
 def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:

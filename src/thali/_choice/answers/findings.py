@@ -11,7 +11,7 @@ import numpy as np
 from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._digits import number, percent, probability
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._labels import as_label, listed
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import (
@@ -277,7 +277,7 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     """Willingness to pay for each level, where an attribute is a price."""
     if settings.price is None:
         return None
-    with without_warnings():  # they are notes here
+    with silence_warnings():  # they are notes here
         table = model.willingness_to_pay(settings.price, ci=settings.ci)
     if not len(table):
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
@@ -422,7 +422,7 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
         How(**settings.of_market),
     )
     parts = []
-    with without_warnings():  # which the shares of the market gave
+    with silence_warnings():  # which the shares of the market gave
         for label in np.array(first.labels, object)[priced]:
             asked = (settings.price, label, prices, named, None, None, settings.ci, None, how)
             parts.append(demand_of(chooser, *asked, **settings.how).assign(product=label))
@@ -468,7 +468,7 @@ def elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
         scheme.names.index(settings.price)
     )
     arc = {"change": _ARC} if jumps else {}
-    with without_warnings():  # which the shares of the market gave
+    with silence_warnings():  # which the shares of the market gave
         table = model.elasticities(
             first.table.set_axis(first.labels),
             settings.price,
@@ -623,7 +623,7 @@ def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Findi
     """Willingness to pay of each person."""
     if settings.price is None:
         return None
-    with without_warnings():  # they are notes of the table of all
+    with silence_warnings():  # they are notes of the table of all
         return Finding(
             table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci)
         )

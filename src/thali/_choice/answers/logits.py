@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.arrays import packed, smallest
-from thali._inference.seeds import streams
+from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._model.engine import Prepared
 from thali._people.columns import MarketPeople, people_of
@@ -238,7 +238,7 @@ class LogitChooser(Chooser):
             places.append(number + np.unique(place, return_inverse=True)[1])
             number = int(places[-1].max()) + 1
         each = max(1, -(-_OCCASIONS // kinds))
-        shift = streams(random_seed, 2)[1].random(number)
+        shift = spawn_generators(random_seed, 2)[1].random(number)
         points = qmc.Sobol(number, scramble=False).random_base2((kinds * each - 1).bit_length())[
             : kinds * each
         ]
@@ -254,7 +254,7 @@ class LogitChooser(Chooser):
         """Some draws at a time, the tastes of kinds of people in them, and the weights of the kinds
         (draws, kinds)."""
         if weights is None and self.population is not None:
-            rng = streams(random_seed, 1)[0]
+            rng = spawn_generators(random_seed, 1)[0]
             for draws in _blocks(len(self.tastes), _NEW * rows):
                 # the same people in every draw
                 tastes, weight = self.population(self._draws[draws], deepcopy(rng))
@@ -693,18 +693,18 @@ class LogitTastes(NamedTuple):
             "name": "logit",
             "people": int(self.codes.shape[1]),
             "respondents": self.respondents,
-            "membership": None if kinds is None else packed(kinds.membership),
-            "kinds": None if kinds is None else packed(smallest(kinds.of_draws)),
+            "membership": None if kinds is None else encode_base64(kinds.membership),
+            "kinds": None if kinds is None else encode_base64(shrink_integers(kinds.of_draws)),
             "columns": [
                 {"table": part.table.tolist(), "is_number": part.is_number, "knots": part.knots}
                 for part in self.columns
             ],
             "crossed": self.crossed,
-            "codes": packed(self.codes),
+            "codes": encode_base64(self.codes),
             "steps": self.steps.tolist(),
             "constants": None
             if self.constants is None
-            else packed(self.constants.astype(np.float32)),
+            else encode_base64(self.constants.astype(np.float32)),
             "takes_first": self.takes_first,
         }
 

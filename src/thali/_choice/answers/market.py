@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.roles import NO_CHOICE, plain
-from thali._inference.seeds import root, streams
+from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import warn
 from thali._labels import as_label, as_labelled, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
@@ -264,7 +264,9 @@ def draw_market_weights(
 def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndarray:
     """Draw standard exponential numbers, shape (draws, respondents), in a stream that nothing else
     uses."""
-    return streams(root(random_seed).spawn(1)[0], 1)[0].standard_exponential((draws, respondents))
+    return spawn_generators(build_seed_sequence(random_seed).spawn(1)[0], 1)[
+        0
+    ].standard_exponential((draws, respondents))
 
 
 def is_all(people: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.places import evenly_spaced, starts
+from thali._inference.places import part_bounds, space_evenly
 from thali._people.segments import Preferences, spaced_draws
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def by_levels(
 
     .. math:: v_l = \frac{1}{L - 1} \sum_{m \neq l} P(l \succ m)
     """
-    first = starts(levels)[:-1]
+    first = part_bounds(levels)[:-1]
     found = np.zeros((*shape, int(np.sum(levels))))
     for (i, a, b), preferred in zip(pairs_of_levels(levels), by_pair, strict=True):
         found[..., first[i] + a] += (1.0 - preferred) / (levels[i] - 1)
@@ -54,7 +54,7 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     first_real = int(data.scheme.has_inside)
     real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real)]
     real = data.products[:1] if not len(real) else real
-    products = real[evenly_spaced(len(real), _PRODUCTS)]
+    products = real[space_evenly(len(real), _PRODUCTS)]
     numbers, own = [len(each) for each in seen.values()], list(seen.values())
 
     def by_pair() -> Iterator[np.ndarray]:

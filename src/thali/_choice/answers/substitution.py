@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments.levels import as_number
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._labels import as_label, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -59,7 +59,7 @@ def elasticities(
         markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
     # of numbers beyond those tested, which the market itself was warned of above
-    with without_warnings():
+    with silence_warnings():
         base, *found = how.shares(chooser, markets, asked.drawn, cores, random_seed)
     rows, values = [], []
     for place, (label, (now, low, high)) in enumerate(steps.items()):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._inference.parts import Batch, PartsFolder, Record
-from thali._inference.progress import Progress, says
+from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
@@ -127,7 +127,9 @@ def tested(
         return {"statistic": statistic, "seconds": time.monotonic() - begun}
 
     batch: Batch[BootstrapReplicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
-    say = says("This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts"))
+    say = build_duration_warning(
+        "This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts")
+    )
     progress = Progress(progressbar, "testing", len(tasks), UNIT, say)
     if batch.finish(progress, lambda record: float(record["seconds"])):
         warn(

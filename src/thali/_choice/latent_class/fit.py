@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import several_whole
-from thali._inference.numerics.ranks import descending
-from thali._inference.optimise import Slope, Target, newton
-from thali._inference.places import starts
-from thali._inference.seeds import root, streams
+from thali._inference.numerics.ranks import sort_descending
+from thali._inference.optimise import Slope, Target, maximise_newton
+from thali._inference.places import part_bounds
+from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import plural
 from thali._model.bound import BUDGET
 from thali._model.engine import Forecast
@@ -48,11 +48,11 @@ class Panel(NamedTuple):
         sizes = np.diff(self.tasks.first_row)
         in_rows = np.repeat(in_tasks, sizes)
         chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
-        first_row = starts(sizes[in_tasks])
+        first_row = part_bounds(sizes[in_tasks])
         tasks = EncodedTasks(
             self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks]
         )
-        return Panel(tasks, starts(counts[wanted]), self.covariates[wanted])
+        return Panel(tasks, part_bounds(counts[wanted]), self.covariates[wanted])
 
 
 class ClassParameters(NamedTuple):
@@ -200,7 +200,7 @@ class _Classes(Target[ClassParameters]):
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
 
-    def moved(self, here: ClassParameters, change: np.ndarray) -> ClassParameters:
+    def move_point(self, here: ClassParameters, change: np.ndarray) -> ClassParameters:
         return point(self._panel, *stepped(here, change))
 
     def slope(self, here: ClassParameters) -> Slope:
@@ -213,22 +213,28 @@ class _Classes(Target[ClassParameters]):
 def stepped(here: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:
     """Classes and tastes after a change of their coordinates."""
     count = here.classes.coordinates
-    return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(
+    return here.classes.move_point(change[:count]), here.tastes + change[count:].reshape(
         here.tastes.shape
     )
 
 
 def to_summit(panel: Panel, here: ClassParameters) -> Summit:
     """Damped Newton steps, until none promises a gain."""
-    top, _, converged = newton(
-        _Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MAX_STEPS
+    top, _, converged = maximise_newton(
+        _Classes(panel),
+        here,
+        _GAIN,
+        take_last=True,
+        damping=1e-3,
+        max_change=_LONGEST,
+        max_steps=_MAX_STEPS,
     )
     return Summit(top, *derivatives(panel, top), converged)
 
 
 def by_size(panel: Panel, summit: Summit) -> Summit:
     """The same maximum with the largest class first."""
-    order = descending(summit.where.sizes)
+    order = sort_descending(summit.where.sizes)
     where = point(panel, summit.where.classes.in_order(order), summit.where.tastes[order])
     return Summit(where, *derivatives(panel, where), summit.converged)
 
@@ -275,7 +281,7 @@ def best_of_starts(
         done()
         return BestMaximum(best, 1, 1)
     best, values = None, []
-    for rng in streams(random_seed, starts.asked or starts.most):
+    for rng in spawn_generators(random_seed, starts.asked or starts.most):
         found = climb(panel, equal_classes(panel, _start(panel, number, rng)))
         done()
         values.append(found.where.value)
@@ -416,7 +422,7 @@ def fits(
 ) -> dict[int, ClassFit]:
     """The fit with each number of classes; `done` is called after each start."""
     # the second, of one class, is that of the draws
-    seeds = root(random_seed).spawn(max(numbers) + 1)
+    seeds = build_seed_sequence(random_seed).spawn(max(numbers) + 1)
     by_fold = np.random.default_rng(seeds[0]).permutation(panel.people) % FOLDS
     found = {}
     for number in numbers:
@@ -482,7 +488,7 @@ def fitted_attributes(
     covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(
         units, units
     )
-    drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
+    drawn = class_draws(panel, summit, scale, spawn_generators(seed, 2)[1])
     every = np.zeros((*drawn.tastes.shape[:2], p))
     every[:, :, kept] = drawn.tastes
     people = pd.Index(data.respondents, name="respondent")

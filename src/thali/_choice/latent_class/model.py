@@ -11,8 +11,8 @@ from thali._arguments import one_of, whole
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
 from thali._digits import percent
-from thali._inference.places import evenly_spaced
-from thali._inference.seeds import root, seed_setting
+from thali._inference.places import space_evenly
+from thali._inference.seeds import build_seed_sequence, format_seed_setting
 from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
@@ -248,7 +248,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         return self._carry_out(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
-        from thali._inference.progress import Progress, says
+        from thali._inference.progress import Progress, build_duration_warning
 
         from ..logit import independent_columns
 
@@ -256,7 +256,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         choose = one_of("choose", self.choose, CHOICES)
         numbers = numbers_of(self.classes, choose, data.n_respondents)
         starts = None if self.starts is None else whole("starts", self.starts, 1)
-        seed = root(random_seed)
+        seed = build_seed_sequence(random_seed)
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
         covariates = covariates_of(self.by, data.people, data.n_respondents)
@@ -268,7 +268,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
 
         def work() -> dict[str, Any]:
-            say = says(
+            say = build_duration_warning(
                 "This fit",
                 "fewer numbers of ",
                 Argument("classes"),
@@ -361,7 +361,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
 
     def _run_settings(self) -> dict[str, Any]:
         self._require_fitted()
-        return seed_setting(self._seed_)
+        return format_seed_setting(self._seed_)
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_
@@ -557,7 +557,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             "data": digest_of(self._data_),
         }
         with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
-            seeds = (root(random_seed) if folder is None else folder.seed).spawn(3)
+            seeds = (build_seed_sequence(random_seed) if folder is None else folder.seed).spawn(3)
             tests = observed(panel, known, Starts(self.starts), seeds[1:])
             return tested(panel, tests, replicates, number, seeds[0], folder, progressbar)
 
@@ -599,7 +599,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         from ..logit import drawn_choices, tasks_of
 
         self._require_fitted()
-        kept = evenly_spaced(len(self._draws_.sizes), most)
+        kept = space_evenly(len(self._draws_.sizes), most)
         tastes = self._individual_draws()[kept]
         drawn = drawn_choices(
             tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.places import evenly_spaced
+from thali._inference.places import space_evenly
 from thali._labels import suggest
 from thali._people.columns import RespondentCovariates, covariates_of, names_of
 from thali._posterior.interval import tails_of
@@ -274,7 +274,7 @@ def _patterns(
 
     from thali._tables import Table
 
-    kept = evenly_spaced(len(attends), _PATTERN_DRAWS)
+    kept = space_evenly(len(attends), _PATTERN_DRAWS)
     attends = attends[kept]
     patterns, place = np.unique(attends.reshape(-1, len(names)), axis=0, return_inverse=True)
     counts = np.zeros((len(attends), len(patterns)))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.chains import recorded_parts
-from thali._inference.seeds import root
+from thali._inference.chains import cut_records
+from thali._inference.seeds import build_seed_sequence
 from thali._posterior.store import BITS, described_draws
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
@@ -261,7 +261,7 @@ def to_datatree(
     from thali._posterior.densities import add_log_prior, is_pointwise
     from thali._posterior.store import origin, tree_of
 
-    kept, parts = recorded_parts(chains)
+    kept, parts = cut_records(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     posterior = draws_group(
         **drawn,
@@ -593,7 +593,7 @@ def _blocks(
 def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
     rng, draws, p = (
-        np.random.default_rng(root(random_seed)),
+        np.random.default_rng(build_seed_sequence(random_seed)),
         population.draws,
         len(population.scale.names),
     )

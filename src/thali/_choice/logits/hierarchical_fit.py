@@ -51,7 +51,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
     """What a fit runs, and what it makes of the draws."""
     import xarray as xr
 
-    from thali._inference.seeds import root, streams
+    from thali._inference.seeds import build_seed_sequence, spawn_generators
 
     from .hierarchical_sweep import TasteChain, problem_of
 
@@ -81,7 +81,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
     def chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         return [
             TasteChain(problem(), rng, draws, run.tune * thin, thin)
-            for rng in streams(root(seed).spawn(2)[0], run.chains)
+            for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)
         ]
 
     def tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
@@ -105,7 +105,11 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
             "_covariates_": covariates,
         }
         kept |= {"_respondents_": source.respondents, "_looking_": attention.people}
-        return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale, attention)}
+        return {
+            "_new_people_": build_seed_sequence(seed).spawn(2)[1],
+            **kept,
+            **_means(tree, scale, attention),
+        }
 
     return Sampling(
         source,

@@ -395,7 +395,7 @@ class TasteChain(FixedChain):
         """Share of the trajectories of people accepted since tuning ended."""
         return float(self.state.accepted[:-1].mean() / max(1, self.sweeps - self.tune))
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
         run(
             self.rng,

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._compile.jit import scalar
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 
 from ..logit import DIRECTIONS
 
@@ -90,7 +90,7 @@ def problem_of(
     # Arrays of their own: those of the data are read-only, for which the kernels would be compiled
     # again.
     first_row = np.array(data.first_row, np.int64)
-    first_bit = starts(n_levels + 1)
+    first_bit = part_bounds(n_levels + 1)
     n_tasks, size = len(first_row) - 1, len(n_levels)
     n_people = len(data.first_task) - 1
     order = _chosen_first(first_row, np.asarray(data.chosen), n_tasks)
@@ -132,7 +132,7 @@ def target_of(problem: ClassProblem, delta: Any = 0.0) -> PosteriorTarget:
 def product_bits(products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Bits of products given by natural level codes, -1 = the attribute is missing; shape
     (products, words)."""
-    first = starts(n_levels + 1)
+    first = part_bounds(n_levels + 1)
     codes = np.where(direction < 0, n_levels - 1 - products, products)
     places = first[:-1] + np.where(products < 0, n_levels, codes)
     words = np.zeros((len(products), int(-(-first[-1] // 64))), np.int64)

@@ -11,8 +11,8 @@ from thali._arguments import positive, refuse_endless
 from thali._arguments import whole as integer  # which no kernel takes for `state.whole`
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.chains import RowChain
-from thali._inference.numerics.decisions import index
-from thali._inference.seeds import streams
+from thali._inference.numerics.decisions import draw_index
+from thali._inference.seeds import spawn_generators
 from thali.errors import Argument, ArgumentError
 
 from .state import (
@@ -162,7 +162,7 @@ def _trajectory(
             motion.new[k, j] = motion.at[k, j]
             motion.new_force[k, j] = motion.force[k, j]
     new_energy = found = log_likelihood = math.nan
-    for _ in range(1 + index(rng, LONGEST)):
+    for _ in range(1 + draw_index(rng, LONGEST)):
         for k in range(classes):
             for j in range(p):
                 motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
@@ -322,7 +322,7 @@ class WeightChain(RowChain):
             return {"acceptance": self.motion.real[ACCEPTANCE] / tried}
         return {"acceptance_exchange": whole[ACCEPTED] / tried}
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
         settings = self.settings
         rest = (self.record, until, settings.tune * settings.thin, settings.thin)
@@ -345,7 +345,8 @@ def chains_of(
     """
     rows = class_rows(W, codes, n_classes)
     return [
-        WeightChain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)
+        WeightChain(settings, rows, n_classes, rng)
+        for rng in spawn_generators(random_seed, settings.chains)
     ]
 
 

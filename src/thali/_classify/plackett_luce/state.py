@@ -8,7 +8,7 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._data.rows import TrainingData
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali.errors import DataError, Setting
 
 # Rows of W as the samplers of Plackett–Luce regression read them: sorted by class, so that many
@@ -60,7 +60,7 @@ def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
     members = np.bincount(codes, minlength=n_classes)
     width = _width(members)
     blocks = -(-members // width)
-    first = starts(blocks)
+    first = part_bounds(blocks)
     sorted_rows = np.argsort(codes, kind="stable")
     # of a row within its class
     rank = np.arange(n) - np.repeat(np.cumsum(members) - members, members)

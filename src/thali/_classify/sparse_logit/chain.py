@@ -135,7 +135,7 @@ class CoefficientChain(FixedChain):
         real = self.state.real
         return float(real[ACCEPTED] / real[TRIED]) if real[TRIED] else float("nan")
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
         run(
             self.rng,

@@ -9,8 +9,8 @@ import numpy as np
 
 from thali._described import Facts
 from thali._inference.chains import Run
-from thali._inference.progress import about
-from thali._inference.seeds import streams
+from thali._inference.progress import format_duration
+from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
 from thali._model.bound import bounded
@@ -90,7 +90,7 @@ class OfDraws(Chains):
         def chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
             return [
                 CoefficientChain(problem(), prior.eta, rng, draws, run.tune, thin)
-                for rng in streams(seed, run.chains)
+                for rng in spawn_generators(seed, run.chains)
             ]
 
         def tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
@@ -162,7 +162,10 @@ class NormalEngine(OfDraws):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
         if run.progressbar and known is None and seconds > MAX_SECONDS:
-            long, quicker = f"This fit takes about {about(seconds)}. ", Setting("method", "map")
+            long, quicker = (
+                f"This fit takes about {format_duration(seconds)}. ",
+                Setting("method", "map"),
+            )
             warn(LongRunWarning(long, quicker, " is faster, but gives no intervals."))
 
         @cache
@@ -175,7 +178,7 @@ class NormalEngine(OfDraws):
             return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
-            return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
+            return [NormalChain(*found(), draws, rng) for rng in spawn_generators(seed, run.chains)]
 
         def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
@@ -191,7 +194,7 @@ class NormalEngine(OfDraws):
             kept = {} if known is None else {"_normal_": known}
             return {**settled, **bound, **kept, **means(PosteriorTree(tree), standard)}
 
-        drawn = A_DRAWN * run.chains * run.least_draws * columns * (len(model.classes_) - 1)
+        drawn = A_DRAWN * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
         forecast = None if known is not None else Forecast(seconds + drawn, seconds + drawn)
         return Sampling(source, run, chains, tree, attributes, is_compiled=True, forecast=forecast)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._inference.warn import warn
 from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython
@@ -521,7 +521,7 @@ class Choices(Judged):
         if self.worst is not None:
             start, answer = first_answers(start), answers_given(self)
         if self.n_ties:
-            start = starts(np.where(self.n_tied > 1, 1, self.sizes))
+            start = part_bounds(np.where(self.n_tied > 1, 1, self.sizes))
             answer = answer + (start - self.start)[self.set_of[answer]]
 
         def given() -> GivenAnswers | None:

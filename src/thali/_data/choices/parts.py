@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._labels import positions
 from thali.errors import DataError
 
@@ -113,7 +113,7 @@ def of_choices(
     """The same options and respondents with these choices, of places of `members`, and the sets
     that they are from."""
     sets, which = np.unique(data.set_of[choice], return_inverse=True)
-    start = starts(data.sizes[sets])
+    start = part_bounds(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
     shift = start[which] - data.start[sets][which]
     shifted = None if worst is None else worst + shift

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import is_list, one_of
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._labels import shorten
 from thali.errors import DataError
 
@@ -366,7 +366,7 @@ def counted_answers(
         key = key * places + answer
     keys, at = np.unique(key, return_inverse=True)
     times = np.bincount(at, weights=counts[who])
-    start = starts(sizes)
+    start = part_bounds(sizes)
     worst = None
     if len(answers) > 1:
         keys, worst = keys // places, keys % places

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._arguments import is_list, whole
 from thali._described import Facts
-from thali._inference.places import starts
-from thali._inference.seeds import root
+from thali._inference.places import part_bounds
+from thali._inference.seeds import build_seed_sequence
 from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -45,7 +45,7 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
             f" be left to fit when {number} are held out; hold out fewer tasks."
         )
     held = np.zeros(data.n_tasks, dtype=bool)
-    rng = None if random_seed is None else np.random.default_rng(root(random_seed))
+    rng = None if random_seed is None else np.random.default_rng(build_seed_sequence(random_seed))
     for first, last in zip(data.first_task, data.first_task[1:], strict=False):
         own = np.arange(first, last)
         held[own[-number:] if rng is None else rng.permutation(own)[:number]] = True
@@ -56,7 +56,9 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
     """Whether each task is held out: those of random respondents, or of those listed."""
     if is_whole(respondents):
         number = whole("respondents", respondents, 1)
-        people = np.random.default_rng(root(random_seed)).permutation(data.n_respondents)[:number]
+        people = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
+            data.n_respondents
+        )[:number]
     elif not is_list(respondents):
         raise ArgumentError(
             f"`respondents` must be an integer or a list of labels; got {respondents!r}."
@@ -576,8 +578,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return self._made_of(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
-            starts(counts[counts > 0]),
-            starts(sizes[wanted]),
+            part_bounds(counts[counts > 0]),
+            part_bounds(sizes[wanted]),
             self.chosen[wanted],
             row_product.astype(np.int64),
             self.products[kept],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._labels import (
     as_label,
     checked_labels,
@@ -97,7 +97,7 @@ def added_up(
         before += m * len(shown)
     if not sizes:
         raise DataError("There are no answers; give at least one answered question.")
-    start = starts(np.concatenate(sizes))
+    start = part_bounds(np.concatenate(sizes))
     key = np.concatenate(keys)
     return (start, key // n, key % n, np.concatenate(counts)), places
 

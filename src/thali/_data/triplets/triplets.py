@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._inference.warn import warn
 from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
@@ -352,7 +352,7 @@ class Triplets(JudgedByPeople):
         """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
         numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
         sizes = self.sizes[numbers]
-        start = starts(sizes)
+        start = part_bounds(sizes)
         places = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
         answers = self.answers
         if answers is not None:

@@ -24,8 +24,8 @@ from typing import Any, TextIO
 
 import typer
 
-from thali._inference.files import atomic_write, lock
-from thali._inference.jobs import read_index, sealed
+from thali._inference.files import atomic_write, lock_file
+from thali._inference.jobs import encode_index, read_index
 from thali.errors import (
     ConvergenceWarning,
     DataError,
@@ -156,7 +156,7 @@ def _copy_job(job: Path, copy: Path) -> None:
             if index is not None:
                 for entry in [*index["segments"], index["state"]]:
                     shutil.copyfile(job / entry["file"], copy / entry["file"])
-                atomic_write(copy / "job.json", sealed(index))
+                atomic_write(copy / "job.json", encode_index(index))
                 return
         except FileNotFoundError:  # the state was replaced meanwhile
             pass
@@ -266,7 +266,7 @@ def _nothing(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 def _locked(descriptor: int) -> bool:
     """Take the lock, which a server that looks for children may hold for a moment."""
     for _ in range(20):
-        if lock(descriptor):
+        if lock_file(descriptor):
             return True
         time.sleep(0.05)
     return False

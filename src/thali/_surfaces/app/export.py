@@ -24,7 +24,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from thali._inference.jobs import INDEX, LOCK, read_index, sealed
+from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
 from thali._labels import without_formula
 from thali._model.saved import model_in
 from thali.errors import DataError
@@ -217,7 +217,7 @@ def _changed(file: Path, within: PurePosixPath, data: str) -> bytes | None:
     if within == PurePosixPath(JOB, INDEX):
         with suppress(DataError):  # a damaged one goes as it is
             index = read_index(file.parent) or {"command": None}
-            return sealed(index | {"command": _moved(index["command"], data)})
+            return encode_index(index | {"command": _moved(index["command"], data)})
     if within == PurePosixPath(COMMAND):
         return json.dumps(_moved(json.loads(file.read_bytes()), data)).encode()
     if within.suffix == ".csv" and len(within.parts) == 1:

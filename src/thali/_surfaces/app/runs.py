@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._inference.files import lock
+from thali._inference.files import lock_file
 from thali._inference.jobs import read_index
 from thali.errors import DataError
 
@@ -249,7 +249,7 @@ def _is_locked(path: Path) -> bool:
         return False
     try:
         with open(path, "ab") as file:
-            return not lock(file.fileno())
+            return not lock_file(file.fileno())
     except OSError:  # of another user
         return False
 

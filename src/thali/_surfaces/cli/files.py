@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.files import cannot_write, write_together
+from thali._inference.files import describe_write_error, write_together
 from thali._labels import plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
@@ -176,7 +176,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
             with contextlib.suppress(OSError):  # one that another process has written to meanwhile
                 new.rmdir()
         if isinstance(error, OSError):
-            raise DataError(cannot_write(folder, error)) from error
+            raise DataError(describe_write_error(folder, error)) from error
         raise
     kinds = {Path(name).suffix for name in contents}
     if others := sorted(

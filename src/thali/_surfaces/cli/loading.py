@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import PAIRS, SPECS
-from thali._inference.warn import without_warnings
+from thali._inference.warn import silence_warnings
 from thali._labels import plural, shorten
 from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
@@ -122,7 +122,7 @@ def load_held_out(
     wanted = wanted | {
         "bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None
     }
-    with without_warnings():  # which those that are fitted give
+    with silence_warnings():  # which those that are fitted give
         whole = reading_of(found.table, spec.data, wanted | {"holdouts": None}).build()[0].scheme
         levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
         wanted |= {"levels": levels, "held_out": True}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali._model.best_worst import REVERSED
 
 from ..sets import members_by_size
@@ -76,13 +76,13 @@ def tabulate_answers(
         float(lapse),
         n,
         np.searchsorted(person[by_person], np.arange(N + 1)),
-        starts(size[by_person]),
+        part_bounds(size[by_person]),
         np.searchsorted(seen, code) - first_option[code // n],
         count[by_person],
         tied[by_person],
         first_option,
         seen % n,
-        starts(np.diff(first_option) ** 2),
+        part_bounds(np.diff(first_option) ** 2),
         ones if columns is None else np.hstack([ones, columns]),
     )
 

@@ -45,7 +45,7 @@ class PeopleChain(FixedChain):
             worths=np.zeros((draws, N, n), np.float32),
         )
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         """Make the sweeps up to this one."""
         known = self.is_spread_known
         run(

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._inference.places import evenly_spaced, slices, starts
+from thali._inference.places import iterate_slices, part_bounds, space_evenly
 from thali._model.answer_checks import (
     AlikeRespondents,
     check_answers,
@@ -43,7 +43,7 @@ def part_questions(asked: Questions) -> AskedRespondents:
         given.respondent.astype(np.int64) * n_questions + question, return_inverse=True
     )
     respondent, of = np.divmod(keys, n_questions)
-    start = starts(asked.sizes[of])
+    start = part_bounds(asked.sizes[of])
     answer = np.repeat(asked.start[of] - start[:-1], asked.sizes[of]) + np.arange(start[-1])
     counts = np.bincount(start[row] + given.answer - asked.start[question], given.times, start[-1])
     ends = np.array([0, len(of)]), np.array([0, asked.rows.group_row[-1]])
@@ -71,7 +71,7 @@ def respondent_probabilities(
         )
         if isinstance(data, Choices):
             sizes = data.sizes[question]
-            start = starts(sizes)
+            start = part_bounds(sizes)
             places = np.repeat(data.start[question] - start[:-1], sizes) + np.arange(start[-1])
             members = data.members[places] + np.repeat(shift, sizes)
             return each.of_sets(start, members, data.worst is not None)
@@ -121,12 +121,12 @@ def measure_fit(worths: WorthDraws, drawn: RespondentDraws, data: Any) -> np.nda
 
     has_ties = worths.nu is not None
     parts = part_questions(data.questions(has_ties))
-    draws = evenly_spaced(drawn.n_draws, FIT_DRAWS)
+    draws = space_evenly(drawn.n_draws, FIT_DRAWS)
     probabilities = respondent_probabilities(
         worths.take(draws), drawn.take(draws), data, parts, has_ties
     )
     total, answers = np.zeros((2, len(drawn.respondents)))
-    for some in slices(len(parts.question), len(draws) * int(parts.asked.sizes.max())):
+    for some in iterate_slices(len(parts.question), len(draws) * int(parts.asked.sizes.max())):
         places = slice(*parts.asked.start[[some.start, min(some.stop, len(parts.question))]])
         given = parts.asked.counts[places]
         who = np.repeat(parts.respondent[some], parts.asked.sizes[some])

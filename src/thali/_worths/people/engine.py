@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import Run
-from thali._inference.seeds import streams
+from thali._inference.seeds import spawn_generators
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
@@ -54,7 +54,7 @@ class IndividualsEngine(LaplaceEngine):
                 run.tune,
                 run.thin or 1,
             )
-            return [PeopleChain(*settings, rng) for rng in streams(seed, run.chains)]
+            return [PeopleChain(*settings, rng) for rng in spawn_generators(seed, run.chains)]
 
         def tree(chains: Sequence[PeopleChain]) -> Any:
             records = [PeopleRecord(**each) for each in draws_of_chains(chains)]

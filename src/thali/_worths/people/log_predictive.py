@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import evenly_spaced, starts
+from thali._inference.places import part_bounds, space_evenly
 from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import (
     NEW_PEOPLE,
@@ -28,7 +28,7 @@ def log_predictive_of_new(worths: WorthDraws, drawn: RespondentDraws, data: Any)
     import pandas as pd
 
     choices_by_person(data)  # which refuses other data
-    few = evenly_spaced(drawn.n_draws, NEW_PEOPLE)
+    few = space_evenly(drawn.n_draws, NEW_PEOPLE)
     copies = np.repeat(few, -(-NEW_PEOPLE // len(few)))
     worths, drawn = worths.take(copies), drawn.take(copies)
     rows = None if drawn.known is None else drawn.known.of_others(data.people)
@@ -47,7 +47,7 @@ def _log_mean_of_new(
     rng = np.random.default_rng(_SEED)
     places, counts = places_of(data, worths.labels)[0], data.questions().counts
     which = np.flatnonzero(counts)
-    start, members = starts([len(each) for each in places]), np.concatenate(places)
+    start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
     if x is not None and np.isnan(x).any():
         x = None
     mean = drawn.means_of_new(rng, 1, x)

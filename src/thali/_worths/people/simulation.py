@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import draw_answers
-from thali._inference.places import slices
+from thali._inference.places import iterate_slices
 from thali._model.prior_sample import PriorSample
 from thali._posterior.view import Posterior
 
@@ -41,7 +41,7 @@ def simulate_answers(
     each = np.arange(len(parts.answer))
     summed = csr_array((np.ones(len(each)), (parts.answer, each)), (len(asked.counts), len(each)))
     counts, log_likelihood = np.empty((drawn.n_draws, len(asked.counts))), np.empty(drawn.n_draws)
-    for some in slices(drawn.n_draws, len(each)):
+    for some in iterate_slices(drawn.n_draws, len(each)):
         probabilities = respondent_probabilities(
             worths.take(some), drawn.take(some), data, parts, has_ties
         )

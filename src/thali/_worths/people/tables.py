@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import slices
-from thali._inference.seeds import streams
+from thali._inference.places import iterate_slices
+from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, shorten
 from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
 from thali._people.individuals import individuals_table
@@ -98,12 +98,12 @@ def scores_by(
     """
     people, n = drawn.respondents, len(labels)
     names, codes = group_respondents(by, people)
-    weights = streams(random_seed, 1)[0].standard_gamma(1.0, (drawn.n_draws, len(people)))
+    weights = spawn_generators(random_seed, 1)[0].standard_gamma(1.0, (drawn.n_draws, len(people)))
     each = {}
     for code, name in enumerate(names):
         members = np.flatnonzero(codes == code)
         mean, above, scores = np.zeros(n), np.zeros(n), np.zeros((drawn.n_draws, n))
-        for some in slices(len(members), drawn.n_draws * n):
+        for some in iterate_slices(len(members), drawn.n_draws * n):
             worth = np.exp(drawn.worths[:, members[some]].astype(float))
             own = scale.scores(worth)
             mean += own.mean(axis=0).sum(axis=0)

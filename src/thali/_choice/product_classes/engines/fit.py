@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from thali._inference.places import starts
+from thali._inference.places import part_bounds
 from thali.errors import DataError, InPython
 
 from ..particles import Particles, joined
@@ -73,7 +73,7 @@ class Keeper:
     def __init__(self, problem: "ClassProblem") -> None:
         self.problem = problem
         levels, first = problem.n_levels, problem.first_bit[:-1]
-        self.offset = starts(levels)
+        self.offset = part_bounds(levels)
         attribute = np.repeat(np.arange(len(levels)), levels)
         natural = np.arange(self.offset[-1]) - self.offset[attribute]
         inside = np.where(
@@ -107,7 +107,7 @@ class Keeper:
             polarity=table[:, POLARITY].astype(np.int8),
             n_owners=table[:, OWNERS].copy(),
             n_negative=table[:, NEGATIVE].copy(),
-            first_owned=starts(owned),
+            first_owned=part_bounds(owned),
             owned_class=slots[used, CLASS],
             owned_sign=slots[used, SIGN].astype(np.int8),
             owned_log_theta=state.features.log_theta[used],
@@ -206,7 +206,7 @@ def draws_from(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[in
     """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the
     chain."""
     fields = {name: rows[name] for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
-    ends = {name: starts(rows[name]) for name in ("first_class", "first_owned")}
+    ends = {name: part_bounds(rows[name]) for name in ("first_class", "first_owned")}
     draws = like._replace(**fields, **ends)
     return [
         (sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._digits import percent
-from thali._inference.arrays import Arrays, packed_streams, unpacked_streams
-from thali._inference.chains import Chain, recorded_of
-from thali._inference.seeds import streams
+from thali._inference.arrays import Arrays, pack_generators, unpack_generators
+from thali._inference.chains import Chain, choose_recorded_chains
+from thali._inference.seeds import spawn_generators
 
 from ..arguments import USUAL_CLASSES
 from ..likelihood import log_likelihood, write_hits
@@ -101,7 +101,7 @@ class ClassChain(Chain):
     def recorded(self) -> int:
         return max(0, self.sweeps - self.tune) // self.thin
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         self._sweep(0)  # compiled now, or loaded
         while (done := self.sweeps) < until:
             is_hot = done < len(self.lapses)
@@ -143,18 +143,22 @@ class ClassChain(Chain):
         lapse."""
         return np.unique(self._person[self.target.delta > self.lapse])
 
-    def packed(self) -> Arrays:
+    def pack_state(self) -> Arrays:
         delta = self.target.delta.copy()
-        return {"stream": packed_streams([self.rng]), "delta": delta, **packed_states([self.state])}
+        return {
+            "stream": pack_generators([self.rng]),
+            "delta": delta,
+            **packed_states([self.state]),
+        }
 
     def restore(self, arrays: Arrays) -> None:
         self.state = unpacked_states(arrays, empty_state(self.problem))[0]
         self.work = workspace(self.problem, self.state)
-        self.rng = unpacked_streams(arrays["stream"])[0]
+        self.rng = unpack_generators(arrays["stream"])[0]
         self.target.delta[:] = arrays["delta"]
         refuse_torn([flaw_of(self.state, self.problem)])
 
-    def drawn(self, first: int, last: int) -> Arrays:
+    def read_draws(self, first: int, last: int) -> Arrays:
         """Return the draws after number `first`, up to number `last`, that are still kept."""
         own = [(number, draw) for number, draw in self.kept if first < number <= last]
         return rows_of(
@@ -170,7 +174,10 @@ def chains_of(
     problem: ClassProblem, lapse: float, run: "Run", draws: int, random_seed: np.random.SeedSequence
 ) -> list[ClassChain]:
     """Return chains at their starts, each with classes from the prior, a = 2 and sigma = 0.6."""
-    return [ClassChain(problem, lapse, rng, run, draws) for rng in streams(random_seed, run.chains)]
+    return [
+        ClassChain(problem, lapse, rng, run, draws)
+        for rng in spawn_generators(random_seed, run.chains)
+    ]
 
 
 def status_of(chains: Sequence[ClassChain]) -> str:
@@ -196,7 +203,7 @@ def draws_in(tree: "xarray.DataTree") -> list[Arrays]:
 
 def fit_of(chains: Sequence[ClassChain]) -> EngineResult:
     """Return what chains found, whether or not they reached their end."""
-    places, length = recorded_of(chains)
+    places, length = choose_recorded_chains(chains)
     kept = [chains[place] for place in places]
     apart = max(spacing(chain.recorded) for chain in kept)
     draws = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.threads import Silent, Sliced, run_in_threads
+from thali._inference.threads import NoProgress, SlicedWork, run_in_threads
 
 from ..likelihood import write_hits
 from ..state import (
@@ -49,7 +49,7 @@ class ParticlePopulation:
         even after Ctrl-C."""
         chunks = [range(i, min(i + CHUNK, self.size)) for i in range(0, self.size, CHUNK)]
         run_in_threads(
-            [_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or Silent()
+            [_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or NoProgress()
         )
 
     def sweep(self, target: PosteriorTarget, sweeps: int, progress: Any = None) -> None:
@@ -93,7 +93,7 @@ def systematic(weights: np.ndarray, uniform: float) -> np.ndarray:
     return np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(weights)[-1])
 
 
-class _Chunk(Sliced):
+class _Chunk(SlicedWork):
     """Some particles, one after the other."""
 
     def __init__(
@@ -106,7 +106,7 @@ class _Chunk(Sliced):
     def is_done(self) -> bool:  # type: ignore[override]
         return self.sweeps >= self.total
 
-    def run_to(self, until: int) -> None:
+    def run_until(self, until: int) -> None:
         for i in self.chunk[self.sweeps : until]:
             self.action(i, workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

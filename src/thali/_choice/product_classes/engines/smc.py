@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.arrays import packed_streams, unpacked_streams
+from thali._inference.arrays import pack_generators, unpack_generators
 from thali._inference.chains import TimeIsUp, TimeLimit
-from thali._inference.interrupts import held_back
-from thali._inference.jobs import FitFolder, as_written
-from thali._inference.seeds import streams
+from thali._inference.interrupts import DelayedInterrupt
+from thali._inference.jobs import FitFolder, refuse_altered_job
+from thali._inference.seeds import spawn_generators
 from thali.errors import Setting
 
 from ..arguments import expected_steps
@@ -65,7 +65,7 @@ class Ascent:
         assert run.draws is not None
         self.problem, self.lapse, self.sweeps = problem, lapse, sweeps
         self.groups, self.particles = run.chains, run.draws
-        self.host, *rngs = streams(random_seed, 1 + self.groups * self.particles)
+        self.host, *rngs = spawn_generators(random_seed, 1 + self.groups * self.particles)
         self.population = ParticlePopulation(problem, self.groups, rngs, run.cores)
         self.sizes = np.diff(problem.tasks.first_row)
         self.end = end_of(lapse)
@@ -95,7 +95,7 @@ class Ascent:
         only."""
         is_weighed = self.temper()
         self.population.sweep(self.target, self.sweeps, watch)
-        with held_back():
+        with DelayedInterrupt():
             if is_weighed:
                 self._note_step()
 
@@ -109,7 +109,7 @@ class Ascent:
             return np.where(np.isnan(change), -math.inf, change)
 
         if self.retries >= PATIENCE:
-            with held_back():
+            with DelayedInterrupt():
                 self._satisfy_one_by_one(path.hits)
             return True
         point = next_point(weights, self.u, self.end, self.groups)
@@ -117,7 +117,7 @@ class Ascent:
         if (log_weights.max(axis=1) == -math.inf).any():
             self.retries += 1
             return False
-        with held_back():
+        with DelayedInterrupt():
             self._resample(log_weights)
             path.set(self.target, slice(None), point)
             self.u, self.retries = point, 0
@@ -186,12 +186,12 @@ class Ascent:
         evidence = pool_evidence(self.log_z)
         return EngineResult(joined(draws), *evidence, trace, messages, interrupted, self.particles)
 
-    def packed(self) -> dict[str, np.ndarray]:
+    def pack_state(self) -> dict[str, np.ndarray]:
         """Return everything that the rest of the run depends on; for the moments between two
         steps."""
         return {
             **packed_states(self.population.states),
-            "streams": packed_streams([self.host, *self.population.rngs]),
+            "streams": pack_generators([self.host, *self.population.rngs]),
             "delta": self.target.delta,
             "log_z": self.log_z,
             "place": np.array([self.u, self.retries, self.is_done]),
@@ -201,9 +201,9 @@ class Ascent:
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restore what `packed` gave."""
+        """Restore what `pack_state` gave."""
         self.population.states = unpacked_states(arrays, empty_state(self.problem))
-        self.host, *self.population.rngs = unpacked_streams(arrays["streams"])
+        self.host, *self.population.rngs = unpack_generators(arrays["streams"])
         self.target.delta[:] = arrays["delta"]
         self.log_z = arrays["log_z"].copy()
         self.u, retries, is_done = arrays["place"].tolist()
@@ -226,17 +226,21 @@ def run_smc(
     folder: FitFolder | None = None,
 ) -> EngineResult:
     """Draw from the posterior and estimate the evidence by groups of particles."""
-    from thali._inference.progress import Progress, says
+    from thali._inference.progress import Progress, build_duration_warning
 
     interrupted, ascent, limit = False, None, TimeLimit(run.max_time)
-    say = says("This fit", Setting("method", "mcmc")) if run.max_time is None else None
+    say = (
+        build_duration_warning("This fit", Setting("method", "mcmc"))
+        if run.max_time is None
+        else None
+    )
     with Progress(run.progressbar, "particles", _PERCENT, "%", say) as progress:
         try:
             progress.note("compiling, once")
             ascent = Ascent(problem, lapse, run, sweeps, random_seed)
-            if folder is not None and folder.found is not None:
-                with as_written(folder.path):
-                    ascent.restore(folder.found.states[0])
+            if folder is not None and folder.snapshot is not None:
+                with refuse_altered_job(folder.path):
+                    ascent.restore(folder.snapshot.states[0])
             watch = _Watch(ascent, progress)
             while not ascent.is_done:
                 ascent.advance(watch)
@@ -247,8 +251,8 @@ def run_smc(
                         "total": _PERCENT,
                         "unit": "%",
                     }
-                    folder.write([ascent.packed()], [], [], place, ascent.is_done)
-                limit.look()
+                    folder.write([ascent.pack_state()], [], [], place, ascent.is_done)
+                limit.check()
         except (KeyboardInterrupt, TimeIsUp):
             interrupted = True
     if ascent is None or not ascent.rows:

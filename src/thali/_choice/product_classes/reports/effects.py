@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating
-from thali._inference.seeds import streams
-from thali._inference.threads import in_threads
+from thali._inference.seeds import spawn_generators
+from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, spaced_draws
 
 from ...answers.check import (
@@ -125,7 +125,7 @@ def level_effects(
     people = draws.n_respondents
     repeats = max(2, -(-_EFFECT_OCCASIONS // people))
     places = pair_places(pairs, len(design.attributes))
-    rngs = streams(random_seed, len(kept))
+    rngs = spawn_generators(random_seed, len(kept))
     room = room_for_known(draws)
     pieces = min(_PIECES, len(kept))
     by_piece = np.zeros((pieces, people, len(pairs)), np.int64)
@@ -139,7 +139,7 @@ def level_effects(
             by_piece[piece] += own
             by_draw[place] = own.sum(axis=0)
 
-    in_threads(work, pieces, cores)
+    call_in_threads(work, pieces, cores)
     of_people = by_piece.sum(axis=0) / (2.0 * repeats * len(kept))
     return Effects(of_people, by_draw / (2.0 * repeats * people), draws.group[kept])
 
@@ -240,7 +240,7 @@ def attribute_importance(
     kept = thinned(draws.group, MAX_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
     repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(kept)))
-    rngs = streams(random_seed, number)
+    rngs = spawn_generators(random_seed, number)
     room = room_for_known(draws)
     pooled, by_group = np.zeros((number, attributes)), np.zeros((number, attributes, len(numbers)))
     tasks = np.zeros(number)
@@ -258,7 +258,7 @@ def attribute_importance(
         by_group[person] = variation(decisions, first_row).T
         pooled[person] = variation(total.sum(axis=0, keepdims=True) / drawn.sum(), first_row)[0]
 
-    in_threads(work, number, cores)
+    call_in_threads(work, number, cores)
     felt = 1.0 - draws.lapse
     errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
     return felt * pooled, felt * errors
@@ -305,7 +305,9 @@ def simulate_reports(
 
     def work(place: int) -> None:
         d = new[place]
-        rng = streams(np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1)[0]
+        rng = spawn_generators(
+            np.random.SeedSequence(_numbers_of(draws, d).view(np.uint32).tolist()), 1
+        )[0]
         halves, own = (
             np.zeros((2, len(design.row_product))),
             np.zeros((people, len(pairs)), np.int64),
@@ -335,7 +337,7 @@ def simulate_reports(
             shares, effects, chosen[some].astype(np.float32), noise
         )
 
-    in_threads(work, len(new), cores)
+    call_in_threads(work, len(new), cores)
     for key in known.keys() - set(keys):
         del known[key]
     columns = (np.array(column) for column in zip(*(known[key] for key in keys), strict=True))
@@ -389,7 +391,7 @@ def preferences_of(
     pairs = pairs_of_levels(sizes)
     places = pair_places(pairs, len(sizes))
     kept = thinned(draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes))))
-    rngs, room = streams(_SEED, len(kept)), room_for_known(draws)
+    rngs, room = spawn_generators(_SEED, len(kept)), room_for_known(draws)
     values = np.zeros((len(kept), draws.n_respondents, sum(sizes)))
 
     def work(place: int) -> None:
@@ -398,7 +400,7 @@ def preferences_of(
         add_effects(rngs[place], draws, int(kept[place]), *parts, _PREFERENCE_OCCASIONS, room, own)
         values[place] = by_levels(own.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, own.shape[:1])
 
-    in_threads(work, len(kept), cores)
+    call_in_threads(work, len(kept), cores)
     named = tuple(
         (name, level) for name, levels in design.scheme.levels.items() for level in levels
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._inference.arrays import packed, smallest
-from thali._inference.places import starts
+from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.places import part_bounds
 from thali._people.columns import people_of
 
 from ...answers.chooser import thinned
@@ -69,7 +69,7 @@ class BestOfClasses(NamedTuple):
         of_market = np.take_along_axis(of_market, held(draws, people, self.respondents), axis=1)
         codes = [self._cells(market) for market in markets]
         found = [np.empty((draws, len(market))) for market in markets]
-        ends = starts(self.counts.sum(axis=1))
+        ends = part_bounds(self.counts.sum(axis=1))
         for d in range(draws):
             member = self.member[self.first_class[d] : self.first_class[d + 1]]
             values = self._values(d, int(ends[d]), int(ends[d + 1]))
@@ -88,7 +88,7 @@ class BestOfClasses(NamedTuple):
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
         """Columns of `member` that the products of a market stand for, shape (products,
         attributes)."""
-        first = starts(np.add(self.sizes, 1))[:-1]
+        first = part_bounds(np.add(self.sizes, 1))[:-1]
         levels = [
             [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]
             for p in market
@@ -136,15 +136,15 @@ class BestOfClasses(NamedTuple):
         return {
             "name": "best",
             "sizes": list(self.sizes),
-            "classes": packed(smallest(np.diff(self.first_class))),
-            "member": packed(np.packbits(self.member, axis=1, bitorder="little")),
+            "classes": encode_base64(shrink_integers(np.diff(self.first_class))),
+            "member": encode_base64(np.packbits(self.member, axis=1, bitorder="little")),
             "people": int(self.counts.shape[1]),
             "respondents": self.respondents,
-            "counts": packed(smallest(self.counts)),
-            "owned": packed(smallest(self.owned)),
-            "lasting": packed(self.lasting),
-            "passing": packed(self.passing),
-            "values": packed(self.values),
+            "counts": encode_base64(shrink_integers(self.counts)),
+            "owned": encode_base64(shrink_integers(self.owned)),
+            "lasting": encode_base64(self.lasting),
+            "passing": encode_base64(self.passing),
+            "values": encode_base64(self.values),
             "occasions": self.occasions,
         }
 
@@ -180,7 +180,7 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     number = draws.n_respondents
     places = (kept[:, None] * number + held(len(kept), people, number)).ravel()
     counts = draws.first_owned[places + 1] - draws.first_owned[places]
-    owned = np.repeat(draws.first_owned[places] - starts(counts)[:-1], counts)
+    owned = np.repeat(draws.first_owned[places] - part_bounds(counts)[:-1], counts)
     owned += np.arange(len(owned))
     classes = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in kept]
     chosen = np.concatenate(classes)
@@ -193,7 +193,7 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     table = values_table(np.concatenate([log_theta, log_fresh.ravel()]))
     return BestOfClasses(
         tuple(sizes.tolist()),
-        starts([len(own) for own in classes]),
+        part_bounds([len(own) for own in classes]),
         cells,
         counts.reshape(len(kept), people),
         2 * draws.owned_class[owned] + draws.owned_sign[owned],

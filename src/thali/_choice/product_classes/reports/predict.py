@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import allocating, part
-from thali._inference.numerics.decisions import poisson
-from thali._inference.numerics.gamma import log_gamma_draw
-from thali._inference.places import starts
-from thali._inference.seeds import streams
-from thali._inference.threads import in_threads
+from thali._inference.numerics.decisions import draw_poisson
+from thali._inference.numerics.gamma import draw_log_gamma
+from thali._inference.places import part_bounds
+from thali._inference.seeds import spawn_generators
+from thali._inference.threads import call_in_threads
 
 from ..prior import draw_sign
 from .choosing import (
@@ -152,7 +152,7 @@ def add_newcomers(
                 owners[c], negative[c] = draws.n_owners[begin + c], draws.n_negative[begin + c]
                 polarity[c] = draws.polarity[begin + c]
             for present in range(people, people + newcomers):
-                own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
+                own = draw_poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
                 for c in range(n_classes, min(n_classes + own, room)):
                     polarity[c] = draw_class(
                         rng, draws.offset, draws.monotone, order, active, member, 0
@@ -168,7 +168,7 @@ def add_newcomers(
                     sign[n] = draw_sign(rng, polarity[c], owners[c], negative[c])
                     owners[c] += 1
                     negative[c] += sign[n]
-                    log_theta[n] = log_gamma_draw(rng, lasting)
+                    log_theta[n] = draw_log_gamma(rng, lasting)
                     for row in range(rows):
                         inside[n, row] = held[c, row]
                     n += 1
@@ -267,7 +267,7 @@ def probabilities_in_parts(
         OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
     )
     groups, occasions = (1, repeats) if by_draw else (repeats, 1)
-    rngs = streams(random_seed, len(people))
+    rngs = spawn_generators(random_seed, len(people))
     room_known = room_for_known(draws)
     room_new = room_for_newcomers(draws, 1)
     total = np.zeros((number, len(row_product)))
@@ -285,7 +285,7 @@ def probabilities_in_parts(
             else:
                 add_newcomers(rngs[unit], some, 0, each, *new, of_part)
 
-    in_threads(work, len(people), cores)
+    call_in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     return (1.0 - draws.lapse) * total / (each * repeats) + draws.lapse / alternatives
 
@@ -354,8 +354,8 @@ def share_draws(
     """Shares of the products of several markets in every draw, by the weights (respondents,) or
     (draws, respondents) of respondents; None: of new people."""
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
-    first_row = starts([len(market) for market in markets])
-    rngs = streams(random_seed, draws.n_draws)
+    first_row = part_bounds([len(market) for market in markets])
+    rngs = spawn_generators(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
     newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
     of_draws = np.ones((draws.n_draws, draws.n_respondents)) * (1.0 if weights is None else weights)
@@ -370,7 +370,7 @@ def share_draws(
         else:
             add_shares(rngs[d], draws, d, of_draws[d], codes, first_row, repeats, room, total[d])
 
-    in_threads(work, draws.n_draws, cores)
+    call_in_threads(work, draws.n_draws, cores)
     total /= newcomers if weights is None else of_draws.sum(axis=1, keepdims=True) * repeats
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     total = (1.0 - draws.lapse) * total + draws.lapse / alternatives

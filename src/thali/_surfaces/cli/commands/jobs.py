@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from thali._digits import percent
-from thali._inference.jobs import command_noted, is_running, read_index
+from thali._inference.jobs import is_running, note_command, read_index
 from thali._model.spec import Option
 from thali.errors import DataError
 
@@ -48,7 +48,7 @@ def job_in(out: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterat
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
-        with command_noted(command, overwrite):
+        with note_command(command, overwrite):
             yield out / JOB
     finally:
         for folder in new:

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._inference.files import atomic_write, check_place
+from thali._inference.files import atomic_write, check_path
 from thali._model.registry import spec_of
 from thali._model.settings import USUAL, AnswerSettings
 from thali._people.populations import Individuals
@@ -25,7 +25,7 @@ def check_report(page: Path | None, cover: dict[str, str]) -> None:
     """Refuse a report that cannot be written, and words of the cover of none, before anything long
     is computed."""
     if page is not None:
-        check_place(page.absolute())
+        check_path(page.absolute())
     elif named := next((name for name, text in cover.items() if text), ""):
         raise ArgumentError(f"--{named} applies to the report; add --report FILE.")
 
@@ -43,7 +43,7 @@ def run_report(
     if slides is not None:
         check_folder(slides, "--slides")
     file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
-    check_place(file)
+    check_path(file)
     found = held_in(terminal, results)
     cover = {word: text or found.cover.get(word, "") for word, text in cover.items()}
     write_report(
