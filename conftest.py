@@ -257,7 +257,7 @@ def few_replicates(monkeypatch):
 def few_starts(monkeypatch):
     """A design of choices is looked for from two places, not from five to forty."""
     monkeypatch.setattr(choice, "_MIN_STARTS", 2)
-    monkeypatch.setattr(choice, "_EXCHANGES", 1)
+    monkeypatch.setattr(choice, "_MAX_POSITIONS", 1)
 
 
 @pytest.fixture

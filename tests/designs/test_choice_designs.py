@@ -54,7 +54,7 @@ def naive_information(tasks, names, beta):
 def test_pairs_of_two_levels_have_the_known_optimum(k, monkeypatch):
     """Each task a product and its opposite, orthogonally: 2^(k - 1) tasks, information of one S / 4
     times identity."""
-    lower_in(choosing, monkeypatch, _EXCHANGES=2_500)  # as many starts as usual
+    lower_in(choosing, monkeypatch, _MAX_POSITIONS=2_500)  # as many starts as usual
     attributes = {f"x{i}": ["no", "yes"] for i in range(k)}
     tasks = 2 ** (k - 1)
     found = designs.choice(attributes, tasks, 2, random_seed=0)
@@ -498,13 +498,13 @@ def test_mistakes_of_what_is_asked_besides(how, facts):
 def test_what_no_design_could_tell_is_said_before_one_is_searched(
     attributes, how, facts, monkeypatch
 ):
-    monkeypatch.delattr(choosing, "random_design")
+    monkeypatch.delattr(choosing, "draw_design")
     with refused(ArgumentError, *facts):
         designs.choice(attributes, 20, 2, **how)
 
 
 def test_equal_utilities_that_are_uncertain_contradict_no_direction(monkeypatch):
-    monkeypatch.setattr(choosing, "random_design", lambda *_: pytest.skip("searched"))
+    monkeypatch.setattr(choosing, "draw_design", lambda *_: pytest.skip("searched"))
     with pytest.raises(pytest.skip.Exception, match="searched"):
         designs.choice(THREE, 9, 3, prior={"price": 0.0}, prior_sd=1.0, directions=WAYS)
 
@@ -512,7 +512,7 @@ def test_equal_utilities_that_are_uncertain_contradict_no_direction(monkeypatch)
 def test_what_a_design_could_tell_is_searched(monkeypatch):
     """An attribute that is free beside the others, or a no-choice option, takes what directions
     leave untold."""
-    monkeypatch.setattr(choosing, "random_design", lambda *_: pytest.skip("searched"))
+    monkeypatch.setattr(choosing, "draw_design", lambda *_: pytest.skip("searched"))
     for attributes, how in (
         (TWO, {"none": True}),
         (TWO | {"brand": ["A", "B"]}, {}),
@@ -532,13 +532,13 @@ def test_what_a_design_could_tell_is_searched(monkeypatch):
 def test_rounding_does_not_choose_the_design(sizes, tasks, alternatives, how, monkeypatch):
     attributes = {f"a{i}": list(range(size)) for i, size in enumerate(sizes)}
     found = designs.choice(attributes, tasks, alternatives, random_seed=1, **how)
-    rng, exact = np.random.default_rng(2), choosing.informations
+    rng, exact = np.random.default_rng(2), choosing.compute_informations
 
     def rounded(*given):
         values = exact(*given)
         return values * (1.0 + 2.0 * np.finfo(float).eps * rng.uniform(-1.0, 1.0, values.shape))
 
-    monkeypatch.setattr(choosing, "informations", rounded)
+    monkeypatch.setattr(choosing, "compute_informations", rounded)
     pd.testing.assert_frame_equal(
         designs.choice(attributes, tasks, alternatives, random_seed=1, **how), found
     )

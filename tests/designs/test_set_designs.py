@@ -161,10 +161,10 @@ def test_power_without_worths_is_that_of_the_prior():
 
 def test_options_that_are_equally_good_need_not_be_told_apart():
     covariance = np.eye(2) * 1e-4
-    assert power_module.told_apart(
+    assert power_module.find_separated(
         np.log([2.0, 2.0, 1.0]), np.array([0.01, -0.69]), covariance, 1.96
     ) == [True, True]
-    assert power_module.told_apart(
+    assert power_module.find_separated(
         np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance, 1.96
     ) == [
         False,
@@ -177,7 +177,7 @@ def test_a_study_without_standard_errors_tells_nothing_and_few_people_count_by_t
     people, but for 60."""
     design = th.designs.choice({"price": [9, 12]}, 4, 2, random_seed=1)
     found = np.full((3, 1), 2.1), np.array([[[0.0]], [[-1.0]], [[1.0]]])
-    monkeypatch.setattr(power_module, "simulated", lambda *a: found)
+    monkeypatch.setattr(power_module, "simulate_studies", lambda *a: found)
     for people, power in ((12, 0.0), (60, 1 / 3)):
         table = th.designs.power(design, {"price": 0.5}, people, 1.0, 3, random_seed=1)
         assert table.loc["price[12]", ["std_error", "power"]].tolist() == [1.0, power]
@@ -188,7 +188,7 @@ def test_a_study_without_standard_errors_tells_nothing_and_few_people_count_by_t
 
 def test_the_search_for_people_begins_where_errors_by_person_can_be_had():
     seen = []
-    power_module.searched(lambda people: seen.append(people) or np.array([1.0]), 20, 100)
+    power_module.search_sample_size(lambda people: seen.append(people) or np.array([1.0]), 20, 100)
     assert seen == [20]
 
 
@@ -196,8 +196,10 @@ def test_people_differ_in_every_option_alike(monkeypatch):
     """The differences from the first option have twice the variance, and the covariance that its
     own spread makes."""
     seen = []
-    simulated = power_module.simulated
-    monkeypatch.setattr(power_module, "simulated", lambda *a: seen.append(a[-1]) or simulated(*a))
+    simulated = power_module.simulate_studies
+    monkeypatch.setattr(
+        power_module, "simulate_studies", lambda *a: seen.append(a[-1]) or simulated(*a)
+    )
     th.designs.power(
         th.designs.pairs(list("abc")), dict.fromkeys("abc", 1.0), 12, 1.0, 2, random_seed=1
     )

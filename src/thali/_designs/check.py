@@ -1,4 +1,4 @@
-"""`check`: what a design tells, before anybody answers it."""
+"""`check`: balance, efficiency and expected standard errors of a design, before data collection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from .products import (
     NONE,
     TASK,
     VERSION,
-    crossed_of,
-    information,
+    bound_log_determinant,
+    compute_information,
+    compute_variances,
+    draw_utilities,
     is_dominated,
-    log_bound,
-    prior_draws,
-    signs_of,
-    variances,
+    parse_directions,
+    parse_interactions,
 )
 
 if TYPE_CHECKING:
@@ -34,41 +34,38 @@ if TYPE_CHECKING:
     from thali._choice.coding import Coding
     from thali._data.experiments import ChoiceExperiment
 
-_PRECISE = 0.1  # standard error, of a utility, for which people are counted
+_TARGET_ERROR = 0.1  # standard error of a utility for which respondents are counted
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DesignCheck(Printed):
-    """What a design tells of a multinomial logit.
+    """Balance, errors and efficiency of a design for a multinomial logit.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a coefficient, as `MultinomialLogit` has them: `utility` (expected), `std_error`
-        (expected standard error with so many respondents; infinite where the design cannot tell the
-        coefficient from others) and `respondents`, how many are needed for the standard error that
-        was asked for.
+        One row per coefficient of `MultinomialLogit`: `utility` (expected), `std_error` (expected
+        standard error for `respondents`; infinite where the design does not identify the
+        coefficient) and `respondents`, the number needed for the requested standard error.
     balance : pandas.DataFrame
-        One row a level: `times` shown, its `share` of the products, and the `least` and `most`
+        One row per level: `times` shown, its `share` of the products, and the `least` and `most`
         times in a version.
     overlap : pandas.DataFrame
-        One row an attribute: `overlap`, the share of the pairs of products of a task that have the
-        same level, and `least`, the smallest share that is possible.
+        One row per attribute: `overlap`, the share of pairs of products within tasks that have the
+        same level, and `least`, the smallest possible share.
     d_error : float
-        The p-th root of the determinant of the covariance of the p coefficients by one person's
-        choices, at the expected utilities.
+        The p-th root of the determinant of the covariance of the p coefficients, from one
+        respondent's choices, at the expected utilities.
     d_efficiency : float
         Where all utilities are 0, the p-th root of the determinant of the information, divided by
-        that of a design in which all attributes are orthogonal and all levels as balanced within
-        tasks as can be; 1 is the most. NaN where products lack attributes.
+        the root for a design with orthogonal attributes and levels as balanced within tasks as
+        possible; the maximum is 1. NaN where products lack attributes.
     respondents : int
-        For whom the standard errors are.
+        Number of respondents that the standard errors refer to.
     dominated : int, optional
-        How many tasks hold a product that is worse than another of them; None: no directions were
-        given.
+        Number of tasks that contain a product worse than another; None: no directions were given.
     bayesian_d_error : float, optional
-        The mean of the D-error over draws of utilities that are uncertain; None: they are given for
-        certain.
+        The mean of the D-error over draws of uncertain utilities; None: the utilities are certain.
     """
 
     balance: "pandas.DataFrame"
@@ -101,48 +98,48 @@ def check(
     design: "pandas.DataFrame | ChoiceExperiment",
     prior: Any = None,
     respondents: int = 100,
-    standard_error: float = _PRECISE,
+    standard_error: float = _TARGET_ERROR,
     interactions: Any = (),
     directions: Any = None,
     prior_sd: Any = None,
 ) -> DesignCheck:
-    r"""Balance, overlap, errors to be expected, and how many people a design needs.
+    r"""Compute balance, overlap, expected errors and required sample size of a design.
 
     .. math:: \operatorname{se}(\hat\beta_k) = \sqrt{(I^{-1})_{kk} / N}, \qquad
         I = \frac1V \sum_t \Big( \sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T \Big)
 
-    for N people, each of whom answers one of V versions.
+    for N respondents who each answer one of V versions.
 
     Parameters
     ----------
     design : DataFrame or ChoiceExperiment
-        As `choice` gives it; or tasks that people have answered, where each person is a version.
+        A table as returned by `choice`; or answered tasks, where each respondent is a version.
     prior : dict or fitted logit, optional
         Expected utilities, as for `choice`. None: all are 0.
     respondents : int
-        For whom standard errors are given.
+        Number of respondents that the standard errors refer to.
     standard_error : float above 0
-        For which the people are counted.
+        Target for which the required number of respondents is computed.
     interactions : list of pairs, optional
-        Attributes whose levels the model has together, as for `choice`; the D-efficiency is that of
-        the others alone.
+        Attributes whose interactions are in the model, as for `choice`; the D-efficiency refers to
+        main effects alone.
     directions : dict, optional
-        Which levels everybody prefers, as for `choice`: for `dominated`.
+        Levels that all respondents prefer, as for `choice`: for `dominated`.
     prior_sd : float or dict, optional
-        How uncertain the utilities are, as for `choice`: for `bayesian_d_error`.
+        Uncertainty of the utilities, as for `choice`: for `bayesian_d_error`.
 
     Returns
     -------
     DesignCheck
         `.table`, `.balance`, `.overlap`, `.d_error`, `.d_efficiency`, `.dominated`; `print` shows
-        it. Tasks that are held out (`held_out`) tell nothing and are left out.
+        it. Hold-out tasks (`held_out`) are excluded.
 
     Raises
     ------
     DataError
         If the design cannot be read as tasks.
     ArgumentError
-        If an argument is outside its range, or `prior` names what is not there.
+        If an argument is outside its range, or `prior` names an unknown attribute or level.
 
     References
     ----------
@@ -161,110 +158,115 @@ def check(
     """
     from thali._choice.coding import coding_of
 
-    number, target = (
-        whole("respondents", respondents, 1),
-        positive("standard_error", standard_error, "the target for each utility"),
-    )
-    data, names, levels, has_none, drawn, _, coding = asked_of(
+    n_respondents = whole("respondents", respondents, 1)
+    target_error = positive("standard_error", standard_error, "the target for each utility")
+    data, names, levels, has_none, utility_draws, _, coding = read_request(
         design, prior, prior_sd, interactions
     )
-    utilities = [np.mean(each, axis=0) for each in zip(*drawn, strict=True)]
-    alone = coding_of(data)
+    utilities = [np.mean(level_draws, axis=0) for level_draws in zip(*utility_draws, strict=True)]
+    main_coding = coding_of(data)
     matrix = coding.matrix(data.products)[data.row_product]
-    utility = _utilities(data, utilities)[data.row_product]
-    a_person = _of_a_person(data, matrix, utility)
-    errors = variances(a_person)
-    complete = all(own[:-1].all() for own in coding.seen)
-    single = alone.matrix(data.products)[data.row_product]
-    efficiency = _efficiency(data, single, utility, names, levels, complete)
-    table = _coefficients(coding, utilities, has_none, errors, number, target)
-    identified = complete and np.isfinite(errors).all()
-    d_error = _d_error(a_person) if identified else float("inf")
-    bayesian = None
-    if len(drawn) > 1:
-        each = (
-            _of_a_person(data, matrix, _utilities(data, own)[data.row_product]) for own in drawn
-        )
-        bayesian = float(np.mean([_d_error(own) for own in each])) if identified else float("inf")
+    utility = _compute_utilities(data, utilities)[data.row_product]
+    unit_information = _compute_unit_information(data, matrix, utility)
+    variances = compute_variances(unit_information)
+    is_complete = all(is_seen[:-1].all() for is_seen in coding.seen)
+    main_matrix = main_coding.matrix(data.products)[data.row_product]
+    efficiency = _compute_efficiency(data, main_matrix, utility, names, levels, is_complete)
+    table = _tabulate_coefficients(
+        coding, utilities, has_none, variances, n_respondents, target_error
+    )
+    is_identified = is_complete and np.isfinite(variances).all()
+    d_error = _compute_d_error(unit_information) if is_identified else float("inf")
+    bayesian_d_error = None
+    if len(utility_draws) > 1:
+        bayesian_d_error = float("inf")
+    if len(utility_draws) > 1 and is_identified:
+        draw_utility = [_compute_utilities(data, draw)[data.row_product] for draw in utility_draws]
+        information = [_compute_unit_information(data, matrix, u) for u in draw_utility]
+        bayesian_d_error = float(np.mean([_compute_d_error(draw) for draw in information]))
+    n_dominated = None
+    if directions is not None:
+        n_dominated = _count_dominated_tasks(data, parse_directions(directions, names))
     return DesignCheck(
         f"Design of {plural(data.n_respondents, 'version')}, {plural(data.n_tasks, 'task')}, "
         f"{plural(data.n_alternatives, 'alternative')}",
         table,
-        _note(table, number, target),
-        _balance(data, names, levels),
-        _overlap(data, names, levels),
+        _describe_sample_size(table, n_respondents, target_error),
+        _tabulate_balance(data, names, levels),
+        _tabulate_overlap(data, names, levels),
         d_error,
         efficiency,
-        number,
-        None if directions is None else _dominated(data, signs_of(directions, names)),
-        bayesian,
+        n_respondents,
+        n_dominated,
+        bayesian_d_error,
     )
 
 
-def _of_a_person(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """The information of the choices of one person, who answers one version."""
+def _compute_unit_information(
+    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
+) -> np.ndarray:
+    """Return the information from one respondent, who answers one version, (p, p)."""
     sizes = np.unique(np.diff(data.first_row)).tolist()
-    parts = [_by_size(data, matrix, utility, size).sum(axis=0) for size in sizes]
+    parts = [_compute_task_information(data, matrix, utility, size).sum(axis=0) for size in sizes]
     return np.sum(parts, axis=0) / data.n_respondents
 
 
-def _d_error(a_person: np.ndarray) -> float:
-    """The p-th root of the determinant of the covariance."""
-    sign, log_det = np.linalg.slogdet(a_person)
-    return float(np.exp(-log_det / len(a_person))) if sign > 0 else float("inf")
+def _compute_d_error(unit_information: np.ndarray) -> float:
+    """Return the p-th root of the determinant of the covariance."""
+    sign, log_det = np.linalg.slogdet(unit_information)
+    return float(np.exp(-log_det / len(unit_information))) if sign > 0 else float("inf")
 
 
 class DesignRequest(NamedTuple):
-    """A design, what is expected of it, and the model that will be fitted."""
+    """A design with its expected utilities and the coding of its model."""
 
     tasks: "ChoiceExperiment"
     names: Sequence[str]  # of attributes
     levels: Sequence[Sequence[str]]
     has_none: bool
-    drawn: list[list[np.ndarray]]  # the utilities of levels, several times where they are uncertain
+    utility_draws: list[list[np.ndarray]]  # one element per draw, as from `draw_utilities`
     crossed: list[tuple[str, str]]
     coding: "Coding"
 
 
-def asked_of(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
-    """What is asked of a design of products."""
-    tasks = tasks_of(design)
+def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
+    """Read a design, its expected utilities and the coding of its model."""
+    tasks = read_tasks(design)
     scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
-    names, levels = (
-        scheme.names[scheme.has_inside :],
-        list(scheme.levels.values())[scheme.has_inside :],
-    )
-    drawn = prior_draws(prior, prior_sd, names, levels, has_none, DRAWS)
-    return DesignRequest(
-        tasks, names, levels, has_none, drawn, *coding_with(tasks, interactions, names)
-    )
+    names = scheme.names[scheme.has_inside :]
+    levels = list(scheme.levels.values())[scheme.has_inside :]
+    utility_draws = draw_utilities(prior, prior_sd, names, levels, has_none, DRAWS)
+    crossed, coding = code_interactions(tasks, interactions, names)
+    return DesignRequest(tasks, names, levels, has_none, utility_draws, crossed, coding)
 
 
-def coding_with(
+def code_interactions(
     data: "ChoiceExperiment", interactions: Any, names: Any
 ) -> "tuple[list[tuple[str, str]], Coding]":
-    """The interactions by the names of their attributes, and the coding of products with them."""
+    """Return interactions by attribute names, and the coding of products with them."""
     from thali._choice.coding import coding_of
 
-    crossed = [(names[i], names[j]) for i, j in crossed_of(interactions, names)]
+    crossed = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
     return crossed, coding_of(data, interactions=crossed)
 
 
-def _shown(data: "ChoiceExperiment") -> np.ndarray:
-    """The levels of each row."""
+def _row_levels(data: "ChoiceExperiment") -> np.ndarray:
+    """Return the level numbers of each row, shape (rows, attributes)."""
     return data.products[data.row_product, data.scheme.has_inside :]
 
 
-def _dominated(data: "ChoiceExperiment", signs: np.ndarray) -> int:
-    """How many tasks hold a product that is worse than another."""
-    codes = _shown(data)
+def _count_dominated_tasks(data: "ChoiceExperiment", signs: np.ndarray) -> int:
+    """Count the tasks that contain a dominated product."""
+    codes = _row_levels(data)
     tasks = np.split(codes, data.first_row[1:-1])
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 
-def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
-    """The tasks, as if the first alternative of each was chosen; `levels`: of attributes whose
-    levels are known."""
+def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
+    """Read a design as tasks in which the first alternative is chosen.
+
+    `levels` lists the levels of attributes, where they are known in advance.
+    """
     import pandas as pd
 
     from thali._data.experiments import ChoiceExperiment
@@ -280,160 +282,176 @@ def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
     frame = design if VERSION in design else design.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
     if HELD_OUT in frame:
-        frame = _without_held_out(frame, attributes)
-    first = ~frame.duplicated([VERSION, TASK])
+        frame = _drop_holdouts(frame, attributes)
+    is_first = ~frame.duplicated([VERSION, TASK])
     none = NONE if NONE in set(map(str, frame[ALTERNATIVE])) else None
-    chosen = frame.assign(first=first.astype(int))
+    chosen = frame.assign(first=is_first.astype(int))
     return ChoiceExperiment.from_frame(
         chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none
     )
 
 
-def _without_held_out(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":
-    """The other tasks, without the levels that were shown in those alone."""
+def _drop_holdouts(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":
+    """Drop hold-out tasks, and levels that only they show."""
     import pandas as pd
 
-    is_held = frame[HELD_OUT].astype(bool)
-    found: Any = frame[~is_held].copy()
+    is_holdout = frame[HELD_OUT].astype(bool)
+    kept_rows: Any = frame[~is_holdout].copy()
     for name in attributes:
-        if isinstance(found[name].dtype, pd.CategoricalDtype):
-            alone = set(frame.loc[is_held, name].dropna()) - set(found[name].dropna())
-            found[name] = found[name].cat.remove_categories(list(alone))
-    return found
+        if isinstance(kept_rows[name].dtype, pd.CategoricalDtype):
+            unused_levels = set(frame.loc[is_holdout, name].dropna()) - set(
+                kept_rows[name].dropna()
+            )
+            kept_rows[name] = kept_rows[name].cat.remove_categories(list(unused_levels))
+    return kept_rows
 
 
-def _utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) -> np.ndarray:
-    """The expected utility of every product."""
+def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) -> np.ndarray:
+    """Return the expected utility of every product, shape (products,)."""
     scheme = data.scheme
     codes = data.products[:, scheme.has_inside :]
-    found = np.zeros(len(codes))
+    product_utilities = np.zeros(len(codes))
     for i in range(codes.shape[1]):
-        found += np.where(codes[:, i] >= 0, utilities[i][codes[:, i]], 0.0)
+        product_utilities += np.where(codes[:, i] >= 0, utilities[i][codes[:, i]], 0.0)
     if scheme.none:
-        found[(codes < 0).all(axis=1)] = utilities[-1][0]
-    return found
+        product_utilities[(codes < 0).all(axis=1)] = utilities[-1][0]
+    return product_utilities
 
 
-def _by_size(
+def _compute_task_information(
     data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int
 ) -> np.ndarray:
-    """The information of every task with so many alternatives."""
+    """Return the information of each task with `size` alternatives, (tasks, p, p)."""
     first = data.first_row[:-1][np.diff(data.first_row) == size]
     rows = first[:, None] + np.arange(size)
-    # one more column, whose coefficient is 1, holds the utilities
+    # an additional column with coefficient 1 contains the utilities
     extended = np.concatenate([matrix[rows], utility[rows][..., None]], axis=-1)
-    one = np.append(np.zeros(matrix.shape[1]), 1.0)
-    return information(extended, one)[:, :-1, :-1]
+    unit_beta = np.append(np.zeros(matrix.shape[1]), 1.0)
+    return compute_information(extended, unit_beta)[:, :-1, :-1]
 
 
-def _efficiency(
+def _compute_efficiency(
     data: "ChoiceExperiment",
     matrix: np.ndarray,
     utility: np.ndarray,
     names: Any,
     levels: Any,
-    complete: bool,
+    is_complete: bool,
 ) -> float:
-    """The D-efficiency where all utilities are 0."""
-    sizes = [len(own) for own in levels]
+    """Return the D-efficiency at zero utilities, 0 to 1."""
+    sizes = [len(attribute_levels) for attribute_levels in levels]
     has_none = bool(data.scheme.none)
-    wanted = sum(sizes) - len(sizes) + data.scheme.has_inside
-    if not complete:
+    n_main_effects = sum(sizes) - len(sizes) + data.scheme.has_inside
+    if not is_complete:
         return 0.0
-    if matrix.shape[1] != wanted:  # products lack attributes
+    if matrix.shape[1] != n_main_effects:  # products lack attributes
         return float("nan")
-    shown = np.diff(data.first_row)
+    n_alternatives = np.diff(data.first_row)
     by_size = [
-        _by_size(data, matrix, 0.0 * utility, size).sum(axis=0)
-        for size in np.unique(shown).tolist()
+        _compute_task_information(data, matrix, 0.0 * utility, size).sum(axis=0)
+        for size in np.unique(n_alternatives).tolist()
     ]
     total = np.sum(by_size, axis=0)
-    if not np.isfinite(variances(total)).all():
+    if not np.isfinite(compute_variances(total)).all():
         return 0.0
     log_det = np.linalg.slogdet(total / data.n_tasks)[1]
-    return float(np.exp((log_det - log_bound(sizes, shown - has_none, has_none)) / matrix.shape[1]))
+    log_bound = bound_log_determinant(sizes, n_alternatives - has_none, has_none)
+    return float(np.exp((log_det - log_bound) / matrix.shape[1]))
 
 
-def _coefficients(
+def _tabulate_coefficients(
     coding: Any,
     utilities: list[np.ndarray],
     has_none: bool,
     variances: np.ndarray,
-    number: int,
-    target: float,
+    n_respondents: int,
+    target_error: float,
 ) -> "pandas.DataFrame":
-    """Expected utilities, standard errors, and people needed."""
+    """Tabulate expected utilities, standard errors and required respondents."""
     import pandas as pd
 
-    from .choice import coefficients
+    from .choice import contrast_utilities
 
-    expected = coefficients(utilities, has_none)
-    expected = np.append(
-        expected, np.zeros(max(0, len(coding.names) - len(expected)) if coding.crossed else 0)
-    )
-    with np.errstate(invalid="ignore"):
-        needed = np.ceil(variances / target**2 * (1.0 - 1e-12))
     index = pd.Index(coding.names, name="coefficient")
-    same = len(expected) == len(index)
-    frame = {
-        "utility": expected if same else np.nan,
-        "std_error": np.sqrt(variances / number),
-        "respondents": pd.Series(needed, index).astype("Int64")
-        if np.isfinite(needed).all()
-        else needed,
-    }
-    return pd.DataFrame(frame, index)
+    expected = contrast_utilities(utilities, has_none)
+    if coding.crossed:
+        expected = np.append(expected, np.zeros(max(0, len(index) - len(expected))))
+    if len(expected) != len(index):
+        expected = np.full(len(index), np.nan)
+    with np.errstate(invalid="ignore"):
+        n_required = pd.Series(np.ceil(variances / target_error**2 * (1.0 - 1e-12)), index)
+    if np.isfinite(n_required).all():
+        n_required = n_required.astype("Int64")
+    std_error = np.sqrt(variances / n_respondents)
+    columns = {"utility": expected, "std_error": std_error, "respondents": n_required}
+    return pd.DataFrame(columns, index)
 
 
-def _note(table: "pandas.DataFrame", number: int, target: float) -> str:
-    lost = [str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]]
-    if lost:
-        return f"The design does not identify {', '.join(lost)}; add tasks or versions."
-    most = max(table["respondents"].tolist())
+def _describe_sample_size(
+    table: "pandas.DataFrame", n_respondents: int, target_error: float
+) -> str:
+    """Describe the required number of respondents, or unidentified coefficients."""
+    unidentified = [
+        str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]
+    ]
+    if unidentified:
+        return f"The design does not identify {', '.join(unidentified)}; add tasks or versions."
+    n_required = max(table["respondents"].tolist())
     return (
-        f"Standard errors are for a multinomial logit with {plural(number, 'respondent')};"
-        f" {most:,} are needed for standard errors <= {target:g}."
+        f"Standard errors are for a multinomial logit with {plural(n_respondents, 'respondent')};"
+        f" {n_required:,} are needed for standard errors <= {target_error:g}."
     )
 
 
-def _balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+    """Tabulate how often each version shows each level."""
     import pandas as pd
 
     rows = []
-    codes = _shown(data)
+    codes = _row_levels(data)
     version = np.repeat(data.respondent_of_task, np.diff(data.first_row))
-    for i, (name, own) in enumerate(zip(names, levels, strict=True)):
-        times = np.zeros((data.n_respondents, len(own)), np.int64)
-        shown = codes[:, i] >= 0
-        np.add.at(times, (version[shown], codes[shown, i]), 1)
-        for level, each in zip(own, times.T, strict=True):
+    for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
+        times = np.zeros((data.n_respondents, len(attribute_levels)), np.int64)
+        is_product = codes[:, i] >= 0
+        np.add.at(times, (version[is_product], codes[is_product, i]), 1)
+        for level, version_times in zip(attribute_levels, times.T, strict=True):
             rows.append(
                 (
                     name,
                     level,
-                    int(each.sum()),
-                    each.sum() / shown.sum(),
-                    int(each.min()),
-                    int(each.max()),
+                    int(version_times.sum()),
+                    version_times.sum() / is_product.sum(),
+                    int(version_times.min()),
+                    int(version_times.max()),
                 )
             )
     return pd.DataFrame(rows, columns=["attribute", "level", "times", "share", "least", "most"])
 
 
-def _overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+    """Tabulate the share of product pairs within tasks that share a level."""
     import pandas as pd
 
-    codes = _shown(data)
+    codes = _row_levels(data)
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     rows = []
-    for i, (name, own) in enumerate(zip(names, levels, strict=True)):
-        shown = codes[:, i] >= 0
-        counts = np.zeros((data.n_tasks, len(own)))
-        np.add.at(counts, (task[shown], codes[shown, i]), 1.0)
-        sizes = counts.sum(axis=1)
-        even, more = np.divmod(sizes, len(own))
-        pairs = (sizes * (sizes - 1) / 2).sum()
-        same = (counts * (counts - 1) / 2).sum()
-        least = ((len(own) - more) * even * (even - 1) / 2 + more * (even + 1) * even / 2).sum()
-        rows.append((name, same / pairs if pairs else np.nan, least / pairs if pairs else np.nan))
+    for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
+        is_product = codes[:, i] >= 0
+        counts = np.zeros((data.n_tasks, len(attribute_levels)))
+        np.add.at(counts, (task[is_product], codes[is_product, i]), 1.0)
+        n_products = counts.sum(axis=1)
+        quotient, remainder = np.divmod(n_products, len(attribute_levels))
+        n_pairs = (n_products * (n_products - 1) / 2).sum()
+        same_pairs = (counts * (counts - 1) / 2).sum()
+        least_pairs = (
+            (len(attribute_levels) - remainder) * quotient * (quotient - 1) / 2
+            + remainder * (quotient + 1) * quotient / 2
+        ).sum()
+        rows.append(
+            (
+                name,
+                same_pairs / n_pairs if n_pairs else np.nan,
+                least_pairs / n_pairs if n_pairs else np.nan,
+            )
+        )
     return pd.DataFrame(rows, columns=["attribute", "overlap", "least"])

@@ -1,4 +1,4 @@
-"""`choice`: a balanced design with little error."""
+"""`choice`: a balanced choice design with small expected errors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product as combinations
@@ -20,173 +20,197 @@ from .products import (
     TASK,
     VERSION,
     Attributes,
-    attributes_of,
-    columns_of,
-    crossed_of,
-    information,
-    informations,
+    add_no_choice,
+    check_identifiable_effects,
+    check_identified_effects,
+    code_products,
+    compute_information,
+    compute_informations,
+    describe_restrictions,
+    draw_utilities,
     is_dominated,
-    leaving,
-    prior_draws,
-    refuse_unknown,
-    refuse_untold,
-    signs_of,
-    utilities_of,
-    with_none,
+    parse_attributes,
+    parse_directions,
+    parse_interactions,
+    parse_utilities,
 )
 
 if TYPE_CHECKING:
     import pandas
 
 
-# Coordinate exchange (Meyer & Nachtsheim 1995): one level of one product at a time, while the
-# design gets better
+# Coordinate exchange (Meyer & Nachtsheim 1995) changes one level of one product at a time, while
+# the design improves
 
 
 _MAX_PASSES = 30
-# of a prior of each coefficient, without which rounding would be the determinant of too few tasks
+# prior precision of each coefficient; without it rounding would be the determinant of too few tasks
 _PRECISION = 1e-6
-# gain of an exchange, above what rounding changes: spacing of floats / _PRECISION * information
+# an exchange must gain more than rounding: spacing of floats / _PRECISION * information
 _MIN_GAIN = 1e-6
-_TRIES = 200  # products drawn until a task has no two alike
+_MAX_PRODUCT_TRIES = 200  # products drawn until a task has no duplicates
 
 
 MINIMAL, BALANCED = "minimal", "balanced"
-_OVERLAP = 10.0  # weight of the squared distance of the overlap from the one that is wanted
+_OVERLAP_WEIGHT = 10.0  # weight of the squared distance from the target overlap
 
 
 class DesignGoal(NamedTuple):
-    """What a design is to be good for."""
+    """Criterion and constraints of a design."""
 
-    betas: np.ndarray  # (D, p) expected coefficients, in draws of them where they are uncertain
+    betas: np.ndarray  # (D, p) draws of expected coefficients; D = 1 if certain
     has_none: bool = False
-    versions: int = 1
-    crossed: tuple[tuple[int, int], ...] = ()  # attributes whose levels are wanted together
-    # (attributes,) by which no product may be worse than another of its task
+    n_versions: int = 1
+    crossed: tuple[tuple[int, int], ...] = ()  # attributes that interact
+    # (attributes,) directions by which no product may be dominated; None: any product
     signs: np.ndarray | None = None
-    # (attributes,) the share of pairs of a task that are alike; None: any
+    # (attributes,) target share of pairs with the same level; None: any
     overlap: np.ndarray | None = None
 
     def matrix(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-        """The columns of tasks (..., alternatives, attributes)."""
-        matrix = columns_of(design, sizes, self.has_none, self.crossed)
-        return with_none(matrix) if self.has_none else matrix
+        """Return the columns of tasks (..., alternatives, attributes), shape (..., p)."""
+        matrix = code_products(design, sizes, self.has_none, self.crossed)
+        return add_no_choice(matrix) if self.has_none else matrix
 
     def allows(self, task: np.ndarray) -> bool:
-        """Whether no product of a task is worse than another of it."""
+        """Return whether a task has no dominated product."""
         return self.signs is None or not is_dominated(task, self.signs).any()
 
 
 class OptimalDesign(NamedTuple):
-    """A design and what is maximised."""
+    """A design and its criterion."""
 
     products: np.ndarray  # (tasks, alternatives, attributes) level numbers
     value: float
 
 
-def random_design(
+def draw_design(
     attributes: Attributes,
     tasks: int,
     alternatives: int,
-    wanted: DesignGoal,
+    goal: DesignGoal,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Products at random, no two alike in a task, and none worse than another."""
-    found = np.empty((tasks, alternatives, len(attributes.names)), np.int64)
-    for task in found:
-        for _ in range(_TRIES):
-            if _filled(attributes, task, wanted, rng):
+    """Draw a design without duplicate or dominated products within tasks."""
+    design = np.empty((tasks, alternatives, len(attributes.names)), np.int64)
+    for task in design:
+        for _ in range(_MAX_PRODUCT_TRIES):
+            if _fill_task(attributes, task, goal, rng):
                 break
         else:
             fewer = ("reduce ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
             raise ArgumentError(
-                *leaving(attributes, directed=True),
+                *describe_restrictions(attributes, directed=True),
                 f" no task of {alternatives} products in which none is dominated; ",
                 *fewer,
                 "remove a direction.",
             )
-    return found
+    return design
 
 
-def _filled(
-    attributes: Attributes, task: np.ndarray, wanted: DesignGoal, rng: np.random.Generator
+def _fill_task(
+    attributes: Attributes, task: np.ndarray, goal: DesignGoal, rng: np.random.Generator
 ) -> bool:
-    """Fill a task at random; whether that was possible."""
-    shown: set[tuple[int, ...]] = set()
-    for place in range(len(task)):
-        for _ in range(_TRIES):
+    """Fill a task at random, in place; return whether that is possible."""
+    earlier_products: set[tuple[int, ...]] = set()
+    for product_index in range(len(task)):
+        for _ in range(_MAX_PRODUCT_TRIES):
             product = next(
                 attributes.products([rng.permutation(size).tolist() for size in attributes.sizes])
             )
-            task[place] = product
-            if product not in shown and wanted.allows(task[: place + 1]):
+            task[product_index] = product
+            if product not in earlier_products and goal.allows(task[: product_index + 1]):
                 break
         else:
             for product in attributes.products(list(map(range, attributes.sizes))):
-                task[place] = product
-                if product not in shown and wanted.allows(task[: place + 1]):
+                task[product_index] = product
+                if product not in earlier_products and goal.allows(task[: product_index + 1]):
                     break
             else:
                 return False
-        shown.add(product)
+        earlier_products.add(product)
     return True
 
 
 class Balance:
-    """How often levels are shown, version by version, and how often two products of a task have the
-    same."""
+    """Counts of levels per version and within tasks, and their cost."""
 
-    def __init__(self, design: np.ndarray, sizes: Sequence[int], wanted: DesignGoal) -> None:
-        self.wanted, self.versions = wanted, wanted.versions
-        parts = np.split(design, wanted.versions)
-        self.shown = [
-            np.array([np.bincount(part[..., i].ravel(), minlength=size) for part in parts], float)
+    def __init__(self, design: np.ndarray, sizes: Sequence[int], goal: DesignGoal) -> None:
+        self.goal, self.n_versions = goal, goal.n_versions
+        version_designs = np.split(design, goal.n_versions)
+        self.level_counts = [
+            np.array(
+                [
+                    np.bincount(version_design[..., i].ravel(), minlength=size)
+                    for version_design in version_designs
+                ],
+                float,
+            )
             for i, size in enumerate(sizes)
         ]
-        self.in_task = [np.eye(size)[design[..., i]].sum(axis=1) for i, size in enumerate(sizes)]
+        self.task_counts = [
+            np.eye(size)[design[..., i]].sum(axis=1) for i, size in enumerate(sizes)
+        ]
         tasks, alternatives, _ = design.shape
-        self.tasks, self.pairs = tasks, tasks * alternatives * (alternatives - 1) / 2.0
+        self.n_tasks, self.n_pairs = tasks, tasks * alternatives * (alternatives - 1) / 2.0
 
-    def cost(self) -> np.ndarray:
-        """What every attribute costs."""
-        return np.array([self._cost(i, own, self._alike(i)) for i, own in enumerate(self.shown)])
+    def compute_costs(self) -> np.ndarray:
+        """Return the cost of each attribute, shape (attributes,)."""
+        return np.array(
+            [
+                self._compute_cost(i, level_counts, self._compute_overlap(i))
+                for i, level_counts in enumerate(self.level_counts)
+            ]
+        )
 
-    def costs_after(self, i: int, task: int, old: int, levels: Sequence[int]) -> np.ndarray:
-        """What an attribute costs after one product of a task has each of some levels in place of
-        its old one."""
-        version = task * self.versions // self.tasks
-        found = []
+    def propose_costs(self, i: int, task: int, old: int, levels: Sequence[int]) -> np.ndarray:
+        """Return the costs of an attribute after replacing level `old` of a task by each level."""
+        version = task * self.n_versions // self.n_tasks
+        costs = []
         for level in levels:
-            shown, in_task = self.shown[i].copy(), self.in_task[i][task]
-            shown[version, old] -= 1.0
-            shown[version, level] += 1.0
-            found.append(
-                self._cost(
-                    i, shown, self._alike(i) + (in_task[level] - in_task[old] + 1.0) / self.pairs
+            level_counts, task_counts = self.level_counts[i].copy(), self.task_counts[i][task]
+            level_counts[version, old] -= 1.0
+            level_counts[version, level] += 1.0
+            costs.append(
+                self._compute_cost(
+                    i,
+                    level_counts,
+                    self._compute_overlap(i)
+                    + (task_counts[level] - task_counts[old] + 1.0) / self.n_pairs,
                 )
             )
-        return np.array(found)
+        return np.array(costs)
 
     def exchange(self, i: int, task: int, old: int, level: int) -> None:
-        """Show another level."""
-        for counts in (self.shown[i][task * self.versions // self.tasks], self.in_task[i][task]):
+        """Replace level `old` of a task by another level in the counts."""
+        for counts in (
+            self.level_counts[i][task * self.n_versions // self.n_tasks],
+            self.task_counts[i][task],
+        ):
             counts[old] -= 1.0
             counts[level] += 1.0
 
-    def _alike(self, i: int) -> float:
-        """The share of the pairs of products of a task that have the same level."""
-        return float((self.in_task[i] * (self.in_task[i] - 1.0)).sum() / 2.0 / self.pairs)
+    def _compute_overlap(self, i: int) -> float:
+        """Return the share of pairs of products within tasks that share a level."""
+        return float((self.task_counts[i] * (self.task_counts[i] - 1.0)).sum() / 2.0 / self.n_pairs)
 
-    def _cost(self, i: int, shown: np.ndarray, alike: float) -> float:
-        share = shown / shown.sum(axis=1, keepdims=True) - 1.0 / shown.shape[1]
-        apart = 0.0 if self.wanted.overlap is None else alike - self.wanted.overlap[i]
-        return float((share**2).sum() / self.versions + _OVERLAP * apart**2)
+    def _compute_cost(self, i: int, level_counts: np.ndarray, overlap: float) -> float:
+        """Return the cost of one attribute from its level counts and overlap."""
+        share_deviation = (
+            level_counts / level_counts.sum(axis=1, keepdims=True) - 1.0 / level_counts.shape[1]
+        )
+        excess_overlap = 0.0 if self.goal.overlap is None else overlap - self.goal.overlap[i]
+        return float(
+            (share_deviation**2).sum() / self.n_versions + _OVERLAP_WEIGHT * excess_overlap**2
+        )
 
 
-def exchanged(
-    attributes: Attributes, start: np.ndarray, wanted: DesignGoal, rng: np.random.Generator
+def exchange_levels(
+    attributes: Attributes, start: np.ndarray, goal: DesignGoal, rng: np.random.Generator
 ) -> OptimalDesign:
-    r"""Exchange levels while that increases
+    r"""Exchange levels of a design while that increases the criterion.
+
+    The criterion is
 
     .. math::
 
@@ -195,68 +219,77 @@ def exchanged(
         s_{vil} = \text{share of the products of version v with level } l
     """
     design, sizes = start.copy(), attributes.sizes
-    balance = Balance(design, sizes, wanted)
-    costs = balance.cost()
-    parts = informations(wanted.matrix(design, sizes), wanted.betas)  # (D, tasks, p, p)
-    total = parts.sum(axis=1)
-    value = float(_log_det(total[:, None])[0] - costs.sum())
-    places = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
+    balance = Balance(design, sizes, goal)
+    costs = balance.compute_costs()
+    # (D, tasks, p, p)
+    task_informations = compute_informations(goal.matrix(design, sizes), goal.betas)
+    total_information = task_informations.sum(axis=1)
+    criterion = float(_compute_log_det(total_information[:, None])[0] - costs.sum())
+    positions = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
     for _ in range(_MAX_PASSES):
-        before = value
-        for number in rng.permutation(len(places)):
-            t, j, i = places[number]
-            levels = _possible(attributes, design[t], j, i, wanted)
+        value_before_pass = criterion
+        for position_index in rng.permutation(len(positions)):
+            t, j, i = positions[position_index]
+            levels = _list_allowed_levels(attributes, design[t], j, i, goal)
             if not levels:
                 continue
             tasks = np.repeat(design[t][None], len(levels), axis=0)
             tasks[:, j, i] = levels
-            changed = informations(wanted.matrix(tasks, sizes), wanted.betas)
-            after = balance.costs_after(i, t, int(design[t, j, i]), levels)
-            values = (
-                _log_det((total - parts[:, t])[:, None] + changed)
-                - (costs.sum() - costs[i])
-                - after
-            )
-            # of levels that are as good the first
-            best = int((values > values.max() - _MIN_GAIN).argmax())
-            if values[best] > value + _MIN_GAIN:
-                balance.exchange(i, t, int(design[t, j, i]), levels[best])
-                costs[i] = after[best]
-                total += changed[:, best] - parts[:, t]
-                design[t, j, i], parts[:, t], value = (
-                    levels[best],
-                    changed[:, best],
-                    float(values[best]),
+            proposed_informations = compute_informations(goal.matrix(tasks, sizes), goal.betas)
+            proposed_costs = balance.propose_costs(i, t, int(design[t, j, i]), levels)
+            proposed_values = (
+                _compute_log_det(
+                    (total_information - task_informations[:, t])[:, None] + proposed_informations
                 )
-        if value - before < _MIN_GAIN:
+                - (costs.sum() - costs[i])
+                - proposed_costs
+            )
+            # among equally good levels, take the first
+            best = int((proposed_values > proposed_values.max() - _MIN_GAIN).argmax())
+            if proposed_values[best] > criterion + _MIN_GAIN:
+                balance.exchange(i, t, int(design[t, j, i]), levels[best])
+                costs[i] = proposed_costs[best]
+                total_information += proposed_informations[:, best] - task_informations[:, t]
+                design[t, j, i], task_informations[:, t], criterion = (
+                    levels[best],
+                    proposed_informations[:, best],
+                    float(proposed_values[best]),
+                )
+        if criterion - value_before_pass < _MIN_GAIN:
             break
-    return OptimalDesign(design, value)
+    return OptimalDesign(design, criterion)
 
 
-def _possible(
-    attributes: Attributes, task: np.ndarray, j: int, i: int, wanted: DesignGoal
+def _list_allowed_levels(
+    attributes: Attributes, task: np.ndarray, j: int, i: int, goal: DesignGoal
 ) -> list[int]:
-    """Levels that attribute i of alternative j may have instead of its own."""
-    shown = {tuple(product) for place, product in enumerate(task.tolist()) if place != j}
-    found, after = [], task.copy()
+    """List the other levels that attribute i of product j may take."""
+    other_products = {
+        tuple(product) for product_index, product in enumerate(task.tolist()) if product_index != j
+    }
+    allowed_levels, changed_task = [], task.copy()
     for level in range(attributes.sizes[i]):
         product = task[j].tolist()
         if level == product[i]:
             continue
-        product[i] = after[j, i] = level
-        if tuple(product) not in shown and attributes.allows(product) and wanted.allows(after):
-            found.append(level)
-    return found
+        product[i] = changed_task[j, i] = level
+        if (
+            tuple(product) not in other_products
+            and attributes.allows(product)
+            and goal.allows(changed_task)
+        ):
+            allowed_levels.append(level)
+    return allowed_levels
 
 
-def _log_det(informations: np.ndarray) -> np.ndarray:
-    """Return the log determinants of informations (D, C, p, p), divided by p, mean over draws."""
+def _compute_log_det(informations: np.ndarray) -> np.ndarray:
+    """Return log determinants of informations (D, C, p, p) divided by p, mean over draws."""
     p = informations.shape[-1]
     return np.linalg.slogdet(informations + _PRECISION * np.eye(p))[1].mean(axis=0) / p
 
 
-_MIN_STARTS, _MAX_STARTS = 5, 40  # starts
-_EXCHANGES = 2_500  # places of all starts together, about
+_MIN_STARTS, _MAX_STARTS = 5, 40
+_MAX_POSITIONS = 2_500  # approximate number of exchangeable levels, over all starts
 
 
 def choice(
@@ -274,11 +307,11 @@ def choice(
     holdouts: Any = (),
     prior_sd: Any = None,
 ) -> "pandas.DataFrame":
-    r"""A design of a choice experiment: which products stand together in each task.
+    r"""Build a design for a choice experiment: the products of each task.
 
-    Levels are exchanged one at a time, from several random starts, while that makes the determinant
-    of the information of a multinomial logit larger or levels more evenly shown within every
-    version (coordinate exchange):
+    Coordinate exchange changes one level at a time, from several random starts, while that
+    increases the determinant of the information of a multinomial logit, penalised by uneven
+    counts of levels within versions:
 
     .. math::
 
@@ -290,58 +323,57 @@ def choice(
     attributes : dict of lists
         Attribute -> its levels, in their natural order.
     tasks : int
-        That each person answers.
+        Tasks per respondent.
     alternatives : int
-        Products in a task, the no-choice option not counted.
+        Products per task, excluding the no-choice option.
     prohibited : list of dicts
-        What no product may have together: attribute -> a level, or several, such as [{"brand": "A",
-        "price": [9, 12]}].
+        Combinations of levels that no product may have: attribute -> a level, or several, such as
+        [{"brand": "A", "price": [9, 12]}].
     none : bool
-        Whether each task has a no-choice option, too.
+        Whether each task also has a no-choice option.
     prior : dict or fitted logit, optional
-        Utilities that are expected: attribute -> one for each level (a list, or level -> utility),
-        or, of numbers, the utility of one more; "none" -> that of the no-choice option. None: all
-        are 0. A logit that was fitted to a pilot, with these attributes and levels: the mean
-        utilities of its people in 32 draws of its posterior (or of its sampling distribution), over
-        which the log determinant is averaged: a Bayesian design.
+        Expected utilities: attribute -> one per level (a list, or level -> utility) or, for
+        numeric levels, the utility of one unit; "none" -> the utility of the no-choice option.
+        None: all are 0. A logit fitted to a pilot study with these attributes and levels gives a
+        Bayesian design: the log determinant is averaged over its respondents' mean utilities in 32
+        draws of its posterior (or of its sampling distribution).
     versions : int
-        Sets of tasks; each person answers one of them.
+        Sets of tasks; each respondent answers one of them.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     interactions : list of pairs, optional
-        Attributes whose levels are to be told together, such as [("brand", "price")]: the model has
-        the products of their columns, too.
+        Pairs of attributes that interact, such as [("brand", "price")]: the model also contains
+        the products of their columns.
     overlap : str
-        How often products of a task have the same level: "minimal", as seldom as serves the
-        determinant; or "balanced", a share of the pairs half way between the least possible and
-        that of products at random, which tells more of interactions and of people who decide by one
-        attribute.
+        How often products of a task have the same level: "minimal", as rarely as the determinant
+        favours; or "balanced", a share of pairs midway between the smallest possible share and the
+        share in random products, which is more informative about interactions and about
+        respondents who decide by one attribute.
     directions : dict, optional
-        Attribute -> "increasing" or "decreasing": which levels everybody prefers. No product is
-        then worse than another of its task: as good in no attribute with a direction, better in
-        none, and the same in all others.
+        Attribute -> "increasing" or "decreasing": the levels that all respondents prefer. No
+        product is then dominated by another of its task that is better or equal in all attributes
+        with a direction, better in one of them, and equal in all others.
     holdouts : list, optional
-        Tasks that everybody has beside these, and no model is fitted to: each a table of products,
-        or a list of dicts, with every attribute; its numbers and levels need not be among the
-        others.
+        Additional tasks for all respondents, to which no model is fitted: each a table of products,
+        or a list of dicts, with every attribute; numbers and levels may be new.
     prior_sd : float, or dict, optional
-        How uncertain the utilities in `prior` are: the standard deviation of each against the first
-        level; or attribute -> that, one for each level, or, of numbers, of the utility of one more.
-        The design is then good on average over 32 normal draws of them, a Bayesian design.
+        Uncertainty of the utilities in `prior`: the standard deviation of each level against the
+        first; or attribute -> one standard deviation, one per level, or, for numeric levels, the
+        standard deviation of the utility of one unit. The criterion is then averaged over 32
+        normal draws of the utilities (a Bayesian design).
 
     Returns
     -------
     pandas.DataFrame
-        One row an alternative: version, task, alternative ("1", "2", ...; the no-choice option is
-        "none", and its cells are empty), and the attributes, categorical in their order. With a
-        column of respondents in place of that of versions, and one of choices,
-        `ChoiceExperiment.from_frame` reads it. With hold-out tasks, which stand last in every
-        version, a column `held_out` is 1 there.
+        One row per alternative: version, task, alternative ("1", "2", ...; the no-choice option is
+        "none", with empty cells), and the attributes, categorical in their order. After replacing
+        the version by the respondent and adding a column of choices, `ChoiceExperiment.from_frame`
+        reads the table. Hold-out tasks are last in every version, where a column `held_out` is 1.
 
     Raises
     ------
     ArgumentError
-        If an argument is outside its range, names what is not there, leaves too few products, or if
-        the tasks are too few for the coefficients.
+        If an argument is outside its range, contains an unknown name, or leaves too few products,
+        or if the tasks are too few for the coefficients.
 
     References
     ----------
@@ -364,181 +396,204 @@ def choice(
     """
     tasks, alternatives = whole("tasks", tasks, 1), whole("alternatives", alternatives, 2)
     versions = whole("versions", versions, 1)
-    given = attributes_of(attributes, prohibited)
+    parsed_attributes = parse_attributes(attributes, prohibited)
     if not isinstance(none, bool):
         raise ArgumentError(Argument("none"), f" must be True or False; got {none!r}.")
-    drawn = prior_draws(prior, prior_sd, given.names, given.levels, none, DRAWS)
+    utility_draws = draw_utilities(
+        prior, prior_sd, parsed_attributes.names, parsed_attributes.levels, none, DRAWS
+    )
     one_of("overlap", overlap, (MINIMAL, BALANCED))
-    crossed = crossed_of(interactions or (), given.names)
-    signs = None if directions is None else signs_of(directions, given.names)
-    fixed = [
-        _holdout(number, task, given)
+    crossed = parse_interactions(interactions or (), parsed_attributes.names)
+    signs = None if directions is None else parse_directions(directions, parsed_attributes.names)
+    holdout_tasks = [
+        _parse_holdout(number, task, parsed_attributes)
         for number, task in enumerate(() if holdouts is None else holdouts, 1)
     ]
-    betas = np.array([coefficients(utilities, none) for utilities in drawn])
-    more = sum((given.sizes[i] - 1) * (given.sizes[j] - 1) for i, j in crossed)
-    _refuse_few(given, tasks * versions, alternatives, none, more)
-    if isinstance(prior, Mapping) and signs is not None:  # a pilot may differ by chance
-        _refuse_against_directions(
-            utilities_of(prior, given.names, given.levels, none), given, signs
-        )
-    refuse_untold(given, none, crossed, signs)
-    target = _balanced_overlap(given.sizes, alternatives) if overlap == BALANCED else None
-    wanted = DesignGoal(
-        np.hstack([betas, np.zeros((len(betas), more))]), none, versions, crossed, signs, target
+    betas = np.array([contrast_utilities(utilities, none) for utilities in utility_draws])
+    n_interactions = sum(
+        (parsed_attributes.sizes[i] - 1) * (parsed_attributes.sizes[j] - 1) for i, j in crossed
     )
-    places = tasks * versions * alternatives * len(given.names)
-    found = [
-        exchanged(
-            given, random_design(given, tasks * versions, alternatives, wanted, rng), wanted, rng
+    _check_task_count(parsed_attributes, tasks * versions, alternatives, none, n_interactions)
+    if isinstance(prior, Mapping) and signs is not None:  # a pilot may differ by chance
+        _check_directions(
+            parse_utilities(prior, parsed_attributes.names, parsed_attributes.levels, none),
+            parsed_attributes,
+            signs,
+        )
+    check_identifiable_effects(parsed_attributes, none, crossed, signs)
+    target_overlap = None
+    if overlap == BALANCED:
+        target_overlap = _compute_balanced_overlap(parsed_attributes.sizes, alternatives)
+    goal = DesignGoal(
+        np.hstack([betas, np.zeros((len(betas), n_interactions))]),
+        none,
+        versions,
+        crossed,
+        signs,
+        target_overlap,
+    )
+    n_positions = tasks * versions * alternatives * len(parsed_attributes.names)
+    candidates = [
+        exchange_levels(
+            parsed_attributes,
+            draw_design(parsed_attributes, tasks * versions, alternatives, goal, rng),
+            goal,
+            rng,
         )
         for rng in spawn_generators(
-            random_seed, int(np.clip(_EXCHANGES // places, _MIN_STARTS, _MAX_STARTS))
+            random_seed, int(np.clip(_MAX_POSITIONS // n_positions, _MIN_STARTS, _MAX_STARTS))
         )
     ]
-    largest = max(each.value for each in found)
-    best = next(each for each in found if each.value > largest - _MIN_GAIN)
-    total = information(wanted.matrix(best.products, given.sizes), wanted.betas.mean(axis=0)).sum(
-        axis=0
+    best_value = max(candidate.value for candidate in candidates)
+    best = next(candidate for candidate in candidates if candidate.value > best_value - _MIN_GAIN)
+    total_information = compute_information(
+        goal.matrix(best.products, parsed_attributes.sizes), goal.betas.mean(axis=0)
+    ).sum(axis=0)
+    check_identified_effects(
+        total_information,
+        parsed_attributes,
+        none,
+        crossed,
+        directed=not parsed_attributes.rules and signs is not None,
     )
-    refuse_unknown(total, given, none, crossed, directed=not given.rules and signs is not None)
-    return _table(best.products, given, tasks, none, fixed)
+    return _tabulate_design(best.products, parsed_attributes, tasks, none, holdout_tasks)
 
 
-def _balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.ndarray:
-    """Half way between the least share of pairs of a task that are alike and that of products at
-    random."""
-    found = []
+def _compute_balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.ndarray:
+    """Return the midpoint of the smallest and the random overlap, per attribute."""
+    overlaps = []
     for size in sizes:
-        even, more = divmod(alternatives, size)
-        alike = (size - more) * even * (even - 1) + more * (even + 1) * even
-        found.append((alike / (alternatives * (alternatives - 1)) + 1.0 / size) / 2.0)
-    return np.array(found)
+        quotient, remainder = divmod(alternatives, size)
+        least_pairs = quotient * ((size - remainder) * (quotient - 1) + remainder * (quotient + 1))
+        overlaps.append((least_pairs / (alternatives * (alternatives - 1)) + 1.0 / size) / 2.0)
+    return np.array(overlaps)
 
 
-def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, Any]]:
-    """The products of a task that is held out."""
-    rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[str, Any]]:
+    """Parse the products of one hold-out task."""
+    rows = task.to_dict("records") if hasattr(task, "to_dict") else task
     rows = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else []
     if len(rows) < 2 or not all(isinstance(row, Mapping) for row in rows):
         raise ArgumentError(
             Argument("holdouts"),
             f": task {number} must be a table of at least two products; it has {len(rows)}.",
         )
-    found = []
+    products = []
     for row in rows:
-        named = {str(name): value for name, value in row.items()}
-        if absent := [name for name in attributes.names if as_label(named.get(name, "")) == ""]:
+        cell_of_name = {str(name): cell for name, cell in row.items()}
+        if absent := [
+            name for name in attributes.names if as_label(cell_of_name.get(name, "")) == ""
+        ]:
             raise ArgumentError(
                 Argument("holdouts"),
                 f": a product of task {number} lacks {shorten(absent)}; give every attribute.",
             )
-        if idle := [name for name in named if name not in attributes.names]:
+        if unknown_names := [name for name in cell_of_name if name not in attributes.names]:
             raise ArgumentError(
                 Argument("holdouts"),
-                f": task {number} contains {idle[0]!r}, which is not an attribute; remove this"
-                " entry.",
+                f": task {number} contains {unknown_names[0]!r}, which is not an attribute;"
+                " remove this entry.",
             )
-        found.append({name: named[name] for name in attributes.names})
-        _refuse_holdout(number, found[-1], attributes)
-    return found
+        products.append({name: cell_of_name[name] for name in attributes.names})
+        _check_holdout(number, products[-1], attributes)
+    return products
 
 
-def _refuse_holdout(number: int, product: Mapping[str, Any], attributes: Attributes) -> None:
-    """Refuse a product with a label that no fit could know, or that may not be shown."""
-    known = []
+def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attributes) -> None:
+    """Raise if a hold-out product has an unreadable level or is prohibited."""
+    level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         labels, label = list(map(as_label, levels)), as_label(product[name])
-        known.append(labels.index(label) if label in labels else -1)
+        level_numbers.append(labels.index(label) if label in labels else -1)
         if label not in labels and (None in map(as_number, labels) or as_number(label) is None):
             raise ArgumentError(
                 Argument("holdouts"),
                 f": a product in task {number} has {name!r} {label!r}, a level that no other task"
                 f" has; the levels are {shorten(labels)}.{suggest(label, labels)}",
             )
-    if not attributes.allows(known):
-        shown = ", ".join(f"{name} {as_label(value)}" for name, value in product.items())
+    if not attributes.allows(level_numbers):
+        description = ", ".join(f"{name} {as_label(level)}" for name, level in product.items())
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} contains a product ({shown}) that is excluded by ",
+            f": task {number} contains a product ({description}) that is excluded by ",
             Argument("prohibited"),
             "; change or allow the product.",
         )
 
 
-def _refuse_against_directions(
-    utilities: list[np.ndarray], given: Attributes, signs: np.ndarray
+def _check_directions(
+    utilities: list[np.ndarray], attributes: Attributes, signs: np.ndarray
 ) -> None:
-    """Refuse utilities that are expected to go the other way than a direction says."""
-    for i, name in enumerate(given.names):
+    """Raise if expected utilities contradict a direction."""
+    for i, name in enumerate(attributes.names):
         steps = np.diff(utilities[i]) * signs[i]
         if (steps < 0.0).any():
-            way = "increasing" if signs[i] > 0 else "decreasing"
-            place = int(steps.argmin())
-            better, worse = [as_label(level) for level in given.levels[i][place : place + 2]][
-                :: signs[i]
-            ]
+            direction = "increasing" if signs[i] > 0 else "decreasing"
+            step_index = int(steps.argmin())
+            better, worse = [
+                as_label(level) for level in attributes.levels[i][step_index : step_index + 2]
+            ][:: signs[i]]
             raise ArgumentError(
                 Argument("prior"),
                 f" favours {name} {better} over {worse}, but ",
                 Argument("directions"),
-                f" declare {name!r} as {way}; change one of them.",
+                f" declare {name!r} as {direction}; change one of them.",
             )
 
 
-def coefficients(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:
-    """Utilities of levels in the coding of `columns_of`."""
-    of_levels = utilities[:-1] if has_none else utilities
-    found = [own[1:] - own[0] for own in of_levels]
-    if has_none:  # a product has the first level of each attribute where nothing is added
-        found = [np.array([sum(own[0] for own in of_levels) - utilities[-1][0]]), *found]
-    return np.concatenate(found)
+def contrast_utilities(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:
+    """Return level utilities in the coding of `code_products`, shape (p,)."""
+    if not has_none:
+        return np.concatenate([levels[1:] - levels[0] for levels in utilities])
+    *level_utilities, no_choice = utilities
+    # a product with the first level of each attribute has this advantage over the no-choice option
+    inside = sum(levels[0] for levels in level_utilities) - no_choice[0]
+    return np.concatenate([[inside], *[levels[1:] - levels[0] for levels in level_utilities]])
 
 
-def _refuse_few(
-    attributes: Attributes, tasks: int, alternatives: int, has_none: bool, crossed: int
+def _check_task_count(
+    attributes: Attributes, tasks: int, alternatives: int, has_none: bool, n_interactions: int
 ) -> None:
-    """Refuse tasks that cannot have different products, or cannot tell all coefficients."""
+    """Raise if the tasks are too few for different products or all coefficients."""
     products = attributes.products(list(map(range, attributes.sizes)))
     if sum(1 for _, _ in zip(range(alternatives), products, strict=False)) < alternatives:
         raise ArgumentError(
             Argument("alternatives"),
             f" is {alternatives}, more than the number of different products; choose fewer.",
         )
-    wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none + crossed
-    contrasts = tasks * (alternatives - 1 + has_none)
-    if contrasts < wanted:
-        fewest = -(-wanted // (alternatives - 1 + has_none))
+    n_coefficients = sum(attributes.sizes) - len(attributes.sizes) + has_none + n_interactions
+    n_contrasts = tasks * (alternatives - 1 + has_none)
+    if n_contrasts < n_coefficients:
+        n_required = -(-n_coefficients // (alternatives - 1 + has_none))
         raise ArgumentError(
             Argument("tasks"),
-            f": {plural(tasks, 'task')} can identify at most {plural(contrasts, 'coefficient')},"
-            f" but there are {wanted:,}; use at least {fewest} tasks, or more ",
+            f": {plural(tasks, 'task')} can identify at most {plural(n_contrasts, 'coefficient')},"
+            f" but there are {n_coefficients:,}; use at least {n_required} tasks, or more ",
             Argument("versions"),
             ".",
         )
 
 
-def _table(
+def _tabulate_design(
     products: np.ndarray,
     attributes: Attributes,
     tasks: int,
     has_none: bool,
     holdouts: list[list[dict[str, Any]]],
 ) -> "pandas.DataFrame":
-    """The design as a table, each version and task in turn, and in each version the tasks held
-    out."""
+    """Tabulate the design by version and task; hold-out tasks come last in each version."""
     import pandas as pd
 
-    number, alternatives, _ = products.shape
+    n_tasks, alternatives, _ = products.shape
     labels = [*map(str, range(1, alternatives + 1)), *[NONE] * has_none]
     codes = np.concatenate(
-        [products, np.full((number, int(has_none), products.shape[2]), -1)], axis=1
+        [products, np.full((n_tasks, int(has_none), products.shape[2]), -1)], axis=1
     )
-    place = np.repeat(np.arange(number), len(labels))
+    row_task = np.repeat(np.arange(n_tasks), len(labels))
     columns: dict[str, Any] = {
-        VERSION: place // tasks + 1,
-        TASK: place % tasks + 1,
-        ALTERNATIVE: labels * number,
+        VERSION: row_task // tasks + 1,
+        TASK: row_task % tasks + 1,
+        ALTERNATIVE: labels * n_tasks,
     }
     for i, (name, levels) in enumerate(zip(attributes.names, attributes.levels, strict=True)):
         columns[name] = pd.Categorical.from_codes(codes[..., i].ravel(), list(levels), ordered=True)
@@ -546,29 +601,32 @@ def _table(
     if not holdouts:
         return table
     rows = []
-    for version, (at, task) in combinations(
-        range(1, number // tasks + 1), enumerate(holdouts, tasks + 1)
+    for version, (task_number, task) in combinations(
+        range(1, n_tasks // tasks + 1), enumerate(holdouts, tasks + 1)
     ):
-        where = {VERSION: version, TASK: at}
+        version_task = {VERSION: version, TASK: task_number}
         rows += [
-            {**where, ALTERNATIVE: str(place), **product} for place, product in enumerate(task, 1)
+            {**version_task, ALTERNATIVE: str(number), **product}
+            for number, product in enumerate(task, 1)
         ]
-        rows += [{**where, ALTERNATIVE: NONE}] * has_none
-    fixed = pd.DataFrame(rows)
+        rows += [{**version_task, ALTERNATIVE: NONE}] * has_none
+    holdout_table = pd.DataFrame(rows)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        known = {as_label(level): level for level in levels}
-        # as those of a table that was read
-        in_words = all(isinstance(level, str) for level in levels)
-        cells = [
-            as_label(value) if in_words and as_label(value) else value for value in fixed[name]
+        level_of_label = {as_label(level): level for level in levels}
+        cells = holdout_table[name].tolist()
+        if all(isinstance(level, str) for level in levels):  # as in a table read from a file
+            cells = [as_label(cell) or cell for cell in cells]
+        holdout_levels = [
+            level_of_label.get(as_label(cell), cell) if cell == cell else None for cell in cells
         ]
-        own = [known.get(as_label(value), value) if value == value else None for value in cells]
-        further = [
-            value for value in dict.fromkeys(own) if value is not None and value not in levels
+        new_levels = [
+            cell
+            for cell in dict.fromkeys(holdout_levels)
+            if cell is not None and cell not in levels
         ]
-        fixed[name] = pd.Categorical(own, [*levels, *further], ordered=True)
-        table[name] = table[name].cat.add_categories(further)
-    both = pd.concat(
-        [table.assign(**{HELD_OUT: 0}), fixed.assign(**{HELD_OUT: 1})], ignore_index=True
+        holdout_table[name] = pd.Categorical(holdout_levels, [*levels, *new_levels], ordered=True)
+        table[name] = table[name].cat.add_categories(new_levels)
+    combined_table = pd.concat(
+        [table.assign(**{HELD_OUT: 0}), holdout_table.assign(**{HELD_OUT: 1})], ignore_index=True
     )
-    return both.sort_values([VERSION, TASK], kind="stable", ignore_index=True)
+    return combined_table.sort_values([VERSION, TASK], kind="stable", ignore_index=True)

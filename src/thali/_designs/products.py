@@ -1,5 +1,4 @@
-"""What a user gives of a design (attributes, products, expected utilities), checked, and the
-information of it."""
+"""Arguments of a product design (attributes, rules, expected utilities) and its information."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,19 +12,19 @@ from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
 NONE = "none"  # the alternative that is no product
-DRAWS = 32  # of utilities that are uncertain
+DRAWS = 32  # draws of utilities that are uncertain
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
-# a product is prohibited that has one of the levels of every attribute
+# prohibits each product with one of the levels of every attribute in the rule
 Rule = tuple[tuple[int, frozenset[int]], ...]
 
 
 class Attributes(NamedTuple):
-    """What products are made of."""
+    """Attributes, their levels, and the products that may be shown."""
 
     names: tuple[str, ...]
-    levels: tuple[tuple[Any, ...], ...]  # as they were given
-    rules: tuple[Rule, ...]  # which products are prohibited
+    levels: tuple[tuple[Any, ...], ...]  # unchanged
+    rules: tuple[Rule, ...]  # each prohibits some products
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -33,30 +32,32 @@ class Attributes(NamedTuple):
         return tuple(map(len, self.levels))
 
     def allows(self, product: Sequence[int]) -> bool:
-        """Whether a product, level numbers, may be shown."""
+        """Return whether a product (level numbers) may be shown."""
         return not any(all(product[i] in levels for i, levels in rule) for rule in self.rules)
 
     def products(self, orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-        """All products that may be shown, level by level in these orders."""
-        return self._beginning_with((), orders)
+        """Yield all allowed products, in the given order of levels."""
+        return self._complete_product((), orders)
 
-    def _beginning_with(
-        self, first: tuple[int, ...], orders: Sequence[Sequence[int]]
+    def _complete_product(
+        self, leading_levels: tuple[int, ...], orders: Sequence[Sequence[int]]
     ) -> Iterator[tuple[int, ...]]:
+        """Yield the allowed products that begin with these levels."""
         if any(
-            rule[-1][0] < len(first) and all(first[i] in own for i, own in rule)
+            rule[-1][0] < len(leading_levels)
+            and all(leading_levels[i] in level_numbers for i, level_numbers in rule)
             for rule in self.rules
         ):
             return
-        if len(first) == len(orders):
-            yield first
+        if len(leading_levels) == len(orders):
+            yield leading_levels
             return
-        for level in orders[len(first)]:
-            yield from self._beginning_with((*first, level), orders)
+        for level in orders[len(leading_levels)]:
+            yield from self._complete_product((*leading_levels, level), orders)
 
 
-def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
-    """The attributes of a design, once every level can be shown."""
+def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
+    """Parse attributes and prohibitions; every level must remain possible."""
     if not isinstance(attributes, Mapping) or not attributes:
         raise ArgumentError(
             Argument("attributes"),
@@ -71,70 +72,80 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
                 f": {name!r} is the name of a column in every design; rename the attribute.",
             )
     levels = tuple(
-        _levels_of(name, given) for name, given in zip(names, attributes.values(), strict=True)
+        _parse_levels(name, raw_levels)
+        for name, raw_levels in zip(names, attributes.values(), strict=True)
     )
-    found = Attributes(names, levels, _rules_of(prohibited, names, levels))
-    for i, own in enumerate(levels):
-        for level in range(len(own)):
-            orders = [[level] if j == i else range(size) for j, size in enumerate(found.sizes)]
-            if next(found.products(orders), None) is None:
-                if next(found.products(list(map(range, found.sizes))), None) is None:
+    parsed_attributes = Attributes(names, levels, _parse_rules(prohibited, names, levels))
+    for i, attribute_levels in enumerate(levels):
+        for level in range(len(attribute_levels)):
+            orders = [
+                [level] if j == i else range(size) for j, size in enumerate(parsed_attributes.sizes)
+            ]
+            if next(parsed_attributes.products(orders), None) is None:
+                all_levels = list(map(range, parsed_attributes.sizes))
+                if next(parsed_attributes.products(all_levels), None) is None:
                     raise ArgumentError(
                         Argument("prohibited"), " excludes every product; allow at least one."
                     )
                 raise ArgumentError(
                     Argument("prohibited"),
-                    f" excludes every product with {names[i]} = {own[level]}; allow one, or remove"
-                    " the level.",
+                    f" excludes every product with {names[i]} = {attribute_levels[level]}; allow"
+                    " one, or remove the level.",
                 )
-    return found
+    return parsed_attributes
 
 
-def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
-    levels = tuple(given) if is_list(given) else ()
+def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
+    """Return the levels of one attribute, at least two and different."""
+    levels = tuple(raw_levels) if is_list(raw_levels) else ()
     labels = list(map(as_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
             Argument("attributes"),
-            f": {name!r} must be a list of at least two different levels; got {given!r}.",
+            f": {name!r} must be a list of at least two different levels; got {raw_levels!r}.",
         )
     return levels
 
 
-def _rules_of(
+def _parse_rules(
     prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
+    """Return one rule for each prohibited combination."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
-        raise _no_rule(prohibited)
-    return tuple(_rule_of(each, names, levels) for each in prohibited)
+        raise _rule_error(prohibited)
+    return tuple(_parse_rule(combination, names, levels) for combination in prohibited)
 
 
-def _rule_of(given: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]) -> Rule:
-    if not isinstance(given, Mapping) or not given:
-        raise _no_rule(given)
-    found = {}
-    for name, wanted in given.items():
-        i = place_of("prohibited", name, names)
-        several = is_list(wanted)
-        found[i] = frozenset(
-            level_of("prohibited", names[i], each, levels[i])
-            for each in (wanted if several else [wanted])
+def _parse_rule(
+    combination: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
+) -> Rule:
+    """Return the levels that one combination prohibits, by attribute."""
+    if not isinstance(combination, Mapping) or not combination:
+        raise _rule_error(combination)
+    level_numbers = {}
+    for name, prohibited_levels in combination.items():
+        i = find_attribute("prohibited", name, names)
+        is_several = is_list(prohibited_levels)
+        level_numbers[i] = frozenset(
+            find_level("prohibited", names[i], level, levels[i])
+            for level in (prohibited_levels if is_several else [prohibited_levels])
         )
-    return tuple(sorted(found.items()))
+    return tuple(sorted(level_numbers.items()))
 
 
-def _no_rule(given: Any) -> ArgumentError:
+def _rule_error(argument: Any) -> ArgumentError:
+    """Return the error for prohibitions of another form."""
     return ArgumentError(
         Argument("prohibited"),
         " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9,"
-        f" 12]}}]; got {given!r}.",
+        f" 12]}}]; got {argument!r}.",
     )
 
 
-def place_of(argument: str, name: Any, names: Sequence[str]) -> int:
-    """The number of an attribute that an argument names."""
+def find_attribute(argument: str, name: Any, names: Sequence[str]) -> int:
+    """Return the index of the attribute that an argument names."""
     if str(name) not in names:
         raise ArgumentError(
             Argument(argument),
@@ -143,8 +154,8 @@ def place_of(argument: str, name: Any, names: Sequence[str]) -> int:
     return list(names).index(str(name))
 
 
-def level_of(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int:
-    """The number of a level that an argument names."""
+def find_level(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int:
+    """Return the index of the level that an argument names."""
     labels = list(map(as_label, levels))
     if (label := as_label(level)) not in labels:
         raise ArgumentError(
@@ -155,14 +166,18 @@ def level_of(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int
     return labels.index(label)
 
 
-def utilities_of(
+def parse_utilities(
     prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[np.ndarray]:
-    """The expected utility of every level of every attribute; last that of the no-choice option, if
-    there is one."""
-    found = [np.zeros(len(own)) for own in levels] + [np.zeros(1)] * has_none
+    """Return the expected utilities of all levels, one array per attribute.
+
+    The last array is the utility of the no-choice option, if there is one.
+    """
+    utilities = [np.zeros(len(attribute_levels)) for attribute_levels in levels] + [
+        np.zeros(1)
+    ] * has_none
     if prior is None:
-        return found
+        return utilities
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
@@ -170,16 +185,16 @@ def utilities_of(
             " of one unit, such as {'price': -0.2}), or be a logit fitted to a pilot study; got"
             f" {prior!r}.",
         )
-    for name, given in prior.items():
+    for name, attribute_utilities in prior.items():
         if has_none and str(name) == NONE:
-            found[-1] = np.array([_utility(NONE, given)])
+            utilities[-1] = np.array([_parse_utility(NONE, attribute_utilities)])
             continue
-        i = place_of("prior", name, names)
-        found[i] = _of_levels(names[i], given, levels[i])
-    return found
+        i = find_attribute("prior", name, names)
+        utilities[i] = _parse_level_utilities(names[i], attribute_utilities, levels[i])
+    return utilities
 
 
-def prior_draws(
+def draw_utilities(
     prior: Any,
     prior_sd: Any,
     names: Sequence[str],
@@ -187,8 +202,11 @@ def prior_draws(
     has_none: bool,
     draws: int,
 ) -> list[list[np.ndarray]]:
-    """Utilities as `utilities_of` gives them, several times where they are uncertain: of a fitted
-    pilot, or normal."""
+    """Return draws of level utilities, each as from `utilities_of`.
+
+    A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
+    draw, the expected utilities.
+    """
     from thali._choice.answers.logits import LogitAnswers
 
     if isinstance(prior, LogitAnswers):
@@ -198,147 +216,168 @@ def prior_draws(
                 " requires utilities; a fitted model provides its own uncertainty, so remove the"
                 " standard deviations.",
             )
-        return _of_pilot(prior, names, levels, has_none, draws)
-    expected = utilities_of(prior, names, levels, has_none)
+        return _draw_pilot_utilities(prior, names, levels, has_none, draws)
+    expected = parse_utilities(prior, names, levels, has_none)
     if prior_sd is None:
         return [expected]
     from scipy.special import ndtri
     from scipy.stats import qmc
 
-    sds = _spreads(prior_sd, names, levels, has_none)
-    points = (
-        qmc.Sobol(sum(len(own) for own, _ in sds), rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
-    )
-    found = []
+    deviations = _parse_deviations(prior_sd, names, levels, has_none)
+    last = np.cumsum([len(sd) for sd, _ in deviations])
+    points = qmc.Sobol(last[-1], rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
+    utility_draws = []
     for noise in ndtri(points):
-        parts = np.split(noise, np.cumsum([len(own) for own, _ in sds])[:-1])
-        found.append(
+        parts = np.split(noise, last[:-1])
+        utility_draws.append(
             [
-                mean + own @ (sd * part)
-                for mean, (sd, own), part in zip(expected, sds, parts, strict=True)
+                mean + basis @ (sd * part)
+                for mean, (sd, basis), part in zip(expected, deviations, parts, strict=True)
             ]
         )
-    return found
+    return utility_draws
 
 
-def _spreads(
-    given: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
+def _parse_deviations(
+    prior_sd: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each attribute standard deviations, and what each of them adds to the utilities of its
-    levels."""
+    """Return standard deviations and basis of each attribute's utilities.
+
+    The basis (levels, k) maps k independent deviations to the utilities of levels.
+    """
     from thali._data.experiments.levels import as_number
 
-    wanted: Any = (
-        given if isinstance(given, Mapping) else dict.fromkeys([*names, *[NONE] * has_none], given)
-    )
-    known = [*names, *[NONE] * has_none]
-    by_name: dict[str, Any] = {
-        known[place_of("prior_sd", name, known)]: value for name, value in wanted.items()
+    allowed_names = [*names, *[NONE] * has_none]
+    sd_of_name = prior_sd
+    if not isinstance(prior_sd, Mapping):
+        sd_of_name = dict.fromkeys(allowed_names, prior_sd)
+    sd_of_attribute: dict[str, Any] = {
+        allowed_names[find_attribute("prior_sd", name, allowed_names)]: attribute_sd
+        for name, attribute_sd in sd_of_name.items()
     }
-    found = []
-    for name, own in zip(names, levels, strict=True):
-        value, numbers = by_name.get(name, 0.0), [as_number(as_label(level)) for level in own]
-        slope = (
-            isinstance(given, Mapping)
-            and np.ndim(value) == 0
-            and None not in numbers
-            and name in by_name
-        )
-        if slope:  # of one more of a number, as its utility
-            found.append((_sd(name, [value]), np.array(numbers, float)[:, None]))
+    deviations = []
+    for name, attribute_levels in zip(names, levels, strict=True):
+        attribute_sd = sd_of_attribute.get(name, 0.0)
+        numbers = [as_number(as_label(level)) for level in attribute_levels]
+        is_single = np.ndim(attribute_sd) == 0
+        has_slope = isinstance(prior_sd, Mapping) and name in sd_of_attribute
+        if has_slope and is_single and None not in numbers:
+            # the deviation of the utility of one unit
+            deviations.append((_parse_sd(name, [attribute_sd]), np.array(numbers, float)[:, None]))
             continue
-        each = _sd(name, [value] * (len(own) - 1) if np.ndim(value) == 0 else list(value)[1:])
-        if len(each) != len(own) - 1:
+        raw_sds = [attribute_sd] * len(attribute_levels) if is_single else list(attribute_sd)
+        level_sds = _parse_sd(name, raw_sds[1:])
+        if len(level_sds) != len(attribute_levels) - 1:
             raise ArgumentError(
                 Argument("prior_sd"),
-                f" of {name!r} must have one number for each of its {len(own)} levels; got"
-                f" {value!r}.",
+                f" of {name!r} must have one number for each of its {len(attribute_levels)}"
+                f" levels; got {attribute_sd!r}.",
             )
-        found.append((each, np.eye(len(own))[:, 1:]))
-    return [*found, *[(_sd(NONE, [by_name.get(NONE, 0.0)]), np.ones((1, 1)))] * has_none]
+        deviations.append((level_sds, np.eye(len(attribute_levels))[:, 1:]))
+    return [
+        *deviations,
+        *[(_parse_sd(NONE, [sd_of_attribute.get(NONE, 0.0)]), np.ones((1, 1)))] * has_none,
+    ]
 
 
-def _sd(name: str, values: Sequence[Any]) -> np.ndarray:
+def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
+    """Return standard deviations as an array; raise unless they are >= 0."""
     try:
-        found = np.array(values, dtype=float)
+        deviations = np.array(raw_deviations, dtype=float)
     except (TypeError, ValueError):
-        found = np.array([np.nan])
-    if not (np.isfinite(found).all() and (found >= 0.0).all()):
+        deviations = np.array([np.nan])
+    if not (np.isfinite(deviations).all() and (deviations >= 0.0).all()):
         raise ArgumentError(
-            Argument("prior_sd"), f" of {name!r} must be numbers >= 0; got {values!r}."
+            Argument("prior_sd"), f" of {name!r} must be numbers >= 0; got {raw_deviations!r}."
         )
-    return found
+    return deviations
 
 
-def _of_pilot(
+def _draw_pilot_utilities(
     model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
 ) -> list[list[np.ndarray]]:
-    """The mean utilities of people in draws of a fitted model, by the names of attributes and
-    levels."""
+    """Return the respondents' mean utilities in draws of a fitted model."""
     from thali._choice.answers.utilities import NOTHING, utility_draws
 
-    known, of_draws = utility_draws(model._people_of_fit().thinned(draws))
-    # of all draws
-    of_draws = of_draws + (model.utilities()["utility"].to_numpy() - of_draws.mean(axis=0))
-    place = positions(known)
+    utility_keys, mean_utilities = utility_draws(model._people_of_fit().thinned(draws))
+    # shift the thinned draws to the mean of all draws
+    mean_utilities = mean_utilities + (
+        model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)
+    )
+    column_of_key = positions(utility_keys)
     columns = []
-    for name, own in zip(names, levels, strict=True):
-        keys = [(name, as_label(level)) for level in own]
-        if lost := [level for key, level in zip(keys, own, strict=True) if key not in place]:
+    for name, attribute_levels in zip(names, levels, strict=True):
+        keys = [(name, as_label(level)) for level in attribute_levels]
+        if lost := [
+            level
+            for key, level in zip(keys, attribute_levels, strict=True)
+            if key not in column_of_key
+        ]:
             raise ArgumentError(
                 Argument("prior"),
                 f", the fitted model, has no utility for these levels of {name!r}:"
                 f" {shorten([as_label(level) for level in lost])}; give their utilities, or remove"
                 " the levels.",
             )
-        columns.append([place[key] for key in keys])
+        columns.append([column_of_key[key] for key in keys])
     if has_none:
-        if NOTHING not in place:
+        if NOTHING not in column_of_key:
             raise ArgumentError(
                 Argument("prior"),
                 ", the fitted model, has no no-choice option; set ",
                 Setting("none", False),
                 ".",
             )
-        columns.append([place[NOTHING]])
-    return [[row[own] for own in columns] for row in of_draws]
+        columns.append([column_of_key[NOTHING]])
+    return [[row[attribute_levels] for attribute_levels in columns] for row in mean_utilities]
 
 
-def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
-    if isinstance(given, Mapping):
-        found = np.zeros(len(levels))
-        for level, value in given.items():
-            found[level_of("prior", name, level, levels)] = _utility(name, value)
-        return found
-    if is_list(given):
-        values = np.array([_utility(name, value) for value in given])
-        if len(values) != len(levels):
+def _parse_level_utilities(
+    name: str, attribute_utilities: Any, levels: Sequence[Any]
+) -> np.ndarray:
+    """Return the utilities of one attribute's levels, shape (levels,)."""
+    if isinstance(attribute_utilities, Mapping):
+        utilities = np.zeros(len(levels))
+        for level, level_utility in attribute_utilities.items():
+            utilities[find_level("prior", name, level, levels)] = _parse_utility(
+                name, level_utility
+            )
+        return utilities
+    if is_list(attribute_utilities):
+        utility_list = np.array(
+            [_parse_utility(name, level_utility) for level_utility in attribute_utilities]
+        )
+        if len(utility_list) != len(levels):
             raise ArgumentError(
                 Argument("prior"),
                 f" must have one utility for each of the {len(levels)} levels of {name!r}; got"
-                f" {len(values)}.",
+                f" {len(utility_list)}.",
             )
-        return values
+        return utility_list
     from thali._data.experiments.levels import as_number
 
-    slope, numbers = _utility(name, given), [as_number(as_label(level)) for level in levels]
+    slope, numbers = (
+        _parse_utility(name, attribute_utilities),
+        [as_number(as_label(level)) for level in levels],
+    )
     if any(number is None for number in numbers):
         raise ArgumentError(
             Argument("prior"),
             f" of {name!r} must have one utility per level, because its levels are not numbers;"
-            f" got {given!r}.",
+            f" got {attribute_utilities!r}.",
         )
     return slope * np.array(numbers, dtype=float)
 
 
-def _utility(name: str, value: Any) -> float:
+def _parse_utility(name: str, raw_utility: Any) -> float:
+    """Return a utility as a float; raise unless it is finite."""
     try:
-        number = float(value)
+        number = float(raw_utility)
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number):
         raise ArgumentError(
-            Argument("prior"), f" of {name!r} must be finite numbers; got {value!r}."
+            Argument("prior"), f" of {name!r} must be finite numbers; got {raw_utility!r}."
         )
     return number
 
@@ -346,64 +385,73 @@ def _utility(name: str, value: Any) -> float:
 # The information of a design about a multinomial logit, and the most that any design could have ---
 
 
-def columns_of(
+def code_products(
     products: np.ndarray,
     sizes: Sequence[int],
     has_none: bool,
     crossed: Sequence[tuple[int, int]] = (),
 ) -> np.ndarray:
-    """Products (..., attributes) in the coding of `MultinomialLogit`: a column for each level but
-    the first.
+    """Code products (..., attributes) as `MultinomialLogit` codes them: shape (..., p).
 
-    With a no-choice option the first column is 1 in every product (`inside`). Last stand the
-    products of the columns of attributes that are `crossed`.
+    There is one column per level except the first. With a no-choice option the first column is 1 in
+    every product (`inside`). The last columns are the products of the columns of attributes that
+    are `crossed`.
     """
     parts = [np.ones((*products.shape[:-1], 1))] * has_none
     single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
-    both = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]
-    parts += [*single, *(each.reshape(*each.shape[:-2], -1) for each in both)]
+    crossed_columns = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]
+    parts += [*single, *(columns.reshape(*columns.shape[:-2], -1) for columns in crossed_columns)]
     return np.concatenate(parts, axis=-1)
 
 
-def crossed_of(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """The pairs of attributes, by their numbers, whose levels are wanted together."""
-    found = []
+def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return the index pairs of attributes that interact."""
+    index_pairs = []
     for pair in interactions:
-        two = tuple(pair) if is_list(pair) else ()
-        places = sorted({place_of("interactions", name, names) for name in two})
-        if len(two) != 2 or len(places) != 2:
+        pair_names = tuple(pair) if is_list(pair) else ()
+        attribute_indices = sorted(
+            {find_attribute("interactions", name, names) for name in pair_names}
+        )
+        if len(pair_names) != 2 or len(attribute_indices) != 2:
             raise ArgumentError(
                 Argument("interactions"),
                 f" must list pairs of attributes, such as [('brand', 'price')]; got {pair!r}.",
             )
-        found.append((places[0], places[1]))
-    return tuple(dict.fromkeys(found))
+        index_pairs.append((attribute_indices[0], attribute_indices[1]))
+    return tuple(dict.fromkeys(index_pairs))
 
 
-def signs_of(directions: Any, names: Sequence[str]) -> np.ndarray:
-    """1 where later levels of an attribute are better, -1 where they are worse, 0 where nothing is
-    known."""
+def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray:
+    """Return the sign of each attribute's direction, shape (attributes,).
+
+    1: later levels are better; -1: they are worse; 0: no direction is given.
+    """
     if not isinstance(directions, Mapping):
         raise ArgumentError(
             Argument("directions"),
             " must map attributes to directions, such as {'price': 'decreasing'}; got"
             f" {directions!r}.",
         )
-    found = np.zeros(len(names), np.int64)
-    for name, way in directions.items():
-        if way not in DIRECTIONS:
+    signs = np.zeros(len(names), np.int64)
+    for name, direction in directions.items():
+        if direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument("directions"),
-                f" of {str(name)!r} must be 'increasing' or 'decreasing'; got {way!r}.",
+                f" of {str(name)!r} must be 'increasing' or 'decreasing'; got {direction!r}.",
             )
-        found[place_of("directions", name, names)] = DIRECTIONS[way]
-    return found
+        signs[find_attribute("directions", name, names)] = DIRECTIONS[direction]
+    return signs
 
 
 def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Whether each product of tasks (..., products, attributes) is worse than another in what has a
-    direction alone."""
-    gain = products[..., None, :, :] - products[..., :, None, :]  # of the second over the first
+    """Return whether each product (..., products, attributes) is dominated, shape (..., products).
+
+    A product is dominated by another of its task that is better or equal in all attributes with a
+    direction, better in one of them, and equal in all others.
+    """
+    gain = (
+        products[..., None, :, :] - products[..., :, None, :]
+    )  # advantage of the second product over the first
     signed = gain * signs
     better = (
         (signed >= 0).all(axis=-1)
@@ -413,133 +461,140 @@ def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
     return better.any(axis=-1)
 
 
-def with_none(matrix: np.ndarray) -> np.ndarray:
-    """Tasks (..., alternatives, p) with the no-choice option as a further alternative."""
+def add_no_choice(matrix: np.ndarray) -> np.ndarray:
+    """Append the no-choice option to tasks (..., alternatives, p)."""
     return np.concatenate([matrix, np.zeros((*matrix.shape[:-2], 1, matrix.shape[-1]))], axis=-2)
 
 
-def information(matrix: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    r"""Information of a choice in each task (..., alternatives, p), shape (..., p, p).
+def compute_information(matrix: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    r"""Return the information of each task (..., alternatives, p), shape (..., p, p).
 
     .. math:: \sum_j p_j x_j x_j^T - \bar x \bar x^T, \qquad \bar x = \sum_j p_j x_j
     """
-    return _information(matrix, matrix @ beta)
+    return _compute_choice_covariance(matrix, matrix @ beta)
 
 
-def informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
-    """The same for each of several coefficients (D, p), shape (D, ..., p, p)."""
+def compute_informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
+    """Return the information at each of D coefficient vectors, shape (D, ..., p, p)."""
     if len(betas) == 1:
-        return information(matrix, betas[0])[None]
-    return _information(matrix[None], np.moveaxis(matrix @ betas.T, -1, 0))
+        return compute_information(matrix, betas[0])[None]
+    return _compute_choice_covariance(matrix[None], np.moveaxis(matrix @ betas.T, -1, 0))
 
 
-def _information(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
-    p = odds / odds.sum(axis=-1, keepdims=True)
+def _compute_choice_covariance(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
+    """Return the covariance of columns under the choice probabilities, (..., p, p)."""
+    odds_terms = np.exp(utility - utility.max(axis=-1, keepdims=True))
+    p = odds_terms / odds_terms.sum(axis=-1, keepdims=True)
     weighted = matrix * p[..., None]
     mean = weighted.sum(axis=-2)
     return np.swapaxes(weighted, -1, -2) @ matrix - mean[..., :, None] * mean[..., None, :]
 
 
-_MOST_PRODUCTS, _MOST_PAIRED = 20_000, 400  # of which all, or all pairs, are looked at
+_MAX_PRODUCTS, _MAX_PAIRED_PRODUCTS = 20_000, 400  # to check one by one, or in all pairs
 
 
-def refuse_untold(
+def check_identifiable_effects(
     attributes: Attributes,
     has_none: bool,
     crossed: Sequence[tuple[int, int]],
     signs: np.ndarray | None,
 ) -> None:
-    """Refuse effects that no design tells apart, whatever tasks it has of the products that are
-    allowed."""
+    """Raise if no design of the allowed products identifies all effects."""
     concerned = {i for rule in attributes.rules for i, _ in rule} | {
         i for pair in crossed for i in pair
     }
     concerned |= set() if signs is None else set(np.flatnonzero(signs).tolist())
     if not attributes.rules and signs is None:
         return
-    # An attribute that varies freely beside these has effects that are told: one of its levels
-    # stands for it.
-    levels = tuple(own if i in concerned else own[:1] for i, own in enumerate(attributes.levels))
-    bound = attributes._replace(levels=levels)
-    # Two products that differ in a free attribute may always stand together, as may each with the
-    # no-choice option.
-    paired = signs is not None and not has_none and len(concerned) == len(levels)
-    if np.prod(bound.sizes, dtype=float) > (_MOST_PAIRED if paired else _MOST_PRODUCTS):
+    # An attribute that varies freely has identified effects, so one of its levels represents it.
+    levels = tuple(
+        attribute_levels if i in concerned else attribute_levels[:1]
+        for i, attribute_levels in enumerate(attributes.levels)
+    )
+    varied_attributes = attributes._replace(levels=levels)
+    # Products that differ in a free attribute may share a task, as may any with no choice.
+    is_paired = signs is not None and not has_none and len(concerned) == len(levels)
+    if np.prod(varied_attributes.sizes, dtype=float) > (
+        _MAX_PAIRED_PRODUCTS if is_paired else _MAX_PRODUCTS
+    ):
         return
-    products = np.array(list(bound.products(list(map(range, bound.sizes)))), np.int64)
-    matrix = columns_of(products, bound.sizes, has_none, crossed)
-    if paired and signs is not None:
-        one, other = np.triu_indices(len(products), k=1)
-        allowed = ~is_dominated(np.stack([products[one], products[other]], axis=1), signs).any(
-            axis=1
-        )
-        matrix = matrix[one[allowed]] - matrix[other[allowed]]
+    products = np.array(
+        list(varied_attributes.products(list(map(range, varied_attributes.sizes)))), np.int64
+    )
+    matrix = code_products(products, varied_attributes.sizes, has_none, crossed)
+    if is_paired and signs is not None:
+        first_product, second_product = np.triu_indices(len(products), k=1)
+        allowed = ~is_dominated(
+            np.stack([products[first_product], products[second_product]], axis=1), signs
+        ).any(axis=1)
+        matrix = matrix[first_product[allowed]] - matrix[second_product[allowed]]
     elif not has_none:
         matrix = matrix - matrix[:1]
-    refuse_unknown(matrix.T @ matrix, bound, has_none, crossed, paired)
+    check_identified_effects(matrix.T @ matrix, varied_attributes, has_none, crossed, is_paired)
 
 
-def refuse_unknown(
+def check_identified_effects(
     total: np.ndarray,
     attributes: Attributes,
     has_none: bool,
     crossed: Sequence[tuple[int, int]],
     directed: bool,
 ) -> None:
-    """Refuse effects that the information leaves unknown, `directed`: by what directions leave."""
-    is_unknown = ~np.isfinite(variances(total))
+    """Raise if an information matrix leaves effects unidentified.
+
+    `directed`: the error names the directions as the cause.
+    """
+    is_unknown = ~np.isfinite(compute_variances(total))
     if not is_unknown.any():
         return
     names, sizes = attributes.names, attributes.sizes
-    of_pairs = [(pair, (sizes[pair[0]] - 1) * (sizes[pair[1]] - 1)) for pair in crossed]
+    pair_sizes = [(pair, (sizes[pair[0]] - 1) * (sizes[pair[1]] - 1)) for pair in crossed]
     effects = [(), *[(i,) for i, size in enumerate(sizes) for _ in range(size - 1)]][not has_none :]
-    effects += [pair for pair, number in of_pairs for _ in range(number)]
+    effects += [pair for pair, n_effects in pair_sizes for _ in range(n_effects)]
     unknown = list(
         dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost)
     )
-    both = [pair for pair in unknown if len(pair) == 2]
-    if both:
-        what = f"the interaction of {names[both[0][0]]!r} and {names[both[0][1]]!r}"
-    else:
-        what = f"the effects of {shorten([names[i] for effect in unknown for i in effect])}"
+    unknown_pairs = [pair for pair in unknown if len(pair) == 2]
+    remedy: tuple[Any, ...] = (", or remove an attribute.",)
+    effect_names = f"the effects of {shorten([names[i] for effect in unknown for i in effect])}"
+    if unknown_pairs:
+        remedy = (", or remove the interaction from ", Argument("interactions"), ".")
+        i, j = unknown_pairs[0]
+        effect_names = f"the interaction of {names[i]!r} and {names[j]!r}"
+    noun, first_remedy = "products", "allow more products"
+    if directed:
+        noun, first_remedy = "tasks", "remove a direction"
     raise ArgumentError(
-        *leaving(attributes, directed),
-        f" {'tasks' if directed else 'products'} that do not identify {what}; ",
-        "remove a direction" if directed else "allow more products",
-        *(
-            (", or remove the interaction from ", Argument("interactions"), ".")
-            if both
-            else (", or remove an attribute.",)
-        ),
+        *describe_restrictions(attributes, directed),
+        f" {noun} that do not identify {effect_names}; {first_remedy}",
+        *remedy,
     )
 
 
-def leaving(attributes: Attributes, directed: bool) -> tuple[Any, ...]:
-    """Which arguments leave so little, as the beginning of an error."""
+def describe_restrictions(attributes: Attributes, directed: bool) -> tuple[Any, ...]:
+    """Return the arguments that restrict products, as the start of an error."""
     if not directed:
         return (Argument("prohibited"), " leaves")
     prohibited = (" and ", Argument("prohibited")) if attributes.rules else ()
     return (Argument("directions"), *prohibited, " leave")
 
 
-def variances(information: np.ndarray) -> np.ndarray:
-    """Variances of estimates, infinite for what the information does not tell apart."""
+def compute_variances(information: np.ndarray) -> np.ndarray:
+    """Return the variances of estimates, infinite where not identified, shape (p,)."""
     values, vectors = np.linalg.eigh(information)
     informative = values > 1e-9 * max(float(values[-1]), 1e-300)
-    found = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
-    return np.where((vectors[:, ~informative] ** 2).sum(axis=1) > 1e-9, np.inf, found)
+    variances = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
+    return np.where((vectors[:, ~informative] ** 2).sum(axis=1) > 1e-9, np.inf, variances)
 
 
-def log_bound(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) -> float:
-    r"""The log determinant of the information a task that no design exceeds where all utilities are
-    0.
+def bound_log_determinant(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) -> float:
+    r"""Return the largest log determinant of the information per task at zero utilities.
 
-    Among the M products of a task an attribute has each of its L levels n_l times, as evenly as can
-    be. The trace of its information in indicators is T, averaged over tasks. The determinant is
-    largest if all levels are alike, since its logarithm is concave, and that of all attributes if
-    they are orthogonal. With a no-choice option J = M + 1, else J = M; the option adds the factor M
-    / J^2.
+    Among the M products of a task an attribute has each of its L levels n_l times, as evenly as
+    possible. The trace of its information in indicators is T, averaged over tasks. The logarithm of
+    the determinant is concave, so the determinant is largest if all levels are equal, and over all
+    attributes if they are orthogonal. With a no-choice option J = M + 1, else J = M; the option
+    adds the factor M / J^2.
 
     .. math::
 

@@ -1,4 +1,4 @@
-"""`pairs`, `triplets`, `sets`: which options to show together, and to whom."""
+"""`pairs`, `triplets`, `sets`: designs of option sets, per version and task."""
 
 import math
 from itertools import combinations
@@ -19,22 +19,22 @@ from .products import TASK, VERSION
 if TYPE_CHECKING:
     import pandas
 
-MOST_TASKS = 100_000  # of a design
-_TRIES = 20  # designs until one is connected
+MAX_DESIGN_TASKS = 100_000  # tasks of one design, over all versions
+_MAX_TRIES = 20  # attempts to connect all options, or to find a new set
 _MORE_SETS = Message("; increase ", Argument("per_person"), " or ", Argument("versions"), ".")
 
 
 def pairs(
     options: Any, per_person: int | None = None, versions: int = 1, random_seed: Any = None
 ) -> "pandas.DataFrame":
-    """Pairs of options: all of them, or a balanced part for each person.
+    """Build a design of option pairs: all pairs, or a balanced subset per version.
 
     Parameters and errors are those of `sets` with sets of two.
 
     Returns
     -------
     pandas.DataFrame
-        A row a pair, with the columns version, task, option1 and option2.
+        One row per pair, with the columns version, task, option1 and option2.
 
     Examples
     --------
@@ -47,15 +47,14 @@ def pairs(
 def triplets(
     options: Any, per_person: int | None = None, versions: int = 1, random_seed: Any = None
 ) -> "pandas.DataFrame":
-    """Sets of three objects, to ask which is the odd one out: all of them, or a balanced part for
-    each person.
+    """Build a design of triplets (odd one out): all, or a balanced subset per version.
 
     Parameters and errors are those of `sets` with sets of three.
 
     Returns
     -------
     pandas.DataFrame
-        A row a triplet, with the columns version, task, option1, option2 and option3.
+        One row per triplet, with the columns version, task, option1, option2 and option3.
 
     Examples
     --------
@@ -72,38 +71,38 @@ def sets(
     versions: int = 1,
     random_seed: Any = None,
 ) -> "pandas.DataFrame":
-    """Sets of options of one size: all of them, or a balanced part for each person.
+    """Build a design of option sets: all sets, or a balanced subset per version.
 
-    A part is an incomplete block design found greedily: each set takes the options that were shown
-    least, and among them those that were seldom shown together. Within a version the options are
-    shown equally often, give or take one, as far as that is possible, and over all versions pairs
-    of options are together nearly equally often. No set is twice in a version. All options are
-    compared, if only through others, within the design as a whole.
+    A subset is an incomplete block design built greedily: each set takes the options shown least
+    often so far and, among these, options that rarely appeared together. Within a version all
+    options are shown equally often (plus or minus one) where possible, and over all versions each
+    pair of options appears together nearly equally often. No set occurs twice in a version. The
+    complete design connects all options, directly or through others.
 
     Parameters
     ----------
     options : int or sequence of str
-        How many, or their labels.
+        Number of options, or their labels.
     size : int
         Options in a set, 2 or more.
     per_person : int, optional
-        Sets that each person sees; by default all that there are.
+        Sets that each respondent sees; by default all possible sets.
     versions : int, default 1
-        Different parts; each person answers one.
+        Number of different subsets; each respondent answers one.
     random_seed : int or numpy.random.Generator, optional
         Same seed, same design.
 
     Returns
     -------
     pandas.DataFrame
-        A row a set, with the columns version, task, option1, ..., option`size`; the place of
+        One row per set, with the columns version, task, option1, ..., option`size`; the order of
         options in a set and the order of sets are random.
 
     Raises
     ------
     ArgumentError
-        If there are fewer options than a set has, or not so many sets, or if so few sets cannot
-        connect the options.
+        If there are fewer options than `size`, fewer possible sets than `per_person`, or too few
+        sets to connect the options.
 
     References
     ----------
@@ -120,135 +119,151 @@ def sets(
     size = whole("size", size, 2)
     labels = labels_of_design(options, size)
     versions = whole("versions", versions, 1)
-    every = math.comb(len(labels), size)
-    tasks = every if per_person is None else whole("per_person", per_person, 1)
-    if tasks > every:
+    n_possible_sets = math.comb(len(labels), size)
+    n_tasks = n_possible_sets if per_person is None else whole("per_person", per_person, 1)
+    if n_tasks > n_possible_sets:
         raise ArgumentError(
             Argument("per_person"),
-            f" must be at most {every:,}, the number of all sets; got {tasks:,}.",
+            f" must be at most {n_possible_sets:,}, the number of all sets; got {n_tasks:,}.",
         )
-    if tasks * versions > MOST_TASKS:
+    if n_tasks * versions > MAX_DESIGN_TASKS:
         raise ArgumentError(
-            f"The design would have {tasks * versions:,} sets, too many for one design; limit them"
-            " with ",
+            f"The design would have {n_tasks * versions:,} sets, too many for one design; limit"
+            " them with ",
             Argument("per_person"),
             ", the number of sets per respondent.",
         )
-    if tasks * versions * (size - 1) < len(labels) - 1:
+    if n_tasks * versions * (size - 1) < len(labels) - 1:
         raise ArgumentError(
-            f"{plural(tasks * versions, 'set')} of {size} options cannot connect all {len(labels)}"
-            " options",
+            f"{plural(n_tasks * versions, 'set')} of {size} options cannot connect all"
+            f" {len(labels)} options",
             _MORE_SETS,
         )
     rng = spawn_generators(random_seed, 1)[0]
-    found = (
-        _complete(len(labels), size, versions, rng)
-        if tasks == every
-        else _parts(len(labels), size, tasks, versions, rng)
-    )
-    names = np.array(labels, dtype=object)
+    if n_tasks == n_possible_sets:
+        option_numbers = _draw_complete_design(len(labels), size, versions, rng)
+    else:
+        option_numbers = _draw_balanced_design(len(labels), size, n_tasks, versions, rng)
+    label_array = np.array(labels, dtype=object)
     table = pd.DataFrame(
-        names[found.reshape(-1, size)], columns=[f"option{k + 1}" for k in range(size)]
+        label_array[option_numbers.reshape(-1, size)],
+        columns=[f"option{k + 1}" for k in range(size)],
     )
-    table.insert(0, TASK, np.tile(np.arange(1, tasks + 1), versions))
-    table.insert(0, VERSION, np.repeat(np.arange(1, versions + 1), tasks))
+    table.insert(0, TASK, np.tile(np.arange(1, n_tasks + 1), versions))
+    table.insert(0, VERSION, np.repeat(np.arange(1, versions + 1), n_tasks))
     return table
 
 
-def sets_in(design: Any) -> "pandas.DataFrame | None":
-    """A design of pairs or sets with a row an option: version, task, alternative, option; None:
-    another design."""
+def read_sets(design: Any) -> "pandas.DataFrame | None":
+    """Return a design of sets in long form, or None for another design.
+
+    The table has one row per shown option: version, task, alternative, option.
+    """
     import pandas as pd
 
     if not isinstance(design, pd.DataFrame):
         return None
-    shown = shown_columns(column_names(design))
-    if len(shown) < 2:
+    option_columns = shown_columns(column_names(design))
+    if len(option_columns) < 2:
         return None
     frame = design.reset_index(drop=True)
-    if TASK not in frame:  # all of one person
+    if TASK not in frame:  # one version that all respondents answer
         frame = frame.assign(**{TASK: frame.index + 1})
     keys = [name for name in (VERSION, TASK) if name in frame]
-    parts = [
+    option_rows = [
         frame[keys].assign(alternative=k, option=frame[name].map(as_label))
-        for k, name in enumerate(shown, start=1)
+        for k, name in enumerate(option_columns, start=1)
     ]
-    long = pd.concat(parts).sort_values([*keys, "alternative"], kind="stable")
-    return long.loc[long["option"] != ""].reset_index(drop=True)
+    long_table = pd.concat(option_rows).sort_values([*keys, "alternative"], kind="stable")
+    return long_table.loc[long_table["option"] != ""].reset_index(drop=True)
 
 
-def rounds(n: int) -> list[list[tuple[int, int]]]:
-    """All pairs of n options in rounds, in each of which no option is twice; all are first as often
-    as second.
+def schedule_rounds(n: int) -> list[list[tuple[int, int]]]:
+    """Schedule all pairs of n options in rounds without repeated options.
 
-    On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional
-    option is paired with r itself, and is first in every other round. David (1988), section 5.2.
+    Each option is first as often as second. On a circle of an odd number of options, round r pairs
+    the two neighbours of r, then the next two, and so on; an additional option is paired with r,
+    and is first in every other round. David (1988), section 5.2.
     """
     m = n - (n % 2 == 0)
-    found = []
+    schedule = []
     for r in range(m):
-        last = [] if m == n else [(m, r) if r % 2 == 0 else (r, m)]
-        found.append(last + [((r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)])
-    return found
+        extra_pair = [] if m == n else [(m, r) if r % 2 == 0 else (r, m)]
+        schedule.append(extra_pair + [((r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)])
+    return schedule
 
 
-def _complete(n: int, size: int, versions: int, rng: np.random.Generator) -> np.ndarray:
-    """All sets in random order, once a version: (versions, tasks, size); of pairs each option is as
-    often first."""
-    every = np.array(list(combinations(range(n), size)))
+def _draw_complete_design(n: int, size: int, versions: int, rng: np.random.Generator) -> np.ndarray:
+    """Return all sets in random order for each version, (versions, tasks, size).
+
+    In pairs, each option is first as often as second.
+    """
+    all_sets = np.array(list(combinations(range(n), size)))
     if size > 2:
         return np.stack(
-            [rng.permuted(every[rng.permutation(len(every))], axis=1) for _ in range(versions)]
+            [
+                rng.permuted(all_sets[rng.permutation(len(all_sets))], axis=1)
+                for _ in range(versions)
+            ]
         )
-    pairs = np.array([pair for each in rounds(n) for pair in each])
+    pairs = np.array([pair for round_pairs in schedule_rounds(n) for pair in round_pairs])
     return np.stack(
         [rng.permutation(n)[pairs[rng.permutation(len(pairs))]] for _ in range(versions)]
     )
 
 
-def _parts(n: int, size: int, tasks: int, versions: int, rng: np.random.Generator) -> np.ndarray:
-    """Some of the sets, balanced and connected: (versions, tasks, size)."""
-    for _ in range(_TRIES):
-        together = np.zeros((n, n), np.int64)
-        found = np.stack([_version(n, size, tasks, together, rng) for _ in range(versions)])
-        if group_numbers(n, *np.nonzero(together))[0] == 1:
-            return rng.permuted(found, axis=2)
+def _draw_balanced_design(
+    n: int, size: int, tasks: int, versions: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return a balanced, connected subset of sets per version, (versions, tasks, size)."""
+    for _ in range(_MAX_TRIES):
+        together_counts = np.zeros((n, n), np.int64)
+        design = np.stack(
+            [_draw_version(n, size, tasks, together_counts, rng) for _ in range(versions)]
+        )
+        if group_numbers(n, *np.nonzero(together_counts))[0] == 1:
+            return rng.permuted(design, axis=2)
     raise ArgumentError(
         f"So few sets leave some of the {n} options unconnected to the others", _MORE_SETS
     )
 
 
-def _version(
-    n: int, size: int, tasks: int, together: np.ndarray, rng: np.random.Generator
+def _draw_version(
+    n: int, size: int, tasks: int, together_counts: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """The sets of one person; `together` counts over all versions how often two options were in a
-    set."""
-    shown = np.zeros(n, np.int64)
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < tasks:
-        chosen = _next_set(size, shown, together, rng)
-        for _ in range(_TRIES):
-            if tuple(sorted(chosen)) not in found:
+    """Return the sets of one version, shape (tasks, size).
+
+    `together_counts` (n, n) counts over all versions how often two options share a set, and is
+    updated in place.
+    """
+    times_shown = np.zeros(n, np.int64)
+    version_sets: dict[tuple[int, ...], None] = {}
+    while len(version_sets) < tasks:
+        option_set = _choose_next_set(size, times_shown, together_counts, rng)
+        for _ in range(_MAX_TRIES):
+            if tuple(sorted(option_set)) not in version_sets:
                 break
-            chosen = _next_set(size, shown + rng.integers(2, size=n), together, rng)
-        while tuple(sorted(chosen)) in found:
-            chosen = rng.choice(n, size, replace=False).tolist()
-        found[tuple(sorted(chosen))] = None
-        shown[chosen] += 1
-        together[np.ix_(chosen, chosen)] += 1
-    return np.array(list(found))
+            option_set = _choose_next_set(
+                size, times_shown + rng.integers(2, size=n), together_counts, rng
+            )
+        while tuple(sorted(option_set)) in version_sets:
+            option_set = rng.choice(n, size, replace=False).tolist()
+        version_sets[tuple(sorted(option_set))] = None
+        times_shown[option_set] += 1
+        together_counts[np.ix_(option_set, option_set)] += 1
+    return np.array(list(version_sets))
 
 
-def _next_set(
-    size: int, shown: np.ndarray, together: np.ndarray, rng: np.random.Generator
+def _choose_next_set(
+    size: int, times_shown: np.ndarray, together_counts: np.ndarray, rng: np.random.Generator
 ) -> list[int]:
-    """Options that were shown least, of which few were together."""
-    chosen: list[int] = []
-    free = np.ones(len(shown), bool)
+    """Choose options shown least often that rarely appeared together."""
+    option_set: list[int] = []
+    is_free = np.ones(len(times_shown), bool)
     for _ in range(size):
-        with_these = together[:, chosen].sum(axis=1)
-        order = np.lexsort((rng.random(len(shown)), with_these, shown))
-        place = int(order[free[order]][0])
-        chosen.append(place)
-        free[place] = False
-    return chosen
+        times_with_chosen = together_counts[:, option_set].sum(axis=1)
+        order = np.lexsort((rng.random(len(times_shown)), times_with_chosen, times_shown))
+        option_index = int(order[is_free[order]][0])
+        option_set.append(option_index)
+        is_free[option_index] = False
+    return option_set

@@ -1,5 +1,4 @@
-"""`collect`: the files of answers of many people as one table, and what is to be known of them
-before a fit."""
+"""`collect`: merge the answer files of a questionnaire into one table and report problems."""
 
 import re
 from collections import Counter
@@ -19,19 +18,22 @@ STUDY, PERSON, SEED, STARTED, VERSION = "study", "person", "seed", "started", "v
 PART, TRIAL, TASK, PASSED, PLANNED = "part", "trial", "task", "passed", "trials_planned"
 MAIN, PRACTICE, CATCH = "main", "practice", "catch"
 FAILED = "catch_failed"
-TIE = "no preference"  # in the column of what was chosen
-# of one questionnaire, no part of its answers
+TIE = "no preference"  # in the column of chosen options
+# columns about the questionnaire, not about its answers
 _BOOKKEEPING = (STUDY, SEED, STARTED, VERSION, PART, PASSED, PLANNED)
-_NEEDED = (STUDY, PERSON, SEED, STARTED, PART, PLANNED)
-_ENDINGS = (".csv", ".txt", ".tsv", "")  # of tables of text
-_SHOWN = 5  # names in a sentence
-_HEAD, _HEADER_WITHIN = 1 << 16, 5  # bytes and lines of a file in which a header is looked for
+_REQUIRED_COLUMNS = (STUDY, PERSON, SEED, STARTED, PART, PLANNED)
+_ENDINGS = (".csv", ".txt", ".tsv", "")  # extensions of text tables
+_MAX_NAMES = 5  # names in a sentence
+_HEADER_BYTES, _HEADER_LINES = 1 << 16, 5  # bytes and lines searched for a header
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Collected(Printed):
-    """The answers to a study: `.answers`, for a fit; `.table`, a row a person; `.files`, a row a
-    file; and `.note`."""
+    """Answers to a study, with a table of respondents, a table of files and notes.
+
+    `.answers` is the table for a fit; `.table` has one row per respondent, `.files` one row per
+    file; `.note` reports problems.
+    """
 
     answers: "pandas.DataFrame"
     files: "pandas.DataFrame"
@@ -40,8 +42,8 @@ class Collected(Printed):
 Row = dict[str, str]  # cells by column
 
 
-class _Sheet(NamedTuple):
-    """One questionnaire: what one person answered at one time, as one file has it."""
+class _AnswerSheet(NamedTuple):
+    """Answers of one respondent in one session, from one file."""
 
     file: str
     study: str
@@ -49,55 +51,54 @@ class _Sheet(NamedTuple):
     seed: str
     started: str
     rows: dict[tuple[str, str], Row]  # by part and number of the trial
-    planned: int
+    n_planned: int
 
     @property
-    def answered(self) -> int:
-        """How many trials count."""
-        return self.trials(MAIN)
+    def n_answered(self) -> int:
+        """Number of main trials."""
+        return self.count_trials(MAIN)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing is missing."""
-        return self.answered >= self.planned
+    def is_complete(self) -> bool:
+        """Whether all planned trials are answered."""
+        return self.n_answered >= self.n_planned
 
-    def trials(self, part: str, **cells: str) -> int:
-        """How many trials of a part there are, with these cells."""
-        wanted = {PART: part, **cells}
+    def count_trials(self, part: str, **cells: str) -> int:
+        """Count the trials of a part with the given cells."""
+        required_cells = {PART: part, **cells}
         return sum(
-            all(row.get(name) == cell for name, cell in wanted.items())
+            all(row.get(name) == cell for name, cell in required_cells.items())
             for row in self.rows.values()
         )
 
-    def failed(self) -> int:
-        """How many catch trials have a wrong answer."""
-        return self.trials(CATCH, **{PASSED: "0"})
+    def count_failed_catches(self) -> int:
+        """Count the catch trials with a wrong answer."""
+        return self.count_trials(CATCH, **{PASSED: "0"})
 
-    def minutes(self) -> float:
-        """How long the answers took."""
+    def compute_minutes(self) -> float:
+        """Return the response time of all trials in minutes."""
         times = [row.get("rt", "") for row in self.rows.values()]
         return sum(int(time) for time in times if re.fullmatch("[0-9]{1,9}", time)) / 60_000
 
-    def contradicts(self, other: "_Sheet") -> bool:
-        """Return whether the same trial has another answer in another questionnaire."""
+    def contradicts(self, other: "_AnswerSheet") -> bool:
+        """Return whether the same trial has a different answer in another sheet."""
         return any(other.rows.get(key, row) != row for key, row in self.rows.items())
 
 
-class _FileRows:
-    """Where the rows of each file go, for the data and for the report."""
+class _RowCounts:
+    """Counts of used and omitted rows per file."""
 
     def __init__(self) -> None:
         self.rows: Counter[str] = Counter()
-        self.omitted: dict[str, Counter[str]] = {}  # by the reason, then by the file
-        self.unread: dict[str, str] = {}  # file -> why
+        self.omitted: dict[str, Counter[str]] = {}  # by reason, then by file
+        self.unread: dict[str, str] = {}  # file -> reason
 
-    def omit(self, file: str, why: str, number: int = 1) -> None:
-        """Count rows of a file that are not taken."""
-        self.omitted.setdefault(why, Counter())[file] += number
+    def omit(self, file: str, reason: str, n_rows: int = 1) -> None:
+        """Count omitted rows of a file."""
+        self.omitted.setdefault(reason, Counter())[file] += n_rows
 
-    def table(self) -> "pandas.DataFrame":
-        """Build a table with a row per file: its rows, and how many are taken or omitted for which
-        reason."""
+    def tabulate(self) -> "pandas.DataFrame":
+        """Tabulate used and omitted rows, one row per file."""
         import pandas as pd
 
         table = (
@@ -109,49 +110,48 @@ class _FileRows:
         table.insert(1, "taken", table["rows"] - table.iloc[:, 1:].sum(axis=1))
         return table
 
-    def sentences(self) -> list[str]:
-        """Name the files with rows that are not taken, but for practice and catch trials, and those
-        not read."""
-        found = [
-            f"{plural(files.total(), 'row')} skipped ({why}): {_each(files)}."
-            for why, files in self.omitted.items()
-            if why not in (PRACTICE, CATCH)
+    def describe(self) -> list[str]:
+        """Describe files with omitted rows (except practice and catch trials) or not read."""
+        sentences = [
+            f"{plural(files.total(), 'row')} skipped ({reason}): {_format_facts(files)}."
+            for reason, files in self.omitted.items()
+            if reason not in (PRACTICE, CATCH)
         ]
-        unread = f"{plural(len(self.unread), 'file')} not read: {_each(self.unread)}."
-        return [*found, unread] if self.unread else found
+        unread = f"{plural(len(self.unread), 'file')} not read: {_format_facts(self.unread)}."
+        return [*sentences, unread] if self.unread else sentences
 
 
-def _number(row: Row) -> str:
-    """The number of the trial."""
+def _trial_number(row: Row) -> str:
+    """Return the number of the trial, as text."""
     return row[TASK] if TASK in row else row[TRIAL]
 
 
 def collect(folder: str | Path) -> Collected:
-    """Join the files of answers that a questionnaire gave to many people.
+    """Merge the answer files of a questionnaire into one table.
 
-    Practice and catch trials are left out of the answers; questionnaires that repeat others are,
-    too. Of several by one person the first whole one counts, or the one with most answers if none
-    is whole. Whoever stopped early or failed catch trials is reported and kept: the column
-    `catch_failed` counts failures, so that `where="catch_failed == 0"` leaves these people out of a
-    fit. No file is changed.
+    Practice and catch trials and repeated questionnaires are excluded. If a respondent has several
+    questionnaires, the first complete one is used, or the one with most answers if none is
+    complete. Respondents who stopped early or failed catch trials are reported and kept: the column
+    `catch_failed` counts failures, so that `where="catch_failed == 0"` excludes these respondents
+    from a fit. No file is changed.
 
     Parameters
     ----------
     folder : str or Path
-        Holds the files, a person each or several in one, also in folders within it. Files whose
-        names begin with a dot do not count.
+        Folder of answer files, also in subfolders; a file contains one or several respondents.
+        Files whose names begin with a dot are ignored.
 
     Returns
     -------
     Collected
-        `answers`, the rows of all people; `table`, a row a person: file, answered, planned, minutes
-        and, of studies with catch trials, catch_failed; `files`, a row a file: how many rows are
-        taken, and how many are omitted for which reason; `note`, what was found.
+        `answers`, the rows of all respondents; `table`, one row per respondent: file, answered,
+        planned, minutes and, in studies with catch trials, catch_failed; `files`, one row per file:
+        used rows, and omitted rows by reason; `note`, a report of problems.
 
     Raises
     ------
     DataError
-        If there is no file of answers in the folder, or if no study has most of the questionnaires.
+        If the folder has no answer file, or no study has a majority of the questionnaires.
     """
     import pandas as pd
 
@@ -160,130 +160,136 @@ def collect(folder: str | Path) -> Collected:
         raise DataError(
             f"There is no folder {str(folder)!r}; give the folder with the files of answers."
         )
-    sheets: list[_Sheet] = []
-    counts = _FileRows()
-    for file, name in _files_in(folder):
+    sheets: list[_AnswerSheet] = []
+    counts = _RowCounts()
+    for file, name in _list_files(folder):
         if file.suffix.lower() not in _ENDINGS:
             counts.unread[name] = "not a text table; save answers as CSV"
             continue
         try:
-            found = _sheets_in(file, name, counts)
+            file_sheets = _read_sheets(file, name, counts)
         except (ValueError, OSError) as error:
             counts.unread[name] = str(error).rstrip(".")
             continue
-        sheets += found
+        sheets += file_sheets
         if name not in counts.rows:
-            counts.unread[name] = f"missing columns {', '.join(_NEEDED)}"
+            counts.unread[name] = f"missing columns {', '.join(_REQUIRED_COLUMNS)}"
     if not sheets:
-        told = " ".join(counts.sentences()) or "It is empty."
+        description = " ".join(counts.describe()) or "It is empty."
         raise DataError(
-            f"The folder {str(folder)!r} contains no answers to a questionnaire. {told}"
+            f"The folder {str(folder)!r} contains no answers to a questionnaire. {description}"
         )
-    kept, notes = _one_a_person(_of_one_study(sheets, counts), counts)
-    has_catch = any(PASSED in row for sheet in kept for row in sheet.rows.values())
-    people = pd.DataFrame(
+    used_sheets, notes = _select_sheets(_select_study(sheets, counts), counts)
+    has_catch = any(PASSED in row for sheet in used_sheets for row in sheet.rows.values())
+    respondents = pd.DataFrame(
         [
             {
                 PERSON: sheet.person,
                 "file": sheet.file,
-                "answered": sheet.answered,
-                "planned": sheet.planned,
-                "minutes": round(sheet.minutes(), 1),
-                **({FAILED: sheet.failed()} if has_catch else {}),
+                "answered": sheet.n_answered,
+                "planned": sheet.n_planned,
+                "minutes": round(sheet.compute_minutes(), 1),
+                **({FAILED: sheet.count_failed_catches()} if has_catch else {}),
             }
-            for sheet in kept
+            for sheet in used_sheets
         ]
     ).set_index(PERSON)
-    answers = _as_read([row for sheet in kept for row in _answers(sheet, has_catch)])
-    for sheet in kept:
-        for part in (PRACTICE, CATCH):
-            counts.omit(sheet.file, part, sheet.trials(part))
-    note = " ".join([*_counted(kept), *notes, *counts.sentences()])
-    return Collected(f"Answers to {kept[0].study}", people, note, answers, counts.table())
+    answers = _parse_rows(
+        [row for sheet in used_sheets for row in _list_answer_rows(sheet, has_catch)]
+    )
+    for sheet in used_sheets:
+        for trial_part in (PRACTICE, CATCH):
+            counts.omit(sheet.file, trial_part, sheet.count_trials(trial_part))
+    note = " ".join([*_describe_sheets(used_sheets), *notes, *counts.describe()])
+    return Collected(
+        f"Answers to {used_sheets[0].study}", respondents, note, answers, counts.tabulate()
+    )
 
 
-def _files_in(folder: Path) -> list[tuple[Path, str]]:
-    """The files in a folder and in those within it, and what they are called there, without hidden
-    ones."""
+def _list_files(folder: Path) -> list[tuple[Path, str]]:
+    """Return the visible files in a folder and its subfolders, with relative names."""
     paths = [
         (path, path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()
     ]
     return [
-        (path, own.as_posix().encode("utf-8", "backslashreplace").decode())
-        for path, own in paths
-        if not any(part.startswith(".") for part in own.parts)
+        (path, relative_path.as_posix().encode("utf-8", "backslashreplace").decode())
+        for path, relative_path in paths
+        if not any(part.startswith(".") for part in relative_path.parts)
     ]
 
 
-def _sheets_in(file: Path, name: str, counts: _FileRows) -> list[_Sheet]:
-    """The questionnaires in a file, [] if it holds none; an error if its header is theirs and it
-    cannot be read."""
+def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet]:
+    """Return the answer sheets in a file; [] if the file has another header.
+
+    A file with the right header that cannot be read is an error.
+    """
     from thali._reading.cells import decoded, text_cells
 
-    content = file.read_bytes()
-    head = decoded(content[:_HEAD]).split("\n")[:_HEADER_WITHIN]
-    if not any(_is_header(re.findall(r"\w+", line)) for line in head):
+    file_bytes = file.read_bytes()
+    first_lines = decoded(file_bytes[:_HEADER_BYTES]).split("\n")[:_HEADER_LINES]
+    if not any(_is_answer_header(re.findall(r"\w+", line)) for line in first_lines):
         return []
-    cells = text_cells(content, joined=True)
-    if not _is_header(cells.header):
+    cells = text_cells(file_bytes, joined=True)
+    if not _is_answer_header(cells.header):
         raise DataError(
             "The first line must contain the column names; remove the lines above them."
         )
-    found: dict[tuple[str, ...], _Sheet] = {}
+    sheets: dict[tuple[str, ...], _AnswerSheet] = {}
     counts.rows[name] = len(cells.lines)
-    for values in zip(*cells.columns, strict=True):
-        row = dict(zip(cells.header, values, strict=True))
-        if why := _fault(row):
-            counts.omit(name, why)
+    for cells_of_row in zip(*cells.columns, strict=True):
+        row = dict(zip(cells.header, cells_of_row, strict=True))
+        if fault := _find_fault(row):
+            counts.omit(name, fault)
             continue
         key = row[STUDY], row[PERSON], row[SEED], row[STARTED]
-        sheet = found.setdefault(key, _Sheet(name, *key, {}, int(row[PLANNED].partition(".")[0])))
-        trial = row[PART], _number(row)
+        sheet = sheets.setdefault(
+            key, _AnswerSheet(name, *key, {}, int(row[PLANNED].partition(".")[0]))
+        )
+        trial = row[PART], _trial_number(row)
         if trial in sheet.rows:
             counts.omit(
                 name, "repeats" if sheet.rows[trial] == row else "another answer to the same trial"
             )
-        elif row[PART] == MAIN and sheet.is_whole:
+        elif row[PART] == MAIN and sheet.is_complete:
             counts.omit(name, f"more than {PLANNED}")
         else:
             sheet.rows[trial] = row
-    return [sheet for sheet in found.values() if sheet.rows]
+    return [sheet for sheet in sheets.values() if sheet.rows]
 
 
-def _fault(row: Row) -> str:
-    """Return why a row is no answer, "" if it is one."""
+def _find_fault(row: Row) -> str:
+    """Return the reason to omit a row, or "" for a valid answer."""
     if row[STUDY] == STUDY:
         return "column names"  # of answers that were appended to others
-    if not row[PERSON] or not _number(row):
+    if not row[PERSON] or not _trial_number(row):
         return f"{TRIAL if row[PERSON] else PERSON} is missing"
     if row[PART] not in (MAIN, PRACTICE, CATCH):
         return f"{PART} is not {MAIN}, {PRACTICE} or {CATCH}"
-    return (
-        ""
-        if re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED])
-        else f"{PLANNED} is not a number of trials"
-    )
+    if not re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]):
+        return f"{PLANNED} is not a number of trials"
+    return ""
 
 
-def _is_header(names: list[str]) -> bool:
-    """Whether the columns are those of a file of answers."""
-    return set(_NEEDED) <= set(names) and bool({TRIAL, TASK} & set(names))
+def _is_answer_header(names: list[str]) -> bool:
+    """Return whether the columns belong to an answer file."""
+    return set(_REQUIRED_COLUMNS) <= set(names) and bool({TRIAL, TASK} & set(names))
 
 
-def _of_one_study(sheets: list[_Sheet], counts: _FileRows) -> list[_Sheet]:
-    """Return the questionnaires of the study that most are of; an error if half of them or fewer
-    are."""
+def _select_study(sheets: list[_AnswerSheet], counts: _RowCounts) -> list[_AnswerSheet]:
+    """Return the sheets of the study with a majority of sheets."""
     studies = Counter(sheet.study for sheet in sheets)
-    study, number = studies.most_common(1)[0]
-    if 2 * number <= len(sheets):
-        named = listed(
-            f"{study!r}"
-            f" ({shorten(sorted({each.file for each in sheets if each.study == study}), 2)})"
-            for study, _ in studies.most_common()
+    study, n_sheets = studies.most_common(1)[0]
+    if 2 * n_sheets <= len(sheets):
+        files_of_study = {
+            name: sorted({sheet.file for sheet in sheets if sheet.study == name})
+            for name in studies
+        }
+        study_names = listed(
+            f"{name!r} ({shorten(files_of_study[name], 2)})" for name, _ in studies.most_common()
         )
         raise DataError(
-            f"The folder contains answers to {len(studies)} studies, {named}; put each study into"
-            " a separate folder."
+            f"The folder contains answers to {len(studies)} studies, {study_names}; put each study"
+            " into a separate folder."
         )
     for sheet in sheets:
         if sheet.study != study:
@@ -291,78 +297,88 @@ def _of_one_study(sheets: list[_Sheet], counts: _FileRows) -> list[_Sheet]:
     return [sheet for sheet in sheets if sheet.study == study]
 
 
-def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet], list[str]]:
-    """The fullest copy of the questionnaire of each person that counts, and sentences about the
-    others."""
-    fullest: dict[tuple[str, str, str], _Sheet] = {}
-    repeated, contradicted = [], {}
+def _select_sheets(
+    sheets: list[_AnswerSheet], counts: _RowCounts
+) -> tuple[list[_AnswerSheet], list[str]]:
+    """Return one sheet per respondent, and sentences about the others.
+
+    The first complete sheet is used, or the one with most answers.
+    """
+    fullest: dict[tuple[str, str, str], _AnswerSheet] = {}
+    repeated_files, contradictions = [], {}
     for sheet in sorted(sheets, key=lambda sheet: (-len(sheet.rows), sheet.file)):
-        other = fullest.setdefault((sheet.person, sheet.seed, sheet.started), sheet)
-        if sheet.contradicts(other):
-            contradicted[sheet.person] = f"{other.file} used, {sheet.file} not used"
-        elif sheet is not other:
-            repeated.append(sheet.file)
-    of_person: dict[str, list[_Sheet]] = {}
+        fullest_sheet = fullest.setdefault((sheet.person, sheet.seed, sheet.started), sheet)
+        if sheet.contradicts(fullest_sheet):
+            contradictions[sheet.person] = f"{fullest_sheet.file} used, {sheet.file} not used"
+        elif sheet is not fullest_sheet:
+            repeated_files.append(sheet.file)
+    sheets_of_respondent: dict[str, list[_AnswerSheet]] = {}
     for sheet in sorted(fullest.values(), key=lambda sheet: sheet.started):
-        of_person.setdefault(sheet.person, []).append(sheet)
-    kept = [
-        max(each, key=lambda sheet: (sheet.is_whole, 0 if sheet.is_whole else sheet.answered))
-        for each in of_person.values()
+        sheets_of_respondent.setdefault(sheet.person, []).append(sheet)
+    used_sheets = [
+        next((sheet for sheet in sheets if sheet.is_complete), None)
+        or max(sheets, key=lambda sheet: sheet.n_answered)
+        for sheets in sheets_of_respondent.values()
     ]
     for sheet in sheets:
-        if not any(sheet is each for each in kept):
+        if not any(sheet is used_sheet for used_sheet in used_sheets):
             counts.omit(sheet.file, "of a questionnaire that is not used", len(sheet.rows))
     notes = []
-    if repeated:
-        files = shorten(list(dict.fromkeys(repeated)), _SHOWN)
-        notes.append(f"{plural(len(repeated), 'repeated questionnaire')} excluded: {files}.")
-    if contradicted:
+    if repeated_files:
+        files = shorten(list(dict.fromkeys(repeated_files)), _MAX_NAMES)
+        notes.append(f"{plural(len(repeated_files), 'repeated questionnaire')} excluded: {files}.")
+    if contradictions:
         notes.append(
-            f"Questionnaires of {_people(len(contradicted))} contradict each other:"
-            f" {_each(contradicted)}; ask who submitted them."
+            f"Questionnaires of {_format_respondents(len(contradictions))} contradict each other:"
+            f" {_format_facts(contradictions)}; ask who submitted them."
         )
     senders: dict[tuple[str, str], list[str]] = {}
-    for sheet in kept:
+    for sheet in used_sheets:
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
     if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
         notes.append(
-            f"{_people(len(copies))} have the same seed and start time as other respondents, which"
-            f" suggests copied answers under another name: {shorten(copies, _SHOWN)}."
+            f"{_format_respondents(len(copies))} have the same seed and start time as other"
+            " respondents, which suggests copied answers under another name:"
+            f" {shorten(copies, _MAX_NAMES)}."
         )
-    for is_whole, which in (
-        (True, "first complete questionnaire"),
-        (False, "questionnaire with most answers"),
+    for is_complete, choice in (
+        (True, "; the first complete questionnaire is used"),
+        (False, " without completing one; the questionnaire with most answers is used"),
     ):
-        people = [
-            each.person
-            for each in kept
-            if len(of_person[each.person]) > 1 and each.is_whole == is_whole
+        respondents = [
+            sheet.person
+            for sheet in used_sheets
+            if len(sheets_of_respondent[sheet.person]) > 1 and sheet.is_complete == is_complete
         ]
-        if people:
-            none = "" if is_whole else " without completing one"
-            several = f"{_people(len(people))} answered several times{none}; the {which} is used"
-            notes.append(f"{several}: {shorten(people, _SHOWN)}.")
-    return kept, notes
+        if respondents:
+            notes.append(
+                f"{_format_respondents(len(respondents))} answered several times{choice}:"
+                f" {shorten(respondents, _MAX_NAMES)}."
+            )
+    return used_sheets, notes
 
 
-def _answers(sheet: _Sheet, has_catch: bool) -> list[Row]:
-    """The answers of a person that count."""
+def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
+    """Return the main trials of a sheet, without bookkeeping columns."""
     names = list(next(iter(sheet.rows.values())))
-    typed = {PERSON, *names[names.index(PLANNED) + 1 :]}  # by people themselves
+    typed_columns = {PERSON, *names[names.index(PLANNED) + 1 :]}  # columns that respondents fill in
     rows = [
-        {name: without_formula(cell) if name in typed else cell for name, cell in row.items()}
+        {
+            name: without_formula(cell) if name in typed_columns else cell
+            for name, cell in row.items()
+        }
         for row in sheet.rows.values()
         if row[PART] == MAIN
     ]
-    failed = {FAILED: str(sheet.failed())} if has_catch else {}
+    catch_columns = {FAILED: str(sheet.count_failed_catches())} if has_catch else {}
     return [
-        {name: cell for name, cell in row.items() if name not in _BOOKKEEPING} | failed
+        {name: cell for name, cell in row.items() if name not in _BOOKKEEPING} | catch_columns
         for row in rows
     ]
 
 
-def _as_read(rows: list[Row]) -> "pandas.DataFrame":
-    """The rows as a table that was read from a file: columns of numbers and of text."""
+def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
+    """Return rows as a table read from a file, with columns of numbers and text."""
     from thali._reading.cells import TextTable
     from thali._reading.table import text_table
 
@@ -371,33 +387,48 @@ def _as_read(rows: list[Row]) -> "pandas.DataFrame":
     return text_table(TextTable(names, columns, range(len(rows))), "answers").frame
 
 
-def _counted(kept: list[_Sheet]) -> list[str]:
-    """How many people answered how much."""
+def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
+    """Describe the numbers of respondents, answers and failed catch trials."""
     sentences = [
-        f"{_people(len(kept))}, {plural(sum(sheet.answered for sheet in kept), 'answer')}."
+        f"{_format_respondents(len(used_sheets))},"
+        f" {plural(sum(sheet.n_answered for sheet in used_sheets), 'answer')}."
     ]
-    early = {
-        each.person: f"{each.answered} of {each.planned}" for each in kept if not each.is_whole
+    early_stops = {
+        each.person: f"{each.n_answered} of {each.n_planned}"
+        for each in used_sheets
+        if not each.is_complete
     }
-    if early:
-        sentences.append(f"{_people(len(early))} stopped early: {_each(early)}.")
-    left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
-    if parts := [plural(number, f"{part} trial") for part, number in left if number]:
-        sentences.append(f"Excluded: {listed(parts)}.")
-    failed = {each.person: number for each in kept if (number := each.failed())}
-    if failed:
+    if early_stops:
         sentences.append(
-            f"{_people(len(failed))} failed catch trials: {_each(failed)}; to exclude such"
+            f"{_format_respondents(len(early_stops))} stopped early: {_format_facts(early_stops)}."
+        )
+    extra_counts = [
+        (part, sum(sheet.count_trials(part) for sheet in used_sheets)) for part in (PRACTICE, CATCH)
+    ]
+    if extra_trials := [
+        plural(n_trials, f"{part} trial") for part, n_trials in extra_counts if n_trials
+    ]:
+        sentences.append(f"Excluded: {listed(extra_trials)}.")
+    failures = {
+        each.person: n_trials for each in used_sheets if (n_trials := each.count_failed_catches())
+    }
+    if failures:
+        sentences.append(
+            f"{_format_respondents(len(failures))} failed catch trials:"
+            f" {_format_facts(failures)}; to exclude such"
             f' respondents from a fit, use where="{FAILED} == 0".'
         )
     return sentences
 
 
-def _each(facts: Mapping[str, object]) -> str:
-    """The first people, each with a fact."""
-    named = [f"{person} ({fact})" for person, fact in list(facts.items())[:_SHOWN]]
-    return ", ".join(named) + (f" and {len(facts) - _SHOWN:,} more" if len(facts) > _SHOWN else "")
+def _format_facts(facts: Mapping[str, object]) -> str:
+    """Format the first names, each with a fact in parentheses."""
+    listing = ", ".join(f"{name} ({fact})" for name, fact in list(facts.items())[:_MAX_NAMES])
+    if len(facts) > _MAX_NAMES:
+        listing += f" and {len(facts) - _MAX_NAMES:,} more"
+    return listing
 
 
-def _people(number: int) -> str:
-    return "1 respondent" if number == 1 else f"{number:,} respondents"
+def _format_respondents(n_respondents: int) -> str:
+    """Format a number of respondents, such as "2 respondents"."""
+    return "1 respondent" if n_respondents == 1 else f"{n_respondents:,} respondents"

@@ -1,5 +1,4 @@
-"""Pictures of options, as part of a page: scaled down, without what cameras write beside them, and
-without scripts."""
+"""Pictures of options for a page: scaled down, without camera metadata and scripts."""
 
 import base64
 import io
@@ -11,24 +10,24 @@ from typing import Any
 from thali.errors import DataError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
-LONGEST_SIDE = 640  # pixels of a picture on the page
-MAX_PIXELS, MAX_BYTES = 100_000_000, 50_000_000  # of a file
-_KINDS = ("PNG", "JPEG", "GIF", "WEBP")
-_QUALITY = 85  # of JPEG
+LONGEST_SIDE = 640  # pixels on the page
+MAX_PIXELS, MAX_BYTES = 100_000_000, 50_000_000  # per file
+_PILLOW_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+_QUALITY = 85  # JPEG
 _MAX_SVG = 1_000_000  # bytes
 _ELEMENTS = ("script", "foreignobject", "iframe", "object", "embed", "handler", "set", "animate")
 _LINKS = ("href", "src")
-_INSIDE = re.compile(r"#|data:image/(?:png|jpeg|gif|webp);", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"""url\((?!['"]?#)|@import|expression\(|javascript:""", re.IGNORECASE)
+_EMBEDDED_LINK = re.compile(r"#|data:image/(?:png|jpeg|gif|webp);", re.IGNORECASE)
+_EXTERNAL_STYLE = re.compile(r"""url\((?!['"]?#)|@import|expression\(|javascript:""", re.IGNORECASE)
 
 
-def picture(path: Path) -> str:
-    """The picture in a file as an address of kind data:.
+def encode_picture(path: Path) -> str:
+    """Encode a picture file as a data: address.
 
     Raises
     ------
     DataError
-        If the file is missing, no picture, too large, or an SVG that holds more than a drawing.
+        If the file is missing, not a picture, too large, or an SVG with more than a drawing.
     """
     if not path.is_file():
         raise DataError(
@@ -40,23 +39,24 @@ def picture(path: Path) -> str:
             f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,}"
             " bytes."
         )
-    content = path.read_bytes()
+    file_bytes = path.read_bytes()
     if path.suffix.lower() == ".svg":
-        _check_drawing(path, content)
-        return _address("svg+xml", content)
-    return _address(*_scaled(path, content))
+        _check_drawing(path, file_bytes)
+        return _build_address("svg+xml", file_bytes)
+    return _build_address(*_shrink_picture(path, file_bytes))
 
 
-def _address(kind: str, content: bytes) -> str:
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+def _build_address(image_type: str, image_bytes: bytes) -> str:
+    """Return a data: address of an image."""
+    return f"data:image/{image_type};base64,{base64.b64encode(image_bytes).decode()}"
 
 
-def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
-    """The picture upright, no larger than a page shows it, and nothing but the picture."""
+def _shrink_picture(path: Path, file_bytes: bytes) -> tuple[str, bytes]:
+    """Return type and bytes of an upright, scaled picture without metadata."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
-        image: Any = Image.open(io.BytesIO(content), formats=_KINDS)
+        image: Any = Image.open(io.BytesIO(file_bytes), formats=_PILLOW_FORMATS)
         if image.width * image.height > MAX_PIXELS:
             raise DataError(
                 f"The picture {str(path)!r} has {image.width:,} by {image.height:,} pixels; reduce"
@@ -71,58 +71,63 @@ def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
         if isinstance(error, DataError):
             raise
         raise DataError(f"The picture {str(path)!r} is damaged ({error}); save it again.") from None
-    see_through = "A" in image.getbands() or "transparency" in image.info
-    image = image.convert("RGBA" if see_through else "RGB")
+    is_transparent = "A" in image.getbands() or "transparency" in image.info
+    image = image.convert("RGBA" if is_transparent else "RGB")
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    kind, settings = (
+    image_type, settings = (
         ("png", {"optimize": True})
-        if see_through
+        if is_transparent
         else ("jpeg", {"quality": _QUALITY, "optimize": True})
     )
-    held = io.BytesIO()
-    image.save(held, kind, **settings)
-    return kind, held.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, image_type, **settings)
+    return image_type, buffer.getvalue()
 
 
-def _check_drawing(path: Path, content: bytes) -> None:
-    """Refuse an SVG that runs, loads or holds anything but a drawing."""
+def _check_drawing(path: Path, svg_bytes: bytes) -> None:
+    """Raise if an SVG runs, loads or contains anything except a drawing."""
 
-    def refuse(what: str) -> DataError:
+    def refuse(part_name: str) -> DataError:
         return DataError(
-            f"The picture {str(path)!r} contains {what}; save it as a plain drawing, or as PNG."
+            f"The picture {str(path)!r} contains {part_name}; save it as a plain drawing, or as"
+            " PNG."
         )
 
-    if len(content) > _MAX_SVG:
-        raise DataError(f"The picture {str(path)!r} has {len(content):,} bytes; save it as PNG.")
-    if b"<!ENTITY" in content.upper():
+    if len(svg_bytes) > _MAX_SVG:
+        raise DataError(f"The picture {str(path)!r} has {len(svg_bytes):,} bytes; save it as PNG.")
+    if b"<!ENTITY" in svg_bytes.upper():
         raise refuse("entity definitions")
-    if b"<?XML-STYLESHEET" in content.upper():
+    if b"<?XML-STYLESHEET" in svg_bytes.upper():
         raise refuse("an external style sheet")
     try:
-        root = ElementTree.fromstring(content)
+        root = ElementTree.fromstring(svg_bytes)
     except (ElementTree.ParseError, ValueError, LookupError):
         raise DataError(f"{str(path)!r} is not a readable SVG; save it again.") from None
-    if _name(root.tag) != "svg":
-        raise DataError(f"{str(path)!r} is not an SVG; its first element is {_name(root.tag)!r}.")
+    if _strip_namespace(root.tag) != "svg":
+        raise DataError(
+            f"{str(path)!r} is not an SVG; its first element is {_strip_namespace(root.tag)!r}."
+        )
     for element in root.iter():
         if not isinstance(element.tag, str):  # a comment or an instruction
             continue
-        if _name(element.tag) in _ELEMENTS:
-            raise refuse(f"the element {_name(element.tag)!r}")
+        if _strip_namespace(element.tag) in _ELEMENTS:
+            raise refuse(f"the element {_strip_namespace(element.tag)!r}")
         texts = (
             [*element.attrib.values(), element.text or ""]
-            if _name(element.tag) == "style"
+            if _strip_namespace(element.tag) == "style"
             else element.attrib.values()
         )
-        if any(_ELSEWHERE.search("".join(text.split())) for text in texts):
+        if any(_EXTERNAL_STYLE.search("".join(text.split())) for text in texts):
             raise refuse("a style that loads other files")
-        for attribute, value in element.attrib.items():
-            if _name(attribute).startswith("on"):
-                raise refuse(f"the script {_name(attribute)!r}")
-            if _name(attribute) in _LINKS and not _INSIDE.match(value.strip()):
+        for attribute, attribute_text in element.attrib.items():
+            if _strip_namespace(attribute).startswith("on"):
+                raise refuse(f"the script {_strip_namespace(attribute)!r}")
+            if _strip_namespace(attribute) in _LINKS and not _EMBEDDED_LINK.match(
+                attribute_text.strip()
+            ):
                 raise refuse("an external link")
 
 
-def _name(tag: str) -> str:
-    """The name without its namespace."""
+def _strip_namespace(tag: str) -> str:
+    """Return the lower-case name of a tag without its namespace."""
     return tag.rpartition("}")[2].lower()

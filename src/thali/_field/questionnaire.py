@@ -1,4 +1,4 @@
-"""`questionnaire`: a study as one HTML file that asks, keeps the answers, and hands them in."""
+"""`questionnaire`: write a study as one HTML file that collects and saves answers."""
 
 import hashlib
 import json
@@ -19,7 +19,10 @@ from thali._labels import plural, printable, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.errors import DataError
 
-from .asked import (
+from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
+from .pictures import encode_picture
+from .study import ASKED, RANDOM, ExtraTrial, StudyDescription, read_study, remove_query
+from .survey import (
     BEST,
     BEST_WORST,
     CHOICE,
@@ -28,17 +31,14 @@ from .asked import (
     PAIRS,
     RANKING,
     RATINGS,
-    QuestionnaireContent,
     QuestionnaireTask,
-    asked_of,
+    Survey,
+    build_survey,
 )
-from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
-from .pictures import picture
-from .study import ASKED, RANDOM, Extra, StudyDescription, sends_to, study_of
 
-MAX_PAGE = 20_000_000  # bytes of a page with its pictures
+MAX_PAGE = 20_000_000  # bytes, including pictures
 _SIDES = {name for pair in SIDES for name in pair}
-_TAKEN = {
+_RESERVED_NAMES = {
     "option",
     "object",
     *(word for role in (CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_TABLES) for word in role.synonyms),
@@ -54,38 +54,38 @@ def questionnaire(
     study: Any = None,
     random_seed: Any = 0,
 ) -> str:
-    """Write a questionnaire: one HTML file that works anywhere and loads nothing.
+    """Write a questionnaire as one self-contained HTML file.
 
-    Options alone are enough: the page has a button to start, the trials, and an end where the
-    answers are saved as a CSV file that `thali fit` reads. Each person gets a random name and seed,
-    which is stored with every answer and decides the version, the order of trials and the sides of
-    options. Answers stay in the browser until they are saved, also when the page is closed; they
-    are sent nowhere but to the address that the study names, if it names one.
+    Options are sufficient: the page has a start button, the trials, and an end where the respondent
+    saves the answers as a CSV file that `thali fit` reads. Each respondent gets a random name and
+    seed; the seed is stored with every answer and decides the version, the order of trials and the
+    sides of options. Answers stay in the browser until they are saved, even if the page is closed.
+    They are sent only to the address in the study, if there is one.
 
     Parameters
     ----------
     design : sequence of str, mapping, DataFrame or path
-        Options; options and the paths of their pictures (None: no picture); a table with the column
-        option, and picture; or a design, as `designs.pairs`, `designs.triplets`, `designs.sets`,
-        `designs.choice` and `paired.pair_design` lay it out. A path names a text with an option or
-        a picture a line, a table, or a folder of pictures.
+        Options; options with the paths of their pictures (None: no picture); a table with a column
+        option and possibly a column picture; or a design, as from `designs.pairs`,
+        `designs.triplets`, `designs.sets`, `designs.choice` and `paired.pair_design`. A path names
+        a text with one option or picture per line, a table, or a folder of pictures.
     path : str or Path, optional
         The file to write.
     kind : str, optional
-        "pairs", "best" of a set, "best-worst", "ranking", "odd-one-out", "ratings" of how alike
-        pairs are, or "choice" among products. By default pairs, and choice of a design with
-        products. Of options alone, each person answers all pairs up to 100 (ratings: up to 60;
-        triplets: up to 40), else a balanced part; sets have 4 options, each of which is shown 3
-        times; up to 7 options are ranked at once.
+        "pairs", "best" of a set, "best-worst", "ranking", "odd-one-out", "ratings" of the
+        similarity of pairs, or "choice" among products. Default: choice for a design with products,
+        else pairs. Without a design, each respondent answers all pairs up to 100 (ratings: up to
+        60; triplets: up to 40), or else a balanced subset; sets have 4 options, and each option
+        appears 3 times; up to 7 options are ranked in a single task.
     title : str, optional
-        What the page is called.
+        Title of the page.
     words : mapping, optional
-        Words of the page that replace the usual ones, such as {"question": "Which is sweeter?"}.
+        Texts that replace the defaults, such as {"question": "Which is sweeter?"}.
     study : path or mapping, optional
-        A `study.toml`, or a mapping laid out like one, with all else; see the guide to
-        questionnaires.
+        A `study.toml`, or a mapping with the same layout, with all other settings; see the guide
+        to questionnaires.
     random_seed : int, optional
-        Decides which part of the tasks each version has, where there are too many for one person.
+        Decides the tasks of each version, where there are too many for one respondent.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def questionnaire(
     Raises
     ------
     ArgumentError
-        If the design does not go with the kind.
+        If the design does not fit the kind.
     DataError
         If options, pictures, products or the study cannot be used.
 
@@ -105,74 +105,79 @@ def questionnaire(
     >>> "default-src 'none'" in page, "https:" in page
     (True, False)
     """
-    page = page_of(design, kind, title, words, study, random_seed)
+    page = build_page(design, kind, title, words, study, random_seed)
     if path is not None:
         atomic_write(Path(path), page.text.encode())
     return page.text
 
 
-class Page(NamedTuple):
-    """A questionnaire."""
+class QuestionnairePage(NamedTuple):
+    """The HTML of a questionnaire and a sentence about its tasks."""
 
     text: str  # HTML
-    sentence: str  # what it asks
+    sentence: str  # kind and number of questions
 
 
-def page_of(
+def build_page(
     design: Any,
-    kind: str | None,
+    question_kind: str | None,
     title: str | None,
     words: Mapping[str, str] | None,
     study: Any,
     random_seed: Any,
-) -> Page:
-    """The page, and what it asks."""
-    planned = planned_of(design, kind, title, words, study, random_seed)
-    text = rendered(planned, "questionnaire", style=markup(_file("questionnaire.css")))
-    return Page(text, planned.sentence)
+) -> QuestionnairePage:
+    """Build the HTML page of a questionnaire and a sentence about its tasks."""
+    plan = plan_survey(design, question_kind, title, words, study, random_seed)
+    text = render_page(plan, "questionnaire", style=markup(_read_page_file("questionnaire.css")))
+    return QuestionnairePage(text, plan.sentence)
 
 
-class Planned(NamedTuple):
-    """What a study asks, however it is shown."""
+class SurveyPlan(NamedTuple):
+    """A survey, its settings and the data for its script."""
 
-    asked: QuestionnaireContent
+    survey: Survey
     study: StudyDescription
-    data: dict[str, Any]  # what a script reads
+    data: dict[str, Any]  # input of the script
 
     @property
     def sentence(self) -> str:
-        """What is asked."""
-        return _in_words(self.asked)
+        """Description of the survey in one sentence."""
+        return _describe_survey(self.survey)
 
 
-def planned_of(
+def plan_survey(
     design: Any,
-    kind: str | None,
+    question_kind: str | None,
     title: str | None,
     words: Mapping[str, str] | None,
     study: Any,
     random_seed: Any,
-) -> Planned:
-    """What a study asks, as `questionnaire` is given it."""
-    told = study_of(study)
-    own = study_of({"words": words or {}, "language": told.language}).words
-    told = replace(told, title=title or told.title, words={**told.words, **own})
-    asked = asked_of(design, kind, told.size, told.per_person, random_seed)
-    return Planned(asked, told, _data(asked, told, told.all_words(asked.kind)))
+) -> SurveyPlan:
+    """Combine design, settings and texts into the plan of a survey."""
+    settings = read_study(study)
+    new_words = read_study({"words": words or {}, "language": settings.language}).words
+    settings = replace(
+        settings, title=title or settings.title, words={**settings.words, **new_words}
+    )
+    survey = build_survey(design, question_kind, settings.size, settings.per_person, random_seed)
+    script_data = _build_script_data(survey, settings, settings.merge_words(survey.kind))
+    return SurveyPlan(survey, settings, script_data)
 
 
-def rendered(
-    planned: Planned, name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any
+def render_page(
+    plan: SurveyPlan, name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any
 ) -> str:
-    """The page of that name; `loads`: the addresses of what it loads; `more`: what else its
-    template names."""
-    _, study, data = planned
-    script = _file("shared.js") + _file(f"{name}.js")
+    """Render the page template `name`.
+
+    `loads`: addresses of scripts and styles that the page loads; `more`: other template variables.
+    """
+    _, study, data = plan
+    script = _read_page_file("shared.js") + _read_page_file(f"{name}.js")
     page = printable(
-        _template(name).render(
+        _load_template(name).render(
             language=study.language,
             title=data["title"],
-            policy=policy([script], sends_to(study.post), loads),
+            policy=policy([script], remove_query(study.post), loads),
             script_needed=data["words"]["script_needed"],
             data=markup(as_json(data)),
             script=markup(script),
@@ -187,34 +192,34 @@ def rendered(
     return page
 
 
-def _data(
-    asked: QuestionnaireContent, study: StudyDescription, words: dict[str, str]
+def _build_script_data(
+    survey: Survey, study: StudyDescription, words: dict[str, str]
 ) -> dict[str, Any]:
-    """What the script reads."""
-    _check(asked, study)
-    practice, practised = _extras("practice", study.practice, asked, asked.options)
-    catch, labels = _extras("catch", study.catch, asked, practised)
-    _refuse_changed(labels)
-    pictures = _pictures(asked, study, labels)
-    sizes = [len(task.shown) for tasks in asked.versions for task in tasks]
-    size = max([*sizes, *(len(each["shown"]) for each in (*practice, *catch))])
+    """Return the data that the script of the page reads."""
+    _check_settings(survey, study)
+    practice, known_labels = _build_extra_trials("practice", study.practice, survey, survey.options)
+    catch, labels = _build_extra_trials("catch", study.catch, survey, known_labels)
+    _check_labels_unchanged(labels)
+    pictures = _encode_pictures(survey, study, labels)
+    sizes = [len(task.shown) for tasks in survey.versions for task in tasks]
+    size = max([*sizes, *(len(trial["shown"]) for trial in (*practice, *catch))])
     data: dict[str, Any] = {
-        "id": _study_id(asked, study, words),
-        "kind": asked.kind,
+        "id": _build_study_id(survey, study, words),
+        "kind": survey.kind,
         "title": study.title or words["question"],
         "words": words,
         "options": [
             {"label": label} | ({"picture": pictures[label]} if label in pictures else {})
             for label in labels
         ],
-        "versions": [[_trial(task) for task in tasks] for tasks in asked.versions],
+        "versions": [[_build_trial(task) for task in tasks] for tasks in survey.versions],
         "practice": practice,
         "catch": catch,
-        "attributes": asked.attributes,
-        "held_out": asked.has_held_out,
-        "has_none": asked.has_none,
+        "attributes": survey.attributes,
+        "held_out": survey.has_held_out,
+        "has_none": survey.has_none,
         "size": size,
-        "columns": _told_apart(columns_of(asked, study, size), study),
+        "columns": _check_question_names(list_file_columns(survey, study, size), study),
         "tie": TIE,
         "no_preference": study.no_preference,
         "dual": study.dual,
@@ -231,89 +236,93 @@ def _data(
             "high": study.scale.high or words["scale_high"],
         },
         **{
-            name: _paragraphs(getattr(study, name))
+            name: _split_paragraphs(getattr(study, name))
             for name in ("instructions", "consent", "thanks")
         },
     }
     return data | {"build": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}
 
 
-def _check(asked: QuestionnaireContent, study: StudyDescription) -> None:
-    """Refuse what goes together with no study of that kind."""
-    if study.no_preference and asked.kind != PAIRS:
+def _check_settings(survey: Survey, study: StudyDescription) -> None:
+    """Raise if settings or names do not fit the kind of question."""
+    if study.no_preference and survey.kind != PAIRS:
         raise DataError(
-            f"`no_preference` adds a third answer to pairs and does not apply to {asked.kind};"
+            f"`no_preference` adds a third answer to pairs and does not apply to {survey.kind};"
             " remove it."
         )
-    if study.dual and asked.kind != CHOICE:
+    if study.dual and survey.kind != CHOICE:
         raise DataError(
             "`dual` asks whether a product would really be chosen and does not apply to"
-            f" {asked.kind}; remove it."
+            f" {survey.kind}; remove it."
         )
     if study.no_preference and (
-        told := [label for label in asked.options if plain(label) in TIE_WORDS]
+        tie_labels := [label for label in survey.options if plain(label) in TIE_WORDS]
     ):
         raise DataError(
-            f"The option {told[0]!r} would be read as {TIE!r} in a table of pairs; rename it."
+            f"The option {tie_labels[0]!r} would be read as {TIE!r} in a table of pairs; rename it."
         )
-    known = {plain(name): name for name in asked.attributes}
-    if both := [question.name for question in study.questions if plain(question.name) in known]:
-        raise DataError(f"The question {both[0]!r} has the name of an attribute; rename it.")
-    if taken := [name for name in asked.attributes if plain(name) in _TAKEN]:
+    plain_attributes = {plain(name): name for name in survey.attributes}
+    if question_names := [
+        question.name for question in study.questions if plain(question.name) in plain_attributes
+    ]:
         raise DataError(
-            f"The attribute {taken[0]!r} has the name of a column of answers; rename it."
+            f"The question {question_names[0]!r} has the name of an attribute; rename it."
         )
-    if asked.kind == BEST and are_ranks(
-        [asked.options[k] for k in task.shown] for tasks in asked.versions for task in tasks
+    if reserved_names := [name for name in survey.attributes if plain(name) in _RESERVED_NAMES]:
+        raise DataError(
+            f"The attribute {reserved_names[0]!r} has the name of a column of answers; rename it."
+        )
+    if survey.kind == BEST and are_ranks(
+        [survey.options[k] for k in task.shown] for tasks in survey.versions for task in tasks
     ):
         raise DataError(
-            f"The options {shorten(asked.options)} would be read as ranks in a table of sets;"
+            f"The options {shorten(survey.options)} would be read as ranks in a table of sets;"
             " rename them, for instance to 'design 1'."
         )
     if (
-        asked.kind == BEST
-        and max(len(task.shown) for tasks in asked.versions for task in tasks) == 2
+        survey.kind == BEST
+        and max(len(task.shown) for tasks in survey.versions for task in tasks) == 2
     ):
         raise DataError(
             f"The kind {BEST!r} requires sets of at least 3 options; for 2 options use {PAIRS!r}."
         )
-    if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
+    if survey.kind == PAIRS and all(plain(label) in _SIDES for label in survey.options):
         raise DataError(
-            f"The options {shorten(asked.options)} would be read as the two sides of a pair;"
+            f"The options {shorten(survey.options)} would be read as the two sides of a pair;"
             " rename them, for instance to 'design A'."
         )
 
 
-def _refuse_changed(labels: tuple[str, ...]) -> None:
-    """Refuse options that are read as other numbers, those of practice and catch trials too."""
+def _check_labels_unchanged(labels: tuple[str, ...]) -> None:
+    """Raise if a label would be read back as another number."""
     from thali._reading.table import as_read
 
-    if changed := [label for label in labels if as_read(label) != label]:
+    if changed_labels := [label for label in labels if as_read(label) != label]:
         raise DataError(
-            f"The option {changed[0]!r} would be read back as the number {as_read(changed[0])!r};"
-            " rename it."
+            f"The option {changed_labels[0]!r} would be read back as the number"
+            f" {as_read(changed_labels[0])!r}; rename it."
         )
 
 
-def _extras(
-    name: str, extras: tuple[Extra, ...], asked: QuestionnaireContent, labels: tuple[str, ...]
+def _build_extra_trials(
+    name: str, extras: tuple[ExtraTrial, ...], survey: Survey, labels: tuple[str, ...]
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Trials besides those of the design, and all labels, which may be more than before."""
-    found = []
-    wanted = len(asked.versions[0][0].shown)
+    """Return practice or catch trials for the script, and all labels so far."""
+    trials = []
+    n_shown = len(survey.versions[0][0].shown)
     for extra in extras:
         is_product = isinstance(extra.shown[0], Mapping)
-        if is_product != (asked.kind == CHOICE):
-            what = (
-                "products = [{...}, {...}]" if asked.kind == CHOICE else 'options = ["...", "..."]'
-            )
-            raise DataError(f"A {name} trial of {asked.kind} requires {what}.")
-        if asked.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra.shown) != wanted:
+        if is_product != (survey.kind == CHOICE):
+            required_form = 'options = ["...", "..."]'
+            if survey.kind == CHOICE:
+                required_form = "products = [{...}, {...}]"
+            raise DataError(f"A {name} trial of {survey.kind} requires {required_form}.")
+        if survey.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra.shown) != n_shown:
             raise DataError(
-                f"A {name} trial of {asked.kind} must show {wanted} options or products, like all"
+                f"A {name} trial of {survey.kind} must show {n_shown} options or products, like all"
                 f" trials; got {len(extra.shown)}."
             )
-        if name == "catch" and asked.kind == RATINGS:
+        if name == "catch" and survey.kind == RATINGS:
             raise DataError(
                 "Ratings have no correct answer, so catch trials do not apply; remove them."
             )
@@ -321,23 +330,27 @@ def _extras(
             for attribute in dict.fromkeys(
                 attribute for product in extra.shown for attribute in product
             ):
-                if attribute not in asked.attributes:
+                if attribute not in survey.attributes:
                     raise DataError(
                         f"A product of a {name} trial has {attribute!r}, which is not an attribute"
-                        f" of the design.{suggest(attribute, asked.attributes)}"
+                        f" of the design.{suggest(attribute, survey.attributes)}"
                     )
             shown: list[Any] = [
-                [_cell(product, attribute, name) for attribute in asked.attributes]
+                [_find_cell(product, attribute, name) for attribute in survey.attributes]
                 for product in extra.shown
             ]
         else:
             labels = tuple(dict.fromkeys((*labels, *extra.shown)))
             shown = [labels.index(label) for label in extra.shown]
-        found.append({"shown": shown} | ({} if extra.answer is None else {"answer": extra.answer}))
-    return found, labels
+        trial: dict[str, Any] = {"shown": shown}
+        if extra.answer is not None:
+            trial["answer"] = extra.answer
+        trials.append(trial)
+    return trials, labels
 
 
-def _cell(product: Mapping[str, str], attribute: str, name: str) -> str:
+def _find_cell(product: Mapping[str, str], attribute: str, name: str) -> str:
+    """Return the level of an attribute; raise if the product lacks it."""
     if attribute not in product:
         raise DataError(
             f"A product of a {name} trial lacks {attribute!r}.{suggest(attribute, tuple(product))}"
@@ -345,33 +358,39 @@ def _cell(product: Mapping[str, str], attribute: str, name: str) -> str:
     return product[attribute]
 
 
-def _trial(task: QuestionnaireTask) -> dict[str, Any]:
-    found: dict[str, Any] = {"shown": task.shown}
-    return (
-        found
-        | ({"none": True} if task.none else {})
-        | ({"held_out": True} if task.held_out else {})
-    )
+def _build_trial(task: QuestionnaireTask) -> dict[str, Any]:
+    """Return a task as the script reads it."""
+    trial: dict[str, Any] = {"shown": task.shown}
+    if task.none:
+        trial["none"] = True
+    if task.held_out:
+        trial["held_out"] = True
+    return trial
 
 
-def _pictures(
-    asked: QuestionnaireContent, study: StudyDescription, labels: tuple[str, ...]
+def _encode_pictures(
+    survey: Survey, study: StudyDescription, labels: tuple[str, ...]
 ) -> dict[str, str]:
-    """The pictures of the options, as addresses."""
+    """Return the data address of each option's picture."""
     if unknown := [label for label in study.pictures if label not in labels]:
         raise DataError(
             f"There is a picture of {unknown[0]!r}, which is not an"
             f" option.{suggest(unknown[0], labels)}"
         )
-    return {label: picture(file) for label, file in {**asked.pictures, **study.pictures}.items()}
+    return {
+        label: encode_picture(file) for label, file in {**survey.pictures, **study.pictures}.items()
+    }
 
 
-def columns_of(asked: QuestionnaireContent, study: StudyDescription, size: int) -> list[str]:
-    """The columns of a file of answers."""
-    own = [*columns_shown(asked, size), *columns_answered(asked.kind, study, size)]
-    number = TASK if asked.kind == CHOICE else TRIAL
-    passed = [PASSED] * bool(study.catch)
-    facts = [question.name for question in study.questions]
+def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> list[str]:
+    """List the columns of an answer file."""
+    trial_columns = [
+        *list_shown_columns(survey, size),
+        *list_answer_columns(survey.kind, study, size),
+    ]
+    number_column = TASK if survey.kind == CHOICE else TRIAL
+    passed_column = [PASSED] * bool(study.catch)
+    question_names = [question.name for question in study.questions]
     return [
         STUDY,
         PERSON,
@@ -379,27 +398,27 @@ def columns_of(asked: QuestionnaireContent, study: StudyDescription, size: int) 
         STARTED,
         VERSION,
         PART,
-        number,
-        *own,
+        number_column,
+        *trial_columns,
         "rt",
-        *passed,
+        *passed_column,
         PLANNED,
-        *facts,
+        *question_names,
     ]
 
 
-def columns_shown(asked: QuestionnaireContent, size: int) -> list[str]:
-    """The columns of what a trial shows."""
-    named = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
-    if asked.kind == CHOICE:
-        products = [f"{attribute}_{k + 1}" for attribute in asked.attributes for k in range(size)]
-        return [*products, *[HELD_OUT] * asked.has_held_out, *[OFFERED_NONE] * asked.has_none]
-    stem = {RANKING: "shown", ODD: "object"}.get(asked.kind, "option")
-    return named.get(asked.kind, [f"{stem}{k + 1}" for k in range(size)])
+def list_shown_columns(survey: Survey, size: int) -> list[str]:
+    """List the columns that describe the shown options."""
+    columns_of_kind = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
+    if survey.kind == CHOICE:
+        products = [f"{attribute}_{k + 1}" for attribute in survey.attributes for k in range(size)]
+        return [*products, *[HELD_OUT] * survey.has_held_out, *[OFFERED_NONE] * survey.has_none]
+    stem = {RANKING: "shown", ODD: "object"}.get(survey.kind, "option")
+    return columns_of_kind.get(survey.kind, [f"{stem}{k + 1}" for k in range(size)])
 
 
-def columns_answered(kind: str, study: StudyDescription, size: int) -> list[str]:
-    """The columns of the answers to a trial."""
+def list_answer_columns(question_kind: str, study: StudyDescription, size: int) -> list[str]:
+    """List the columns of the answers to a trial."""
     ranks = [f"rank{k + 1}" for k in range(size)]
     return {
         PAIRS: ["chosen"],
@@ -409,63 +428,66 @@ def columns_answered(kind: str, study: StudyDescription, size: int) -> list[str]
         ODD: ["odd"],
         RATINGS: ["similarity"],
         CHOICE: ["choice", *["preferred"] * study.dual],
-    }[kind]
+    }[question_kind]
 
 
-def _told_apart(columns: list[str], study: StudyDescription) -> list[str]:
-    """The columns, of which none is called like a question about the person."""
+def _check_question_names(columns: list[str], study: StudyDescription) -> list[str]:
+    """Return the columns; raise if a question has the name of another column."""
     names = [plain(name) for name in columns]
-    if twice := [
+    if repeated_names := [
         question.name for question in study.questions if names.count(plain(question.name)) > 1
     ]:
         raise DataError(
-            f"The question {twice[0]!r} has the name of a column of answers; rename it."
+            f"The question {repeated_names[0]!r} has the name of a column of answers; rename it."
         )
     return columns
 
 
-def _study_id(asked: QuestionnaireContent, study: StudyDescription, words: dict[str, str]) -> str:
-    """The name of a study in its files: its title, and a digest of what is asked, and in which
-    words."""
-    products = (
-        sorted({product for tasks in asked.versions for task in tasks for product in task.shown})
-        if (asked.kind == CHOICE)
-        else []
-    )
-    scale = (
-        [study.scale.steps, study.scale.low, study.scale.high] if asked.kind == RATINGS else None
-    )
+def _build_study_id(survey: Survey, study: StudyDescription, words: dict[str, str]) -> str:
+    """Return the title of a study with a digest of its questions and texts."""
+    products: list[Any] = []
+    if survey.kind == CHOICE:
+        tasks = [task for version in survey.versions for task in version]
+        products = sorted({product for task in tasks for product in task.shown})
+    scale = None
+    if survey.kind == RATINGS:
+        scale = [study.scale.steps, study.scale.low, study.scale.high]
     answers = [words["question"], scale, study.no_preference, study.dual]
-    held = json.dumps([asked.kind, asked.options, asked.attributes, products, answers])
+    digest_source = json.dumps([survey.kind, survey.options, survey.attributes, products, answers])
     plain_title = (
         unicodedata.normalize("NFKD", study.title).encode("ascii", "ignore").decode().lower()
     )
-    slug = re.sub(r"[^a-z0-9]+", "-", plain_title).strip("-")[:40] or asked.kind
-    return f"{slug}-{hashlib.sha256(held.encode()).hexdigest()[:8]}"
+    slug = re.sub(r"[^a-z0-9]+", "-", plain_title).strip("-")[:40] or survey.kind
+    return f"{slug}-{hashlib.sha256(digest_source.encode()).hexdigest()[:8]}"
 
 
-def _paragraphs(text: str) -> list[str]:
-    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
+def _split_paragraphs(text: str) -> list[str]:
+    """Split a text at blank lines; return paragraphs on one line each."""
+    return [
+        " ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()
+    ]
 
 
-def _in_words(asked: QuestionnaireContent) -> str:
-    """What a page asks, in a sentence."""
-    about = shorten(asked.options or asked.attributes, 4)
-    versions = len(asked.versions)
-    several = f", in {versions} versions assigned at random" if versions > 1 else ""
+def _describe_survey(survey: Survey) -> str:
+    """Describe a survey in one sentence."""
+    shown_names = shorten(survey.options or survey.attributes, 4)
+    versions = len(survey.versions)
+    version_note = f", in {versions} versions assigned at random" if versions > 1 else ""
     return (
-        f"{asked.kind}: {plural(len(asked.versions[0]), 'question')} per respondent about"
-        f" {about}{several}."
+        f"{survey.kind}: {plural(len(survey.versions[0]), 'question')} per respondent about"
+        f" {shown_names}{version_note}."
     )
 
 
-def _file(name: str) -> str:
+def _read_page_file(name: str) -> str:
+    """Return the text of a file of the page."""
     return (files("thali._field") / "page" / name).read_text("utf-8")
 
 
-def _template(name: str) -> Any:
+def _load_template(name: str) -> Any:
+    """Return the template of a page."""
     import jinja2
 
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        _file(f"{name}.html")
+        _read_page_file(f"{name}.html")
     )

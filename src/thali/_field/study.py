@@ -1,9 +1,9 @@
-"""`study.toml`: what a study says besides its options, checked key by key."""
+"""`study.toml`: the settings of a questionnaire, checked key by key."""
 
 import re
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
@@ -17,15 +17,15 @@ from thali.errors import ArgumentError, DataError
 
 LANGUAGES = ("en", "de")
 RANDOM, GIVEN, ASKED = "random", "given", "asked"
-_LONGEST_TEXT = 20_000  # characters
+_MAX_TEXT = 20_000  # characters
 _NAME = re.compile(r"[^\W\d_][^\W_]*")
-_HERE = ("localhost", "127.0.0.1")
+_LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
 class Question(NamedTuple):
-    """A question about the person."""
+    """A question about the respondent."""
 
-    name: str  # of the column
+    name: str  # column name
     ask: str
     kind: str  # number, choice or text
     choices: tuple[str, ...] = ()
@@ -35,59 +35,59 @@ class Question(NamedTuple):
 
 
 class RatingScale(NamedTuple):
-    """The scale on which pairs are rated."""
+    """The scale of similarity ratings."""
 
     steps: int = 7
-    low: str = ""  # "": the usual words
+    low: str = ""  # "": the default words
     high: str = ""
 
 
-class Extra(NamedTuple):
-    """A practice or catch trial: options by their labels, or products by attribute."""
+class ExtraTrial(NamedTuple):
+    """A practice or catch trial: options by label, or products by attribute."""
 
     shown: tuple[Any, ...]
-    answer: int | None = None  # the place of what is right
+    answer: int | None = None  # index of the correct answer
 
 
 @dataclass(frozen=True)
 class StudyDescription:
-    """What a study says of itself.
+    """Settings of a questionnaire, as in `study.toml`.
 
     Parameters
     ----------
     title : str
-        What the page is called.
+        Title of the page.
     language : str
         "en" or "de".
     instructions, consent, thanks : str
-        Texts of the first page, of the page before it, and of the last one; a blank line ends a
-        paragraph.
+        Texts of the first page, of the page before it, and of the last page; a blank line ends
+        a paragraph.
     no_preference : bool
-        Whether a pair has a third answer, that neither is preferred.
+        Whether pairs have a third answer, no preference.
     dual : bool
-        Whether a choice among products is followed by the question whether it would really be
-        chosen.
+        Whether each choice of a product is followed by the question whether the respondent would
+        really choose it.
     size, per_person : int, optional
-        Options of a set, and sets of each person, where options alone are given.
+        Options per set, and sets per respondent, for options without a design.
     order, sides : str
-        "random" or "given": of tasks, and of the options of a task.
+        "random" or "given": order of tasks, and of the options within a task.
     breaks : int, optional
         Answers between two breaks.
     person : str
-        "random": a random name; "asked": the person gives one. `?person=...` in the address comes
-        first.
+        "random": a random name; "asked": the respondent enters a name. `?person=...` in the address
+        takes precedence.
     post : str
-        The address to which answers are sent; "": they are saved by the person.
+        The address to which answers are sent; "": the respondent saves them.
     show_labels : bool
-        Whether options with pictures have their names below.
+        Whether labels appear below pictures.
     words : mapping
         Words that replace those of the language.
     pictures : mapping
         Option -> path of its picture.
     questions, practice, catch : list
-        What is asked about the person; trials that do not count; trials that have a right answer.
+        Questions about the respondent; practice trials; trials with a correct answer.
     scale : mapping
-        Of ratings: steps, low, high.
+        Scale of ratings: steps, low, high.
     """
 
     title: str = ""
@@ -108,40 +108,40 @@ class StudyDescription:
     words: Mapping[str, str] = field(default_factory=dict)
     pictures: Mapping[str, Path] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
-    practice: tuple[Extra, ...] = ()
-    catch: tuple[Extra, ...] = ()
+    practice: tuple[ExtraTrial, ...] = ()
+    catch: tuple[ExtraTrial, ...] = ()
     scale: RatingScale = RatingScale()
 
-    def all_words(self, kind: str) -> dict[str, str]:
-        """Every word of the page."""
-        usual = dict(words_in(self.language))
-        question: Any = usual.pop("question")
-        return {**usual, "question": question[kind], **self.words}
+    def merge_words(self, question_kind: str) -> dict[str, str]:
+        """Return every text of the page, for one kind of question."""
+        default_words = dict(load_words(self.language))
+        question: Any = default_words.pop("question")
+        return {**default_words, "question": question[question_kind], **self.words}
 
 
 @cache
-def words_in(language: str) -> dict[str, Any]:
-    """The words of a language, and its questions by kind."""
+def load_words(language: str) -> dict[str, Any]:
+    """Load the texts of a language, with questions by kind."""
     return tomllib.loads(
         (files("thali._field") / "languages" / f"{language}.toml").read_text("utf-8")
     )
 
 
-def study_of(given: Any) -> StudyDescription:
-    """The study in a file, or in a mapping that is laid out like one.
+def read_study(source: Any) -> StudyDescription:
+    """Read a study from a file, or from a mapping with the same layout.
 
     Raises
     ------
     DataError
-        If the file is no TOML, or a key or a value is none that a study has.
+        If the file is not TOML, or a key or value is not valid for a study.
     """
-    if given is None:
+    if source is None:
         return StudyDescription()
-    if isinstance(given, Mapping):
-        return _checked(given, Path())
-    path = Path(given)
+    if isinstance(source, Mapping):
+        return _parse_study(source, Path())
+    path = Path(source)
     try:
-        held = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise DataError(f"There is no file {str(path)!r}.") from None
     except UnicodeDecodeError:
@@ -152,132 +152,139 @@ def study_of(given: Any) -> StudyDescription:
             " text in quotes."
         ) from None
     try:
-        return _checked(held, path.parent)
+        return _parse_study(entries, path.parent)
     except (ArgumentError, DataError) as error:
         raise DataError(f"{path}: ", error) from None
 
 
-def _checked(held: Mapping[str, Any], folder: Path) -> StudyDescription:
-    """The study, once each of its keys is known and each value can be used."""
-    known = tuple(each.name for each in fields(StudyDescription))
-    for name in held:
-        if name not in known:
+def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
+    """Parse the entries of a study; raise on unknown keys or invalid values."""
+    known_keys = tuple(entry.name for entry in fields(StudyDescription))
+    for name in entries:
+        if name not in known_keys:
             raise DataError(
                 f"Unknown key {name!r} in a study; available keys:"
-                f" {', '.join(known)}.{suggest(str(name), known)}"
+                f" {', '.join(known_keys)}.{suggest(str(name), known_keys)}"
             )
-    language = _one_of("language", held.get("language", "en"), LANGUAGES)
-    found: dict[str, Any] = {
-        "language": language,
-        **{
-            name: _text(name, held[name])
-            for name in ("title", "instructions", "consent", "thanks")
-            if name in held
-        },
-        **{
-            name: _flag(name, held[name])
-            for name in ("no_preference", "dual", "show_labels")
-            if name in held
-        },
-        **{name: _whole(name, held[name], 1) for name in ("per_person", "breaks") if name in held},
-        **{
-            name: _one_of(name, held[name], (RANDOM, GIVEN))
-            for name in ("order", "sides")
-            if name in held
-        },
-    }
-    if "size" in held:
-        found["size"] = _whole("size", held["size"], 2)
-    if "person" in held:
-        found["person"] = _one_of("person", held["person"], (RANDOM, ASKED))
-    if held.get("post"):
-        found["post"] = post_address(held["post"])
-    if "words" in held:
-        found["words"] = _words(held["words"], language)
-    if "pictures" in held:
-        pictures = _table("pictures", held["pictures"])
-        found["pictures"] = {
-            as_label(name): folder / _text("pictures", file) for name, file in pictures.items()
+    language = _parse_choice("language", entries.get("language", "en"), LANGUAGES)
+    settings: dict[str, Any] = {"language": language}
+    parsers: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
+        (_parse_text, (), ("title", "instructions", "consent", "thanks")),
+        (_parse_flag, (), ("no_preference", "dual", "show_labels")),
+        (_parse_integer, (1,), ("per_person", "breaks")),
+        (_parse_choice, ((RANDOM, GIVEN),), ("order", "sides")),
+        (_parse_integer, (2,), ("size",)),
+        (_parse_choice, ((RANDOM, ASKED),), ("person",)),
+    ]
+    for parse, limits, names in parsers:
+        for name in names:
+            if name in entries:
+                settings[name] = parse(name, entries[name], *limits)
+    if entries.get("post"):
+        settings["post"] = parse_post_address(entries["post"])
+    if "words" in entries:
+        settings["words"] = _parse_words(entries["words"], language)
+    if "pictures" in entries:
+        pictures = _parse_mapping("pictures", entries["pictures"])
+        settings["pictures"] = {
+            as_label(name): folder / _parse_text("pictures", file)
+            for name, file in pictures.items()
         }
-    if "scale" in held:
-        found["scale"] = _scale(held["scale"])
-    found["questions"] = _questions(held.get("questions", []))
+    if "scale" in entries:
+        settings["scale"] = _parse_scale(entries["scale"])
+    settings["questions"] = _parse_questions(entries.get("questions", []))
     for name in ("practice", "catch"):
-        found[name] = tuple(_extra(name, each) for each in _list(name, held.get(name, [])))
-    return StudyDescription(**found)
+        settings[name] = tuple(
+            _parse_extra_trial(name, entry)
+            for entry in _parse_mappings(name, entries.get(name, []))
+        )
+    return StudyDescription(**settings)
 
 
 # Values -------------------------------------------------------------------------------------------
 
 
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise DataError(f"{name!r} must be text in quotes; got {value!r}.")
-    if len(value) > _LONGEST_TEXT:
-        raise DataError(f"{name!r} has {len(value):,} characters; shorten it to {_LONGEST_TEXT:,}.")
-    return value.strip()
+def _parse_text(name: str, entry: Any) -> str:
+    """Return a stripped text; raise unless it is a string of allowed length."""
+    if not isinstance(entry, str):
+        raise DataError(f"{name!r} must be text in quotes; got {entry!r}.")
+    if len(entry) > _MAX_TEXT:
+        raise DataError(f"{name!r} has {len(entry):,} characters; shorten it to {_MAX_TEXT:,}.")
+    return entry.strip()
 
 
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise DataError(f"{name!r} must be true or false; got {value!r}.")
-    return value
+def _parse_flag(name: str, entry: Any) -> bool:
+    """Return a bool; raise for another type."""
+    if not isinstance(entry, bool):
+        raise DataError(f"{name!r} must be true or false; got {entry!r}.")
+    return entry
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise DataError(f"{name!r} must be an integer >= {least}; got {value!r}.")
-    return value
+def _parse_integer(name: str, entry: Any, least: int) -> int:
+    """Return an integer; raise if it is smaller than `least`."""
+    if isinstance(entry, bool) or not isinstance(entry, int) or entry < least:
+        raise DataError(f"{name!r} must be an integer >= {least}; got {entry!r}.")
+    return entry
 
 
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"{name!r} must be a number; got {value!r}.")
-    return value
+def _parse_number(name: str, entry: Any) -> float:
+    """Return a number; raise for another type."""
+    if isinstance(entry, bool) or not isinstance(entry, int | float):
+        raise DataError(f"{name!r} must be a number; got {entry!r}.")
+    return entry
 
 
-def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise DataError(f"{name!r} must be {' or '.join(map(repr, choices))}; got {value!r}.")
-    return value
+def _parse_choice(name: str, entry: Any, choices: tuple[str, ...]) -> str:
+    """Return one of the choices; raise for another entry."""
+    if entry not in choices:
+        raise DataError(f"{name!r} must be {' or '.join(map(repr, choices))}; got {entry!r}.")
+    return entry
 
 
-def _table(name: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
+def _parse_mapping(name: str, entry: Any) -> Mapping[str, Any]:
+    """Return a TOML table; raise for another type."""
+    if not isinstance(entry, Mapping):
         raise DataError(
             f"{name!r} must be a table, that is, a line [{name}] followed by one line per name;"
-            f" got {value!r}."
+            f" got {entry!r}."
         )
-    return value
+    return entry
 
 
-def _list(name: str, value: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(value, list | tuple) or not all(isinstance(each, Mapping) for each in value):
-        raise DataError(f"{name!r} must be a list of tables, each under [[{name}]]; got {value!r}.")
-    return list(value)
+def _parse_mappings(name: str, entries: Any) -> list[Mapping[str, Any]]:
+    """Return a list of TOML tables; raise for another type."""
+    if not isinstance(entries, list | tuple) or not all(
+        isinstance(entry, Mapping) for entry in entries
+    ):
+        raise DataError(
+            f"{name!r} must be a list of tables, each under [[{name}]]; got {entries!r}."
+        )
+    return list(entries)
 
 
-def _only(what: str, held: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for name in held:
-        if name not in known:
+def _check_keys(owner: str, entries: Mapping[str, Any], known_keys: tuple[str, ...]) -> None:
+    """Raise if a table has an unknown key."""
+    for name in entries:
+        if name not in known_keys:
             raise DataError(
-                f"{what} has no {name!r}; available: {', '.join(known)}.{suggest(str(name), known)}"
+                f"{owner} has no {name!r}; available:"
+                f" {', '.join(known_keys)}.{suggest(str(name), known_keys)}"
             )
 
 
-def post_address(value: Any) -> str:
-    """An address to which a page may send: https, or http on this computer."""
+def parse_post_address(entry: Any) -> str:
+    """Return an address to which a page may send: https, or http on this computer."""
     expected = (
         "'post' must be an address with https and without user name or password, such as"
         " 'https://example.org/answers'"
     )
-    text = _text("post", value)
+    text = _parse_text("post", entry)
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
         raise DataError(f"{expected}; got {text!r}.") from None
-    is_here = parts.hostname in _HERE
+    is_here = parts.hostname in _LOCAL_HOSTS
     if parts.scheme == "http" and parts.hostname and not is_here:
         raise DataError(f"{expected}; got {text!r}, which sends answers unencrypted (use https).")
     safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", text) and not set(text) & set("',")
@@ -287,111 +294,115 @@ def post_address(value: Any) -> str:
     return text
 
 
-def sends_to(post: str) -> str:
-    """What a policy of a page names, of the address to which it sends: the address without its
-    question."""
+def remove_query(post: str) -> str:
+    """Return an address without its query, as a content policy names it."""
     parts: SplitResult = urlsplit(post)
     return f"{parts.scheme}://{parts.netloc}{parts.path}" if post else ""
 
 
-def _words(held: Any, language: str) -> dict[str, str]:
-    """The words that replace others; each may name in braces what the others do."""
-    usual = words_in(language)
-    found = {}
-    for name, text in _table("words", held).items():
-        if name not in usual:
-            raise DataError(f"Unknown key {name!r} in [words].{suggest(name, tuple(usual))}")
-        found[name] = _text(name, text)
-        allowed = _braces(usual[name]) if isinstance(usual[name], str) else set()
+def _parse_words(entries: Any, language: str) -> dict[str, str]:
+    """Return replacement texts; raise for keys or placeholders that do not exist."""
+    default_words = load_words(language)
+    texts = {}
+    for name, text in _parse_mapping("words", entries).items():
+        if name not in default_words:
+            raise DataError(
+                f"Unknown key {name!r} in [words].{suggest(name, tuple(default_words))}"
+            )
+        texts[name] = _parse_text(name, text)
+        allowed: set[str] = set()
+        if isinstance(default_words[name], str):
+            allowed = _list_placeholders(default_words[name])
         try:
-            named = _braces(found[name])
+            placeholders = _list_placeholders(texts[name])
         except ValueError:
             raise DataError(
                 f"The text {name!r} has an unmatched brace; write {{{{ or }}}} for a literal brace."
             ) from None
-        if unknown := sorted(named - allowed):
-            may = (
-                "may contain only the placeholders"
-                f" {listed(f'{{{each}}}' for each in sorted(allowed))}"
-                if allowed
-                else "must not contain placeholders"
-            )
-            raise DataError(f"The text {name!r} {may}; got {{{unknown[0]}}}.")
-    return found
+        if unknown := sorted(placeholders - allowed):
+            requirement = "must not contain placeholders"
+            if allowed:
+                braced = listed(f"{{{placeholder}}}" for placeholder in sorted(allowed))
+                requirement = f"may contain only the placeholders {braced}"
+            raise DataError(f"The text {name!r} {requirement}; got {{{unknown[0]}}}.")
+    return texts
 
 
-def _braces(text: str) -> set[str]:
-    """What a text names in braces."""
+def _list_placeholders(text: str) -> set[str]:
+    """Return the names in braces in a text."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-def _scale(held: Any) -> RatingScale:
-    scale = _table("scale", held)
-    _only("The scale", scale, RatingScale._fields)
-    steps = _whole("steps", scale.get("steps", 7), 2)
+def _parse_scale(entries: Any) -> RatingScale:
+    """Return the scale of ratings, with 2 to 11 steps."""
+    scale = _parse_mapping("scale", entries)
+    _check_keys("The scale", scale, RatingScale._fields)
+    steps = _parse_integer("steps", scale.get("steps", 7), 2)
     if steps > 11:
         raise DataError(f"A scale must have 2 to 11 steps; got {steps}.")
-    return RatingScale(steps, *(_text(name, scale.get(name, "")) for name in ("low", "high")))
+    return RatingScale(steps, *(_parse_text(name, scale.get(name, "")) for name in ("low", "high")))
 
 
 @cache
-def _taken() -> dict[str, str]:
-    """The names by which tables of answers are recognised, as they are compared: what such a column
-    holds."""
-    found = {word: role.meaning for role in ROLES for word in role.synonyms}
-    own = {
+def _reserved_columns() -> dict[str, str]:
+    """Return names by which tables are recognised, with the meaning of such a column."""
+    role_columns = {word: role.meaning for role in ROLES for word in role.synonyms}
+    study_columns = {
         "seed": "the seed",
         "study": "the study",
         "part": "the part",
         "passed": "whether a catch trial was passed",
     }
-    own |= {
+    study_columns |= {
         "left": "an option",
         "right": "an option",
         "version": "the version",
         "started": "when a respondent started",
     }
-    return found | own
+    return role_columns | study_columns
 
 
-def _questions(held: Any) -> tuple[Question, ...]:
-    found: list[Question] = []
-    for each in _list("questions", held):
-        _only("A question", each, Question._fields)
-        name = _text("name", each.get("name", ""))
+def _parse_questions(entries: Any) -> tuple[Question, ...]:
+    """Return the questions about the respondent."""
+    questions: list[Question] = []
+    for entry in _parse_mappings("questions", entries):
+        _check_keys("A question", entry, Question._fields)
+        name = _parse_text("name", entry.get("name", ""))
         if not _NAME.fullmatch(name):
             raise DataError(
                 "The name of a question is the name of its column and must be one word of letters"
                 f" and digits; got {name!r}."
             )
-        if plain(name) in _taken():
+        if plain(name) in _reserved_columns():
             raise DataError(
-                f"The column of the question {name!r} would be read as {_taken()[plain(name)]};"
-                " rename it."
+                f"The column of the question {name!r} would be read as"
+                f" {_reserved_columns()[plain(name)]}; rename it."
             )
-        if any(plain(name) == plain(other.name) for other in found):
+        if any(plain(name) == plain(question.name) for question in questions):
             raise DataError(f"Two questions are called {name!r}; rename one.")
-        ask = _text("ask", each.get("ask", ""))
+        ask = _parse_text("ask", entry.get("ask", ""))
         if not ask:
             raise DataError(f'The question {name!r} has no text; add ask = "...".')
-        kind = _one_of(
-            "kind",
-            each.get("kind", "choice" if "choices" in each else "text"),
-            ("number", "choice", "text"),
+        default_kind = "choice" if "choices" in entry else "text"
+        answer_kind = _parse_choice(
+            "kind", entry.get("kind", default_kind), ("number", "choice", "text")
         )
         choices: tuple[str, ...] = ()
-        if kind == "choice":
-            if not isinstance(each.get("choices"), list | tuple) or len(each["choices"]) < 2:
+        if answer_kind == "choice":
+            if not isinstance(entry.get("choices"), list | tuple) or len(entry["choices"]) < 2:
                 raise DataError(
                     f'The question {name!r} requires at least two choices = ["...", "..."].'
                 )
-            choices = checked_labels(each["choices"], f"The choices of {name!r}")
+            choices = checked_labels(entry["choices"], f"The choices of {name!r}")
         limits = {
-            limit: _number(limit, each[limit]) for limit in ("least", "most") if limit in each
+            limit: _parse_number(limit, entry[limit])
+            for limit in ("least", "most")
+            if limit in entry
         }
-        if (limits or "choices" in each) and kind != ("number" if limits else "choice"):
+        required_kind = "number" if limits else "choice"
+        if (limits or "choices" in entry) and answer_kind != required_kind:
             raise DataError(
-                f"The question {name!r} is of kind {kind!r}, which does not allow"
+                f"The question {name!r} is of kind {answer_kind!r}, which does not allow"
                 f" {next(iter(limits), 'choices')!r}."
             )
         if len(limits) == 2 and limits["least"] > limits["most"]:
@@ -399,42 +410,50 @@ def _questions(held: Any) -> tuple[Question, ...]:
                 f"The question {name!r} has no possible answer, because 'least' is greater than"
                 " 'most'; correct one of them."
             )
-        required = _flag("required", each.get("required", True))
-        found.append(
-            Question(name, ask, kind, choices, limits.get("least"), limits.get("most"), required)
+        is_required = _parse_flag("required", entry.get("required", True))
+        questions.append(
+            Question(
+                name,
+                ask,
+                answer_kind,
+                choices,
+                limits.get("least"),
+                limits.get("most"),
+                is_required,
+            )
         )
-    return tuple(found)
+    return tuple(questions)
 
 
-def _extra(name: str, held: Mapping[str, Any]) -> Extra:
-    """A trial besides those of the design."""
-    what = f"A {name} trial"
-    known = ("options", "products", *(("answer",) if name == "catch" else ()))
-    _only(what, held, known)
-    if ("options" in held) == ("products" in held):
+def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
+    """Return a practice or catch trial."""
+    owner = f"A {name} trial"
+    known_keys = ("options", "products", *(("answer",) if name == "catch" else ()))
+    _check_keys(owner, entries, known_keys)
+    if ("options" in entries) == ("products" in entries):
         raise DataError(
-            f'{what} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for'
+            f'{owner} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for'
             " choice tasks."
         )
-    shown = held.get("options", held.get("products"))
+    shown = entries.get("options", entries.get("products"))
     if not isinstance(shown, list | tuple) or len(shown) < 2:
-        raise DataError(f"{what} must show at least two options or products; got {shown!r}.")
-    if "options" in held:
+        raise DataError(f"{owner} must show at least two options or products; got {shown!r}.")
+    if "options" in entries:
         labels = checked_labels(shown, f"The options of a {name} trial")
         answers: tuple[Any, ...] = labels
-        answer = as_label(held.get("answer"))
-        found: tuple[Any, ...] = labels
+        answer = as_label(entries.get("answer"))
+        shown_products: tuple[Any, ...] = labels
     else:
-        found = tuple(
-            {str(key): as_label(cell) for key, cell in _table("products", each).items()}
-            for each in shown
+        shown_products = tuple(
+            {str(key): as_label(cell) for key, cell in _parse_mapping("products", product).items()}
+            for product in shown
         )
-        answers, answer = tuple(range(1, len(found) + 1)), held.get("answer")
+        answers, answer = tuple(range(1, len(shown_products) + 1)), entries.get("answer")
     if name == "practice":
-        return Extra(found)
+        return ExtraTrial(shown_products)
     if answer not in answers:
         raise DataError(
-            f"{what} requires its correct answer, one of {shorten(list(map(str, answers)))}; got"
+            f"{owner} requires its correct answer, one of {shorten(list(map(str, answers)))}; got"
             f" {answer!r}."
         )
-    return Extra(found, answers.index(answer))
+    return ExtraTrial(shown_products, answers.index(answer))

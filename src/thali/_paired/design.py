@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from thali._designs.sets import rounds
+from thali._designs.sets import schedule_rounds
 from thali._labels import labels_of_design, plural
 from thali._printed import Printed
 
@@ -53,7 +53,9 @@ def pair_design(options: Any) -> PairDesign:
     import pandas as pd
 
     labels = labels_of_design(options, 3)
-    rows = [(r, a, b) for r, pairs in enumerate(rounds(len(labels)), start=1) for a, b in pairs]
+    rows = [
+        (r, a, b) for r, pairs in enumerate(schedule_rounds(len(labels)), start=1) for a, b in pairs
+    ]
     pairs = [(labels[a], labels[b]) for _, a, b in rows]
     table = pd.DataFrame(
         [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)],

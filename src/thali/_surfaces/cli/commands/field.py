@@ -14,10 +14,10 @@ def make(
     design: Path, out: Path, kind: str | None, title: str | None, study: Path | None, seed: int
 ) -> None:
     """Write the page and say what it asks."""
-    from thali._field.questionnaire import page_of
+    from thali._field.questionnaire import build_page
 
     _check_file(out)
-    page = page_of(design, kind, title, None, study, seed)
+    page = build_page(design, kind, title, None, study, seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(out, page.text.encode())
     print(page.sentence)
@@ -29,10 +29,10 @@ def make(
 
 def hand_over(design: Path, to: str, out: Path, settings: dict[str, Any]) -> None:
     """Write the study for another tool and say what it asks."""
-    from thali._field.export import exported
+    from thali._field.export import build_export
 
     check_folder(out)
-    found = exported(design, to, words=None, **settings)
+    found = build_export(design, to, words=None, **settings)
     write_all(out, found.files)
     print(found.sentence)
     notify(f"wrote {', '.join(sorted(found.files))} to the folder '{out}'.")

@@ -1,0 +1,444 @@
+"""Tasks of a questionnaire: options with pictures, and the tasks of each version."""
+
+import csv
+import itertools
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.columns import flags
+from thali._data.described_columns import shown_columns
+from thali._data.experiments.scheme import HELD_OUT
+from thali._data.roles import NO_CHOICE, column_names, plain
+from thali._designs.sets import sets
+from thali._labels import as_label, checked_labels, plural, positions, shorten
+from thali._paired.design import PairDesign
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from .pictures import ENDINGS
+
+if TYPE_CHECKING:
+    import pandas
+
+PAIRS, BEST, BEST_WORST, RANKING, ODD, RATINGS, CHOICE = KINDS = (
+    *("pairs", "best", "best-worst", "ranking", "odd-one-out", "ratings", "choice"),
+)
+_SIZE_OF_KIND = {PAIRS: 2, RATINGS: 2, ODD: 3}  # options per task, where the kind fixes the number
+_DEFAULT_SIZE, _MAX_RANKED = 4, 7  # default set size; the most options ranked in a single task
+_MAX_TASKS = {PAIRS: 100, RATINGS: 60, ODD: 40}  # default tasks per respondent
+_APPEARANCES, _MAX_SETS = 3, 30  # default appearances per option; the most sets per respondent
+_N_VERSIONS = 12  # where no respondent sees all tasks
+# files that `thali design --out` writes
+_DESIGN_FILE, _WORKBOOK_FILE, _TYPESET_ENDINGS = "design.csv", "tables.xlsx", (".md", ".tex")
+# also recognised in capitals
+_DESIGN_COLUMNS = re.compile(r"option\d*|picture|version|task|alternative|first|second")
+# some columns of each kind of table
+_HEADERS = ({"option", "picture"}, {"option1"}, {"first", "second"}, {"task"})
+OFFERED_NONE = "available_none"  # column: 1 if the respondent may choose none of the products
+_UNUSED_SEPARATOR = "\x1f"  # a separator that does not occur in text
+
+
+class QuestionnaireTask(NamedTuple):
+    """One question: option numbers, or products."""
+
+    shown: tuple[Any, ...]  # option numbers; in a choice task the cells of each product
+    none: bool = False  # whether the respondent may choose none of the products
+    held_out: bool = False
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The question, options and tasks of a questionnaire."""
+
+    kind: str
+    options: tuple[str, ...]  # () in choice tasks
+    pictures: dict[str, Path]
+    versions: tuple[tuple[QuestionnaireTask, ...], ...]
+    attributes: tuple[str, ...] = ()  # of products
+
+    @property
+    def has_held_out(self) -> bool:
+        """Whether some tasks are excluded from fits."""
+        return any(task.held_out for tasks in self.versions for task in tasks)
+
+    @property
+    def has_none(self) -> bool:
+        """Whether some tasks offer none of the products."""
+        return any(task.none for tasks in self.versions for task in tasks)
+
+
+class PicturedOptions(NamedTuple):
+    """Options and pictures without a design."""
+
+    labels: tuple[str, ...]
+    pictures: dict[str, Path]
+
+
+def build_survey(
+    design: Any,
+    question_kind: str | None,
+    size: int | None,
+    per_person: int | None,
+    random_seed: Any,
+) -> Survey:
+    """Build the survey of a design, or of options alone."""
+    if question_kind is not None and question_kind not in KINDS:
+        raise ArgumentError(
+            Argument("kind"), f" must be one of {shorten(KINDS, 7)}; got {question_kind!r}."
+        )
+    options_or_design = _read_design(design)
+    if isinstance(options_or_design, PicturedOptions):
+        return _build_default_survey(
+            options_or_design, question_kind or PAIRS, size, per_person, random_seed
+        )
+    for name, setting in (("size", size), ("per_person", per_person)):
+        if setting is not None:
+            raise ArgumentError(
+                Argument(name),
+                " applies to options only; a design already defines its tasks. Remove ",
+                Argument(name),
+                ".",
+            )
+    return (
+        _build_choice_survey(options_or_design, question_kind)
+        if "alternative" in options_or_design
+        else _build_set_survey(options_or_design, question_kind)
+    )
+
+
+# What a user gives --------------------------------------------------------------------------------
+
+
+def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
+    """Read options, or the table of a design."""
+    import pandas as pd
+
+    if isinstance(design, PairDesign):
+        return design.table
+    if isinstance(design, str | Path):
+        return _read_path(Path(design))
+    if isinstance(design, pd.DataFrame):
+        return _parse_table(design, Path())
+    if isinstance(design, Mapping):
+        labels = checked_labels(design, "The options")
+        pictures = {
+            label: Path(path)
+            for label, path in zip(labels, design.values(), strict=True)
+            if path is not None
+        }
+        return PicturedOptions(labels, pictures)
+    if isinstance(design, Iterable):
+        return PicturedOptions(checked_labels(design, "The options"), {})
+    raise ArgumentError(
+        Argument("design"),
+        " must be a list of options, a mapping of options to pictures, a table or a path; got"
+        f" {design!r}.",
+    )
+
+
+def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
+    """Read a folder of pictures or with a design, a text with one option per line, or a table."""
+    from thali._reading.cells import decoded
+    from thali._reading.table import in_file, read_table
+
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+        if not files and (path / _DESIGN_FILE).is_file():
+            return _read_path(path / _DESIGN_FILE)
+        if not files and (path / _WORKBOOK_FILE).is_file():
+            return _read_workbook(path / _WORKBOOK_FILE)
+        if not files:
+            _check_not_typeset(path / f"design{ending}" for ending in _TYPESET_ENDINGS)
+            raise DataError(
+                f"{path} contains no pictures and no {_DESIGN_FILE}; pictures must have the"
+                f" extensions {', '.join(ENDINGS)}."
+            )
+        return _pair_pictures([str(file) for file in files], Path())
+    if not path.is_file():
+        raise DataError(
+            f"There is no file or folder {str(path)!r}; give a list of options, a table or a"
+            " folder."
+        )
+    _check_not_typeset([path])
+    file_bytes = path.read_bytes()
+    lines = [line.strip() for line in decoded(file_bytes).splitlines() if line.strip()]
+    if lines and plain(lines[0].strip('"')) == "option":  # a single column has no separator
+        return _pair_pictures(
+            [row[0].strip() for row in csv.reader(lines[1:], delimiter=_UNUSED_SEPARATOR)],
+            path.parent,
+        )
+    if path.suffix.lower() in (".txt", "") and not (lines and _is_table_header(lines[0])):
+        try:
+            file_bytes.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise DataError(
+                f"{path} is not UTF-8 text; save the options as plain text, one per line."
+            ) from None
+        return _pair_pictures(lines, path.parent)
+    frame = read_table(path)
+    with in_file(path.name):
+        return _parse_table(frame, path.parent)
+
+
+def _check_not_typeset(files: Iterable[Path]) -> None:
+    """Raise if a file is a table formatted for documents."""
+    for file in files:
+        if file.suffix.lower() in _TYPESET_ENDINGS and file.is_file():
+            raise DataError(
+                f"{file} is a table formatted for documents; write the design as CSV or Excel"
+                " (--tables csv)."
+            )
+
+
+def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
+    """Read the design from a workbook that may contain other tables."""
+    from thali._reading.table import excel_sheets, in_file, text_table
+
+    with in_file(path.name):
+        sheets = excel_sheets(path.read_bytes())
+        if "design" not in sheets:
+            raise DataError(
+                "A design workbook needs a sheet 'design'; this workbook has"
+                f" {shorten(list(sheets))}."
+            )
+        return _parse_table(text_table(sheets["design"], path.name).frame, path.parent)
+
+
+def _is_table_header(line: str) -> bool:
+    """Return whether a line contains column names instead of an option."""
+    names = {plain(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
+    return len(names) > 1 and any(names >= columns for columns in _HEADERS)
+
+
+def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
+    """Return options, with names of picture files as pictures.
+
+    The label of a picture is its file name without ending.
+    """
+    labels, pictures = [], {}
+    for name in names:
+        file = folder / name
+        is_picture = file.suffix.lower() in ENDINGS
+        labels.append(" ".join(file.stem.replace("_", " ").split()) if is_picture else name)
+        if is_picture:
+            pictures[labels[-1]] = file
+    return PicturedOptions(checked_labels(labels, "The options"), pictures)
+
+
+def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | pandas.DataFrame":
+    """Return options, perhaps with pictures, or a design from a table."""
+    frame = frame.set_axis(_normalise_names(column_names(frame)), axis=1)
+    if "option" in frame and "task" not in frame:
+        labels = checked_labels(frame["option"], "The options")
+        if "picture" not in frame:
+            return PicturedOptions(labels, {})
+        files = map(as_label, frame["picture"])
+        pictures = {label: folder / file for label, file in zip(labels, files, strict=True) if file}
+        return PicturedOptions(labels, pictures)
+    if "alternative" in frame or len(shown_columns(frame)) > 1:
+        return frame
+    raise DataError(
+        "The table must have a column option, or be a design with option1, option2 and so on,"
+        " first and second, or task, alternative and attributes; it has"
+        f" {shorten(list(frame.columns))}."
+    )
+
+
+def _normalise_names(names: list[str]) -> list[str]:
+    """Return column names, with capitals removed from names of a design.
+
+    A name changes only where no other column has the plain name.
+    """
+    plain_names = names[:]
+    for k, name in enumerate(names):
+        # a version is an attribute next to columns in lower case
+        is_attribute = plain(name) == "version" and "alternative" in names
+        if (
+            _DESIGN_COLUMNS.fullmatch(plain(name))
+            and plain(name) not in plain_names
+            and not is_attribute
+        ):
+            plain_names[k] = plain(name)
+    return plain_names
+
+
+# Tasks --------------------------------------------------------------------------------------------
+
+
+def _build_default_survey(
+    options: PicturedOptions,
+    question_kind: str,
+    size: int | None,
+    per_person: int | None,
+    random_seed: Any,
+) -> Survey:
+    """Build the default tasks of options: all sets, or a balanced subset per respondent."""
+    if question_kind == CHOICE:
+        raise ArgumentError(
+            Setting("kind", CHOICE),
+            " requires products; give it a design from thali.designs.choice, or its table.",
+        )
+    n = len(options.labels)
+    if size is not None and question_kind in _SIZE_OF_KIND:
+        raise ArgumentError(
+            Argument("size"),
+            f" does not apply to the kind {question_kind!r}, which shows"
+            f" {_SIZE_OF_KIND[question_kind]} options at a time. Remove ",
+            Argument("size"),
+            ".",
+        )
+    if size is None:
+        is_single_ranking = question_kind == RANKING and n <= _MAX_RANKED
+        default_size = n if is_single_ranking else min(_DEFAULT_SIZE, n)
+        size = _SIZE_OF_KIND.get(question_kind, default_size)
+    min_options = max(size, 2 if question_kind in (PAIRS, RATINGS) else 3)
+    if n < min_options:
+        raise ArgumentError(
+            f"The kind {question_kind!r} requires at least {min_options} options; got"
+            f" {plural(n, 'option')}."
+        )
+    n_sets = math.comb(n, size)
+    if per_person is None:
+        max_tasks = min(_MAX_SETS, math.ceil(_APPEARANCES * n / size))
+        per_person = min(n_sets, _MAX_TASKS.get(question_kind, max_tasks))
+    versions = 1 if per_person >= n_sets else _N_VERSIONS
+    design = sets(options.labels, size, per_person, versions, random_seed)
+    return _build_set_survey(design, question_kind, options)
+
+
+def _build_set_survey(
+    frame: "pandas.DataFrame",
+    question_kind: str | None,
+    options: PicturedOptions | None = None,
+) -> Survey:
+    """Build the tasks of a design of pairs or sets."""
+    columns = shown_columns(frame)
+    if question_kind is None and len(columns) > 2:
+        raise ArgumentError(
+            f"The design has sets of {len(columns)}; choose the question with ",
+            Argument("kind"),
+            f" ({BEST!r}, {BEST_WORST!r}, {RANKING!r} or {ODD!r}).",
+        )
+    question_kind = question_kind or PAIRS
+    if question_kind == CHOICE:
+        raise ArgumentError(
+            Setting("kind", CHOICE),
+            " requires a design with the columns task, alternative and attributes.",
+        )
+    required_size = _SIZE_OF_KIND.get(question_kind)
+    if required_size is not None and len(columns) != required_size:
+        raise ArgumentError(
+            f"The kind {question_kind!r} shows {required_size} options at a time, but the design"
+            f" has sets of {len(columns)}; change one of the two."
+        )
+    rows = [[as_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
+    for number, row in enumerate(rows, start=1):
+        if required_size is not None and "" in row:
+            raise DataError(
+                f"The kind {question_kind!r} shows {required_size} options at a time, but set"
+                f" {number} of the design has an empty cell; fill it in."
+            )
+    rows = [[label for label in row if label] for row in rows]
+    for number, row in enumerate(rows, start=1):
+        if len(set(row)) < max(2, len(row)):
+            raise DataError(
+                f"Set {number} of the design must show at least two different options; it has"
+                f" {row!r}."
+            )
+    if options is None:
+        options = PicturedOptions(tuple(dict.fromkeys(itertools.chain(*rows))), {})
+    option_index = positions(options.labels)
+    tasks = [QuestionnaireTask(tuple(option_index[label] for label in row)) for row in rows]
+    versions = _group_by_version(frame, tasks)
+    return Survey(question_kind, options.labels, options.pictures, versions)
+
+
+def _check_filled(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
+    """Raise if a row lacks its version or task."""
+    for name in names:
+        if (is_empty := np.array([not as_label(cell) for cell in frame[name]])).any():
+            raise DataError(
+                f"Column {name!r} of the design is empty in row {int(is_empty.argmax()) + 1}; fill"
+                " it in."
+            )
+
+
+def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -> Survey:
+    """Build the tasks of a design of products."""
+    if question_kind not in (None, CHOICE):
+        raise ArgumentError(
+            Setting("kind", question_kind),
+            f" requires options, but the design has products; use {CHOICE!r}.",
+        )
+    if "task" not in frame:
+        raise DataError(
+            "A design of choice tasks with a column alternative also needs a column task; add it."
+        )
+    attributes = [
+        name for name in frame if name not in ("version", "task", "alternative", HELD_OUT)
+    ]
+    if not attributes:
+        raise DataError(
+            "A design of choice tasks needs at least one attribute in addition to task and"
+            " alternative; add its column."
+        )
+    frame = frame.reset_index(drop=True)  # merged designs repeat row numbers
+    keys = [name for name in ("version", "task") if name in frame]
+    _check_filled(frame, keys)
+    if (is_repeated := frame.duplicated([*keys, "alternative"])).any():
+        row = frame.loc[is_repeated.idxmax()]
+        raise DataError(
+            f"Task {as_label(row['task'])} of the design lists alternative"
+            f" {as_label(row['alternative'])} twice; if several designs were merged, add a column"
+            " named 'version'."
+        )
+    is_held_out = np.zeros(len(frame), bool)
+    if HELD_OUT in frame:
+        is_held_out = flags(frame, HELD_OUT)
+    tasks, first_rows = [], []
+    for _, task_rows in frame.groupby(keys, sort=False):
+        if len(set(is_held_out[task_rows.index].tolist())) > 1:
+            task = as_label(task_rows["task"].iloc[0])
+            raise DataError(
+                f"Task {task} of the design is a holdout in some rows but not in others; use one"
+                " value in all."
+            )
+        labels = task_rows["alternative"].map(as_label)
+        is_none = labels.map(plain).isin(NO_CHOICE) & task_rows[attributes].isna().all(axis=1)
+        product_rows = task_rows.loc[~is_none, attributes].itertuples(index=False)
+        products = tuple(tuple(map(as_label, row)) for row in product_rows)
+        if len(products) < 2:
+            raise DataError(
+                f"Each task of the design needs at least two products; one has {len(products)}."
+            )
+        tasks.append(
+            QuestionnaireTask(products, bool(is_none.any()), bool(is_held_out[task_rows.index[0]]))
+        )
+        first_rows.append(task_rows.index[0])
+    sizes = {len(task.shown) for task in tasks}
+    if len(sizes) > 1:
+        raise DataError(
+            "All tasks of a design must have the same number of products; these tasks have"
+            f" {sorted(sizes)}."
+        )
+    return Survey(
+        CHOICE, (), {}, _group_by_version(frame.loc[first_rows], tasks), tuple(attributes)
+    )
+
+
+def _group_by_version(
+    frame: "pandas.DataFrame", tasks: list[QuestionnaireTask]
+) -> tuple[tuple[QuestionnaireTask, ...], ...]:
+    """Return the tasks of each version, in the order of the design."""
+    if "version" not in frame:
+        return (tuple(tasks),)
+    _check_filled(frame, ["version"])
+    tasks_of_version: dict[str, list[QuestionnaireTask]] = {}
+    for version, task in zip(frame["version"], tasks, strict=True):
+        tasks_of_version.setdefault(as_label(version), []).append(task)
+    return tuple(map(tuple, tasks_of_version.values()))
