@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def attention_required(argument: str) -> ArgumentError:
+    """Return the error for an argument that only attribute non-attendance has."""
+    return ArgumentError(
+        Argument(argument),
+        " applies to attribute non-attendance; also set ",
+        Setting("attention", True),
+        ".",
+    )
+
+
 class Part(NamedTuple):
     """The columns that stand for one attribute."""
 

@@ -14,7 +14,7 @@ from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali._data.pairs.parts import finest
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._labels import plural, shorten
-from thali._people.populations import Individuals
+from thali._people.populations import Individuals, chains_required
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.summary import summary_table
@@ -90,38 +90,24 @@ class WorthsRequest(NamedTuple):
         if not self.has_individuals:
             return self if self.method is not None else self._replace(method="laplace")
         if self.method not in (None, "mcmc"):
-            got = Setting("method", self.method)
-            raise ArgumentError(
-                Setting("people", self.people),
-                " requires ",
-                Setting("method", "mcmc"),
-                "; got ",
-                got,
-                ".",
-            )
+            raise chains_required(self.people, self.method)
         return self._replace(method="mcmc")
 
     def check(self) -> None:
         """Refuse what does not go together."""
         tails_of(self.ci)
-        for name, value, needs, there in (
-            ("judge_sd", self.judge_sd, "judges", self.judges),
-            ("drift", self.drift, "period", self.period is not None),
+        for name, is_given, needs, there in (
+            ("judge_sd", self.judge_sd is not None, "judges", self.judges),
+            ("drift", self.drift is not None, "period", self.period is not None),
+            ("judge_bias", self.judge_bias, "judges", self.judges),
         ):
-            if value is None:
-                continue
-            if not there:
+            if is_given and not there:
                 raise ArgumentError(
                     Argument(name), " has no effect without ", Argument(needs), "; give both."
                 )
-            positive(name, value, "a standard deviation")
-        if self.judge_bias and not self.judges:
-            raise ArgumentError(
-                Argument("judge_bias"),
-                " has no effect without ",
-                Argument("judges"),
-                "; give both.",
-            )
+        for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
+            if sd is not None:
+                positive(name, sd, "a standard deviation")
         what = "judges" if self.judges else "period"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(

@@ -264,14 +264,18 @@ def unknown_respondents(people: Any) -> DataError:
     )
 
 
-def refuse_without_chains(people: Any, known: tuple[str, ...]) -> None:
-    """Raise for a value that the method without chains does not know."""
-    if people is not None and people not in known:
-        raise ArgumentError(
-            Setting("people", people),
-            " requires ",
-            Setting("method", "mcmc"),
-            "; got ",
-            Value("method", "map"),
-            ".",
-        )
+def chains_required(people: Any, method: str) -> ArgumentError:
+    """Return the error for a value of `people` that this method cannot fit."""
+    return ArgumentError(
+        Setting("people", people),
+        " requires ",
+        Setting("method", "mcmc"),
+        "; got ",
+        Setting("method", method),
+        ".",
+    )
+
+
+def individuals_required(argument: str) -> ArgumentError:
+    """Return the error for an argument that only individual respondents have."""
+    return ArgumentError(Argument(argument), " requires ", Setting("people", Individuals()), ".")

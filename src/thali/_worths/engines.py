@@ -25,7 +25,7 @@ from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_sco
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
-from thali._people.populations import INDEPENDENT, Individuals
+from thali._people.populations import INDEPENDENT, Individuals, individuals_required
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, tails_of
@@ -75,7 +75,7 @@ class WorthsEngine(Engine):
     ) -> "pandas.DataFrame":
         """Return the scores of the options."""
         if by is not None:
-            raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
+            raise individuals_required("by")
         draws = model._draws
         return tabulate_scores(
             {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci

@@ -21,7 +21,14 @@ from thali._model.given_data import data_of_thali
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
-from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
+from thali._people.populations import (
+    ADJUSTED,
+    Groups,
+    Individuals,
+    LatentClasses,
+    chains_required,
+    check_people,
+)
 from thali._people.segments import numbers_of_segments
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
@@ -186,15 +193,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         if not self._has_individuals:
             return super()._engine
         if self._method != "mcmc":
-            method = Setting("method", "mcmc")
-            raise ArgumentError(
-                Setting("people", self.people),
-                " requires ",
-                method,
-                "; got ",
-                Setting("method", self.method),
-                ".",
-            )
+            raise chains_required(self.people, self.method)
         from .people.engine import INDIVIDUALS
 
         return INDIVIDUALS

@@ -14,7 +14,7 @@ from thali._model.clusters import Clusters
 from thali._model.engine import refuse_of_chains
 from thali._model.respondent_scores import ScoreVariance, scores_at
 from thali._model.sampling import Sampling
-from thali._people.populations import INDEPENDENT, refuse_without_chains
+from thali._people.populations import INDEPENDENT, chains_required
 from thali.errors import ArgumentError, Setting
 
 from ..answers.set_search import (
@@ -59,7 +59,8 @@ class AnnealingEngine(ByChains):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         parts = model._parts(source)
-        refuse_without_chains(model.people, (INDEPENDENT,))
+        if model.people not in (None, INDEPENDENT):
+            raise chains_required(model.people, model.method)
         return sampling_of_point(
             source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts)
         )

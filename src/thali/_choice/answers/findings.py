@@ -36,7 +36,7 @@ from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
-from ..coding import encoded, experiment, knots_by_name, linear_names
+from ..coding import attention_required, encoded, experiment, knots_by_name, linear_names
 from .check import check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
@@ -86,12 +86,7 @@ def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSetti
             ".",
         )
     if settings.attention_scale is not None and given.get("attention") is None:
-        raise ArgumentError(
-            Argument("attention_scale"),
-            " applies to attribute non-attendance; also set ",
-            Setting("attention", True),
-            ".",
-        )
+        raise attention_required("attention_scale")
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(

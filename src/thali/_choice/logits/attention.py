@@ -12,9 +12,9 @@ from thali._labels import suggest
 from thali._people.columns import RespondentCovariates, covariates_of, names_of
 from thali._posterior.interval import tails_of
 from thali._posterior.view import flat
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError
 
-from ..coding import Coding
+from ..coding import Coding, attention_required
 
 if TYPE_CHECKING:
     import pandas
@@ -64,12 +64,7 @@ def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any =
     """The arguments `attention` and `attention_by`, checked."""
     if given is None:
         if names_of(by, "attention_by"):
-            raise ArgumentError(
-                Argument("attention_by"),
-                " applies to attribute non-attendance; also set ",
-                Setting("attention", True),
-                ".",
-            )
+            raise attention_required("attention_by")
         return owning((), data.attributes, coding)
     people = covariates_of(by, data.people, data.n_respondents, "attention_by")
     return _attention_of(given, data, coding)._replace(people=people if people.names else None)

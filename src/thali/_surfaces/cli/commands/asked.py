@@ -10,7 +10,7 @@ from thali._model.names import method_meant
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
-from thali._people.populations import Groups, Individuals
+from thali._people.populations import Groups, Individuals, individuals_required
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..boundary import Terminal
@@ -89,7 +89,7 @@ def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     if by is None:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
-        raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
+        raise individuals_required("by")
     return arguments | {"people": Individuals(by)}
 
 
