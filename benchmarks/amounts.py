@@ -8,18 +8,6 @@ deviations 5 and 6) and whose scale of utility is log-normal (logarithm -1.9, .4
 products in ten tasks. PYTHON is the interpreter of an environment that has xlogit (`pip install
 xlogit`), whose scale is one number for everybody and whose amounts are independent; `draws` are its
 Halton points for each person. The hierarchical logit has a default fit.
-
-Measured (300 people, a busy machine; xlogit 0.2.7, no standard errors):
-
-                                             CPU s    zoom    brand  sd zoom sd brand
-    truth                                              12.00    -6.00     5.00     6.00
-    hierarchical logit, posterior means       23.2    12.30    -7.54     6.81     7.81
-    xlogit, 500 points                         8.0    11.44    -6.99     4.49     6.19
-
-The smallest effective sample size of the population is 1,958. Ten tasks say little of how much
-people differ: the prior size of a variance, 1, is wide here; beside SciPy's simulated maximum
-likelihood with the scale of each person, on another study of that size, `scale=.1` has 11.86,
--6.76, 4.23, 7.11 against 12.08, -6.84, 4.96, 7.22.
 """
 
 import argparse

@@ -13,65 +13,6 @@ that of willingness to pay is the median over those who attend to the price.
 Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4
 tasks are predicted (of swissroute the last 2), with and without attention, and with attention at
 the prior size of variances without it.
-
-Measured (a busy machine; default fits of the simulated studies, seeds 0 to 4; CPU seconds with
-attention 153 to 293 and 82 to 164, without 22 to 38):
-
-    price, zoom attend: sample / found; lowest part of the other two; smallest ESS; log score a task
-    left out, with attention less without, and its error; willingness to pay: truth; without; with
-
-    seed  45 % and 25 % ignore
-       0  .540 .690 / .591 .752  .969    528   .0064 .0028  35 41 -41; 58 83 -82; 35 44 -46
-       1  .545 .722 / .532 .755  .968  1,602   .0119 .0033  35 38 -41; 62 78 -78; 36 40 -40
-       2  .555 .700 / .570 .781  .957    590   .0094 .0034  34 41 -42; 61 75 -83; 36 41 -45
-       3  .552 .718 / .553 .688  .966  1,086   .0051 .0034  39 42 -41; 57 78 -78; 36 41 -41
-       4  .520 .762 / .503 .777  .978    723  -.0001 .0037  38 40 -41; 68 82 -84; 37 37 -38
-          nobody ignores (lowest part of all four)
-       0                         .947    907   .0016 .0011  45 40 -39; 45 40 -41; 45 40 -42
-       1                         .977  1,197   .0016 .0013  46 39 -42; 47 40 -41; 47 40 -41
-       2                         .973  1,035  -.0004 .0011  45 40 -42; 46 37 -41; 47 37 -42
-       3                         .959    947   .0013 .0012  48 42 -41; 45 41 -40; 46 42 -40
-       4                         .965    801   .0012 .0012  45 40 -40; 46 38 -38; 46 38 -38
-
-    The five log scores together: .0065 (.0015), 4.4 standard errors; alone three of them are above
-    two.
-
-    real, 100 people, 1,000 draws of four chains (CPU s, log score, difference to the first line
-    with its error; the largest R-hat of a part):
-
-      swissroute            22  -0.4481
-      without, scale .2      6  -0.4592  -0.0111 (0.0076)
-      with, scale .2        16  -0.4506  -0.0025 (0.0165)  attend: tt .67, tc .45, hw .90, ch .84;
-                            R-hat 1.015
-      with, scale 1         15  -0.4444  +0.0038 (0.0150)  attend: tt .70, tc .46, hw .89, ch .87;
-                            R-hat 1.008 willingness to pay: tt -.358, hw -.370, ch -11.3 without;
-                            -.156, -.132, -4.28 with (.2)
-      electricity            6  -0.7594
-      without, scale .2      5  -0.7822  -0.0228 (0.0055)
-      with, scale .2        19  -0.7869  -0.0275 (0.0131)  attend: rate .86, cl .37, loc .85, wk
-                            .85; R-hat 1.012
-      with, scale 1         18  -0.7685  -0.0091 (0.0112)  attend: rate .87, cl .47, loc .89, wk
-                            .89; R-hat 1.024
-      camera                 9  -0.7351
-      without, scale .2      8  -0.7508  -0.0157 (0.0087)
-      with, scale .2        34  -0.7378  -0.0027 (0.0199)  attend: brand .12, pixels .59, zoom .62,
-                            video .50, swivel .36, wifi .69, price .93; R-hat 1.129
-      with, scale 1         35  -0.7238  +0.0113 (0.0190)  attend: brand .14, pixels .65, zoom .68,
-                            video .55, swivel .45, wifi .77, price .94; R-hat 1.024 willingness to
-                            pay: pixels .343, zoom .510, video .420, swivel .191, wifi .437 without;
-                            .001, .312, 0, 0, .274 with (.2): of what half of the people ignore the
-                            median is 0
-
-    shares of the products of the first task, without; with (.2); half a 89 % interval is .01 to
-    .06:
-
-      swissroute            .926 .074; .919 .081
-      electricity           .443 .283 .114 .160; .412 .316 .114 .158
-      camera                .369 .283 .088 .007 .252 (none); .408 .254 .085 .013 .240
-
-    In the real studies attention predicts no better than the hierarchical logit does, of
-    electricity at scale .2 worse, as that scale alone does; amounts of those who attend to the
-    price are by two fifths to more than a half smaller.
 """
 
 import argparse

@@ -8,26 +8,6 @@ number (what `thali.testing.calibrate` judges by; below 0.0001 the case is out o
 largest standardised error of a mean rank, the median number of nearly independent draws of the
 quantity with the fewest, and CPU seconds. `--tables` prints all quantities, `--small` runs 5 data
 sets a case, `--only` the cases whose names hold a text.
-
-Measured (seed 1, 200 data sets; smallest p-value times the quantities / largest |z|; CPU seconds,
-some with compiling):
-
-    pairs         ibp 2.2 / 1.5 (9 s); ibp, alpha = 2, lapse 0: 2.8 / 1.2 (10); unique aspects .17 /
-                  2.6 (3); 2 aspects .31 / 1.7 (6); given aspects .93 / 2.5 (4); tree 1.2 / 2.2 (8);
-                  weights Gamma(2, 1) 1.6 / 2.2 (8); without unique aspects: ibp 4.3 / 1.6 (29), 2
-                  aspects .5 / 1.7 (32), tree 2.3 / 1.8 (30)
-    sets          ibp 1.8 / 1.3 (91); 2 aspects .62 / 1.8 (14); tree .026 / 2.5 (81); given aspects,
-                  no unique 1.6 / 2.2
-    best, worst   ranking 5.1 / 1.6 (15); reversed, lapse .1: 1.5 / 1.5 (7)
-    similarities  ibp, sigma learned 3.6 / 1.7 (20); sigma of the data 2.6 / 1.5 (20); 2 features
-                  1.5 / 1.8; given features .033 / 3.2 (3); tree 5.3 / .9 (22)
-    own           likelihood of plain functions, ibp .72 / 2.2 (152, most for trying them out in
-                  each fit)
-    regressions   Plackett-Luce, a learned 1.8 / 1.9 (6); a = 1 .074 / 3.2 (9), 800 data sets and
-                  seed 2 .35 / 2.6; sparse logit .23 / 1.1 (5), with intercept 1.8 / .8 (2)
-    experiments   hierarchical logit .58 / 2.4 (7), with attention 1.1 / 2.7 (20), 40 people .4 /
-                  2.6 (85), attention by age 1.1 / 2.5 (42), 40 people .33 / 2.7 (220); product
-                  classes annealed .98 / .7 (63), smc 1.0 / .9 (50)
 """
 
 import argparse

@@ -7,18 +7,6 @@ keeps the p-value of all proportions together (`attrs["p_value"]`) and those of 
 posterior predictive p-value is not uniform: the model has seen the data and leans towards them, so
 that p gathers around one half (Meng 1994). A check is anti-conservative if P(p < .05) is above .05.
 
-Found with 200 rounds of each (standard error of a share of .05: .015):
-
-    share of p-values below   0.01   0.05   0.10   0.20   median of p
-    5 options, 10 pairs x 10, unique, all together: 0.005  0.015  0.035  0.095   0.56
-    5 options, 10 pairs x 10, unique, row by row: 0.000  0.001  0.008  0.039   0.69
-    5 options, 10 pairs x 10, ibp, all together: 0.000  0.005  0.010  0.045   0.52
-    5 options, 10 pairs x 10, ibp, row by row: 0.000  0.001  0.003  0.021   0.68
-    4 options, 6 sets x 15, unique, all together: 0.005  0.015  0.030  0.095   0.55
-    4 options, 6 sets x 15, unique, row by row: 0.000  0.003  0.019  0.061   0.62
-    4 options, 6 sets x 15, ibp, all together: 0.000  0.005  0.020  0.075   0.56
-    4 options, 6 sets x 15, ibp, row by row: 0.000  0.006  0.013  0.049   0.65
-
 There is no check of product classes.
 """
 

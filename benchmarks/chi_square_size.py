@@ -7,36 +7,6 @@ Bradley-Terry-Luce with weights evenly spaced in logarithms. `excess` is by how 
 deviations of chi-square the mean of G² lies above it, to the order 1/n, sum (1/p + 1/(1-p) - 1) /
 (6 n) / sqrt(2 df): thali takes chi-square up to .1. Cochran's rule (four fifths of the expected
 counts are 5 or more, all 1 or more) lets sizes of .08 pass with 12 options, more with more.
-
-G² against the saturated model (standard error of a size of .05: .005 with 6 options, .01 with
-more):
-
-    options    n spread  least expected  Cochran  excess  chi-square
-          6    5    0.5             1.3       no   0.368       0.148
-          6   10    0.5             2.7       no   0.184       0.087
-          6   20    0.5             5.4      yes   0.092       0.060
-          6   40    0.5            10.8      yes   0.046       0.056
-          6   20    1.5             0.9       no   0.191       0.077
-          6   60    1.5             2.9      yes   0.064       0.061
-         12    5    0.5             1.3       no   0.676       0.288
-         12   10    0.5             2.7       no   0.338       0.138
-         12   20    0.5             5.4      yes   0.169       0.078
-         12   60    0.5            16.1      yes   0.056       0.056
-         20   10    0.5             2.7       no   0.548       0.156
-         20   50    0.5            13.4      yes   0.110       0.050
-
-The bootstrap with 6 options: .096 at 2 comparisons of a pair (250 data sets, standard error .019),
-which is why thali gives no p-value below 4; .06 at 5 (100 data sets, standard error .024).
-
-Nested models, one order column (df 1) and all weights equal (df: options - 1), n games in either
-order of each pair (standard error .01):
-
-    options    n  comparisons a parameter: order, all equal
-          6    1            5   0.093   0.043
-          6    2           10   0.078   0.056
-         10    1            9   0.055   0.048
-          6    4           20   0.066   0.052
-         20    1           19   0.037   0.070
 """
 
 import sys

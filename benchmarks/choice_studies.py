@@ -13,27 +13,6 @@ the paired one to bayesm, or to the hierarchical logit where bayesm is left out.
 
 Then the smallest number of effective draws, of means and standard deviations in the population, for
 each CPU second.
-
-Measured (bayesm 3.1, three draws of people, two seeds each):
-
-                                      CPU s  yield   log, known    hit     difference     log, new
-                                      difference
-    camera
-      multinomial                       0.0         -1.220 (.023) .462  -.466 (.028)  -1.221 (.015)
-      -.005 (.003) classes                         430.3         -0.738 (.029) .728  +.016 (.014)
-      -1.209 (.015)  +.007 (.003) hierarchical                     15.3   50.9  -0.753 (.027) .724
-      +.001 (.001)  -1.215 (.015)  +.001 (.001) hierarchical, sign of price      29.1   16.5  -0.738
-      (.027) .719  +.016 (.006)  -1.213 (.015)  +.004 (.001) bayesm                           17.9
-      0.9  -0.754 (.027) .722       0        -1.216 (.015)       0
-    electricity
-      multinomial                       0.0         -1.182 (.019) .458  -.419 (.026)  -1.201 (.012)
-      -.012 (.002) classes                          31.3         -0.748 (.028) .699  +.016 (.007)
-      -1.193 (.011)  -.004 (.002) hierarchical                      6.7  154.9  -0.761 (.027) .696
-      +.002 (.001)  -1.187 (.012)  +.002 (.000) bayesm                            8.2    6.1  -0.763
-      (.026) .701       0        -1.189 (.012)       0
-
-Of camera the classes are of eight chains by default, on a busy machine; of electricity of sixteen
-with 500 sweeps, the first look of today's default.
 """
 
 import argparse

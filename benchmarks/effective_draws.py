@@ -8,18 +8,6 @@ readings of "the published sampler": with the library's own fast arithmetic, and
 arithmetic (`plain_pairs.py`), as somebody would write it down; both compiled in the same way.
 "sparse": 30 options, each compared ten times with eight others, simulated from the model with alpha
 = 2.
-
-Measured (numba 0.68, a busy machine, some ten CPU minutes; in brackets the range of three repeats):
-
-                  published, fast arithmetic               published, plain arithmetic
-    data          effective draws       time of a sweep    effective draws       time of a sweep
-    celebrities   25 (24 to 33)         1.06               73 (70 to 94)         0.37
-    paris_rome    15 (13 to 15)         0.94               23 (21 to 23)         0.60
-    sparse        4.1 (3.5 to 5.8)      0.61               15 (13 to 21)         0.17
-
-Aimed at: 40 on celebrities and 12 on sparse data, against plain arithmetic. The worst effective
-sample size of the published sampler, over the three repeats together, was 655 on celebrities and
-above 2,000 on the others.
 """
 
 import sys

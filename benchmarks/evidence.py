@@ -13,26 +13,7 @@ are too short.
 5. Runs that are too short, which are to be called not usable: four temperatures; ten draws without
    tuning.
 
-`--small` runs a part of each. Measured (numba 0.68, a busy machine; half an hour of CPU):
-
-    1. 28 problems, 2,000 draws of 12 chains: errors .003 to .015, largest distance 3.0 errors, all
-       usable
-    2. celebrities, 1,000 draws (the default)
-                      log evidence   error   probability   CPU s   integral minus value
-       BTL            -169.204       .027    5e-10         5       .038
-       professions    -147.942       .036    .90           7       .054
-       iEBA           -156.974       .057    .0001         20      .023
-       tree, .1       -150.589       .039    .064          19      .040
-       tree, .5       -151.157       .041    .036          25      .047
-       3 aspects      -159.166       .059    1e-5          14      .052
-       12 aspects     -157.656       .051    5e-5          23      .041
-       BASE           -632.356       exact
-    3. 200 repeats of 200 draws: 94.0 % of 90 % intervals hold the value; distances .05 (mean), .91
-       (sd); all usable. The error is the larger one of that between chains and that within them,
-       hence more than 90 %.
-    4. 30 repeats of 150 draws: sd .120, mean error .123, 93 % of 90 % intervals hold the mean of
-       all, -156.956 (.022)
-    5. not usable: 30 of 30 with four temperatures, 30 of 30 with ten draws
+`--small` runs a part of each.
 """
 
 import argparse

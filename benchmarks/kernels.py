@@ -8,15 +8,6 @@ Each row is fitted twice in a fresh process: the CPU seconds up to the end of th
 included, less those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first
 run of this command compiles, the second one loads; with a wheel that carries compiled samplers the
 first one loads as well.
-
-Measured (Python 3.11, Numba 0.68, x86-64-v3): see `kernels.txt` beside this file.
-
-How much of a kernel another one could share, in CPU seconds of compiling: a tree with comparisons
-25.6 by itself, 17.8 in a process that has compiled the Indian buffet process with comparisons (the
-same likelihood); comparisons with ties 20.6 by themselves, 16.0 after them (the same prior). Numba
-shares what two kernels of a process have in common, so parts kept on disk would save no more than
-that, 22 to 30 % of a second kernel, less what reading and linking them takes; a half was aimed at,
-and nothing was built.
 """
 
 import os

@@ -5,20 +5,7 @@
 `choices.csv` is the camera data (id, task, choice, brand with "none", further columns of numbers);
 without it 150 simulated people answer ten tasks. flexmix (Leisch 2004; Debian: r-cran-flexmix,
 r-cran-survival) maximises the same likelihood by EM, each M-step an exact conditional logistic
-regression, from three starts for each number of classes; without R thali stands alone. Figures of
-332 people of camera, price as a number (thali 0.2, flexmix 2.3-18, R 4.2.2):
-
-    classes  thali      found by starts  flexmix (best of 3)
-          1  -6503.747            1 of 1           -6503.747
-          2  -5809.360            8 of 8           -5809.360
-          3  -5420.091          12 of 12           -5420.091
-    CPU seconds, all together        6.0                  29
-
-Sizes and tastes agree to four digits and more (their EM stops at a relative gain of 1e-10).
-
-Beside biogeme 3.3.2 (`biogeme_peer.py`: two classes of the 300 people of `amounts.py`):
--2139.457963487 both, estimates equal to six digits; .59 CPU seconds here from eight starts, 30
-there from one, with what it compiles.
+regression, from three starts for each number of classes; without R thali stands alone.
 """
 
 import argparse

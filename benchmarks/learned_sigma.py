@@ -10,29 +10,8 @@ InverseGamma(shape, (shape - 1) mean), the mean a share of their variance; and c
 cross-validation among the pairs that are not left out, as the default does it. The score is the
 mean log predictive density of a similarity that was left out, to be compared within a column.
 
-Measured (short runs; standard error of a difference about .1 for countries and phonemes, .03 for
-faces):
-
-                            countries  phonemes  morse  faces  made .1  made .3
-    sigma fixed at .1 sd        -1.03     -4.28     -    .20      .93     -.63
-                  .2 sd           .17      1.46    .46   1.10     .54     -.24
-                  .3 sd           .46      1.33    .83   1.10     .19     -.23
-                  .4 sd           .51      1.46    .98   1.18    -.10     -.35
-                  .5 sd           .57      1.53   1.02   1.10    -.47     -.62
-                  .7 sd           .40      1.35    .86    .95    -.94    -1.02
-    learned, shape 2, .02       -4.16     -4.48   -.81   1.16     .95     -.21
-             shape 2, .1        -1.54     -2.68   -.18     -      .94     -.22
-             shape 2, .3          .01      -.57    .33     -      .87     -.21
-             shape 10, .1        -.04       .11    .18     -      .74     -.22
-             shape 30, .1         .34       .85    .77   1.16     .51     -.21
-             shape 2 + P/2, .1    .27      1.17    .86   1.21     .37     -.22
-    sigma chosen                  .36      1.47   1.00   1.22      .72     -.20
-
 made: 16 objects, five features, noise of .1 and .3 standard deviations of the similarities; P is
-the number of pairs. A prior that suits one noise spoils the other, and one that leaves the noise
-open lets features explain it; so sigma is chosen. A tenth of the largest similarity is as good a
-mean of the weights as a fifth or two fifths, and better than a twentieth (countries .56, .60, .59,
-.47; phonemes 1.70, 1.67, 1.72, 1.45).
+the number of pairs.
 """
 
 import sys

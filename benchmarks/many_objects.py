@@ -8,28 +8,6 @@ finds.
    of features that a pair shares (four chains).
 2. `AdditiveClustering(method="map").fit`: log p(F, S) of the ends of 20 annealed runs (best and
    median), with and without memberships of an object drawn together (`moves/joint_rows.py`).
-
-Measured (CPU seconds of a busy machine):
-
-                sigma/sd  CPU s   R-hat of log-likelihood, similarity, shared features
-    countries        .47      5   1.000  1.007  1.005
-    phonemes         .40      5   1.000  1.007  1.004
-    morse            .50     16   1.005  1.022  1.020
-    faces            .54     38   1.34   1.56   1.27     (chains 30 nats apart)
-    with longer runs (morse 500 draws of 25 sweeps after as many, faces 700 of 30 after 1,000):
-    morse            .50     47   1.003  1.007  1.006
-    faces            .54    190   1.054  1.46   1.21
-
-    faces, 20 annealed runs        best  median  CPU s
-    together, 2,000 sweeps         1625    1599      4
-    one by one, 2,000 sweeps       1603    1569      4
-    one by one, 20,000 sweeps      1605    1583     20
-
-    Drawing memberships together doubles the time of a sweep. In tempered chains it bought no more
-    effective draws a second (morse: similarity 10 instead of 9, shared features 13 instead of 17,
-    log-likelihood 24 instead of 38; faces 1.48 instead of 1.34 after 85 instead of 38 seconds), so
-    that only annealed runs do it. Ends of annealed runs of 60 faces differ by tens of nats, so that
-    chains which start there would stay apart; they start from the prior.
 """
 
 import sys

@@ -12,23 +12,6 @@ first quarter dropped: the best and the worst are two choices, by exp(utility) a
 out of all five; predictions have the worst out of the rest. "log score" is that of the best and the
 worst of a set left out (out of 20 answers: -2.996 by chance), with its standard error over people;
 "correlation" that of everybody's log weights with the truth, mean over people.
-
-Measured (500 people; bayesm's rows are of an earlier day):
-
-                                      CPU s   log score        correlation
-    weights gamma
-    everybody with own worths              28   -2.393 (.023)    .861   R-hat 1.005
-    everybody alike                        31   -2.498 (.021)    .784
-    bayesm 3.1                             67   -2.419 (.026)    .851
-    the truth                                   -2.152 (.027)
-    weights normal
-    everybody with own worths              27   -2.351 (.025)    .881   R-hat 1.007
-    everybody alike                        34   -2.447 (.024)    .810
-    bayesm 3.1                             67   -2.375 (.029)    .874
-    the truth                                   -2.157 (.029)
-
-Elimination's individual Gamma weights, which these worths replaced: -2.390 (.023) in 45 CPU
-seconds, and -2.369 (.025) in 39.
 """
 
 import argparse

@@ -26,63 +26,7 @@ with the truth known, would save: the plan that minimises the expected squared e
 probabilities, by their Fisher information and the curvature of the prior, against all pairs equally
 often.
 
-`--small` runs a part. Measured (numba 0.68, a busy machine; 1,000 draws; four to ten minutes of CPU
-a table), mean absolute error (standard error over ten truths):
-
-    BTL, 10 options, m = 100           .75 m           m             .75 m less random at m
-    random                             .107 (.006)     .092 (.007)   +.015 (.004)
-    balanced                           .096 (.006)     .090 (.006)   +.004 (.006)
-    closest                            .108 (.007)     .105 (.006)   +.016 (.006)
-    variance                           .097 (.009)     .085 (.008)   +.005 (.012)
-    adaptive                           .087 (.009)     .075 (.007)   -.006 (.011)
-    BTL, 6 options, m = 60
-    random                             .106 (.010)     .088 (.010)   +.018 (.007)
-    balanced                           .108 (.011)     .094 (.010)   +.020 (.016)
-    closest                            .107 (.014)     .100 (.012)   +.019 (.018)
-    variance                           .087 (.011)     .072 (.013)   -.001 (.013)
-    adaptive                           .098 (.007)     .085 (.008)   +.010 (.011)
-    elimination, 6 options, m = 60
-    random                             .106 (.008)     .088 (.009)   +.018 (.008)
-    balanced                           .107 (.011)     .098 (.009)   +.019 (.017)
-    closest                            .123 (.011)     .110 (.010)   +.035 (.011)
-    variance                           .104 (.007)     .096 (.007)   +.015 (.009)
-    adaptive                           .093 (.009)     .082 (.008)   +.005 (.007)
-    elimination, 10 options, m = 100
-    random                             .116 (.011)     .103 (.010)   +.013 (.006)
-    balanced                           .103 (.005)     .095 (.005)   +.000 (.008)
-    closest                            .090 (.006)     .090 (.005)   -.013 (.010)
-    variance                           .109 (.014)     .100 (.008)   +.006 (.015)
-    adaptive                           .104 (.007)     .097 (.005)   +.001 (.009)
-    elimination, 20 options, m = 200
-    random                             .102 (.004)     .092 (.004)   +.010 (.004)
-    balanced                           .109 (.005)     .095 (.004)   +.018 (.006)
-    adaptive                           .097 (.005)     .091 (.004)   +.005 (.006)
-    BTL, 20 options, m = 200
-    random                             .097 (.005)     .084 (.005)   +.013 (.004)
-    balanced                           .105 (.005)     .088 (.004)   +.021 (.007)
-    adaptive                           .098 (.004)     .087 (.004)   +.014 (.005)
-    the same truths, --seed 1
-    random                             .115 (.007)     .102 (.003)   +.013 (.005)
-    adaptive                           .087 (.005)     .077 (.004)   -.015 (.006)
-    the same truths, --seed 2
-    random                             .094 (.006)     .083 (.004)   +.012 (.003)
-    adaptive                           .094 (.005)     .084 (.006)   +.011 (.008)
-    BTL, 60 options, m = 600, --truths 4 --at-once 5
-    random                             .115 (.004)     .100 (.003)   +.014 (.002)
-    adaptive                           .093 (.003)     .084 (.003)   -.008 (.004)
-
-    best (at most 2 m answers)         answers         known of ten truths, wrongly
-    BTL, 6: random, racing, adaptive   113, 101, 69    1, 6, 8               0, 1, 0
-    BTL, 10: likewise                  200, 195, 162   0, 2, 4               0, 1, 1
-    elimination, 6: likewise           111, 98, 76     2, 4, 7               0, 0, 0
-    elimination, 10: likewise          196, 200, 138   1, 0, 8               0, 0, 0
-
-    share that the best plan saves, BTL, 6, 10, 20, 60 options: .16 (.03), .19 (.02), .26 (.01), .31
-    (.03)
-
-One series of answers tells little: with 20 options, m random questions about the same ten truths
-end at errors of .084, .102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average; .75 m
-adaptive ones end at .098, .087 and .094 (--seed 0 to 2), .093 on average.
+`--small` runs a part.
 """
 
 import argparse

@@ -8,22 +8,6 @@ choice probabilities counts. One core (the script pins itself to one), double pr
 compiling, tuning and warm-up are not counted. NumPyro runs DiscreteHMCGibbs with modified Gibbs
 steps: with HMC and 32 chains at once (`jax.vmap`), the best of the few settings that were tried;
 with the same, one chain after the other; and with NUTS, one chain after the other.
-
-Measured (NumPyro 0.22, JAX 0.10, numba 0.68, a busy machine):
-
-    NumPyro                       worst ESS   worst R-hat   thali / NumPyro
-    HMC, chains at once           1707        1.018         38
-    HMC, one after the other                                94
-    NUTS, one after the other     390         1.010         153
-
-This is short of the 500 that was aimed at. For an effective draw of the worst probability (LBJ over
-BB) thali needs 260 sweeps of its sampler for a fixed number of aspects, NumPyro 600 to 700
-iterations with HMC and 500 with NUTS: sweep by sweep it gains a factor of two or three, and the
-rest is the time of a sweep (8 us against some 140 with chains at once). The halves of NUTS's chains
-differ by a factor of 1.7, so its ratio is no surer than that.
-
-Posterior means agree: of 37 differences the largest is 1.8 standard errors with HMC and 2.7 with
-NUTS. NumPyro's R-hat says that its standard errors are somewhat too small.
 """
 
 import os

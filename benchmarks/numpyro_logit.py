@@ -10,21 +10,6 @@ Laplace prior itself, without its scales, and coefficients that are multiplied b
 eta; its chains run one after the other, since in a batch every chain waits for the longest tree.
 Besides wine, breast cancer (scikit-learn's) and simulated data it takes iris.csv and heart.csv out
 of FOLDER (UCI; the class in the last column).
-
-Measured (NumPyro 0.22, a busy machine; four chains of 2,000 sweeps and of 2,000 trajectories after
-1,000):
-
-                     effective draws a CPU second    R-hat            thali / NumPyro   thali
-                                                     without trajectories
-                     thali      NumPyro
-    wine             1,057      203                  1.008, 1.002     5.2                144
-    breast cancer    2,090      311                  1.002, 1.002     6.7                452
-    250 x 50         3,833      1,117                1.001, 1.003     3.4                1,727
-    simulated        4,633      1,178                1.001, 1.005     3.9                1,635
-
-Of 126 differences of posterior means the largest is 3.9 standard errors (wine, where two of
-NumPyro's trajectories diverge); with and without trajectories thali's own 28 means on wine differ
-by 2.1 errors at most.
 """
 
 import os

@@ -20,57 +20,6 @@ second.
    features.
 
 `--small` runs a part of each.
-
-Measured (numba 0.68, a busy machine, some ten CPU minutes without compilation); differences and
-their standard errors:
-
-                                CPU s  log score  hit rate   to the hierarchical   to that with a
-                                       linear price
-    1. all 332 people
-       classes                  95     -.751      .715       -.004 (.013)          +.011 (.013)
-       hierarchical             45     -.747      .712                             +.015 (.006)
-       hierarchical, linear     35     -.762      .705       -.015 (.006)
-       multinomial              .2     -1.218     .462       -.471 (.026)          -.456 (.025)
-       three draws of 100 people, 220 distinct ones
-       classes                  33     -.714      .738       +.033 (.014)          +.039 (.016)
-       hierarchical             14     -.743      .719                             +.007 (.008)
-       hierarchical, linear     11     -.748      .719       -.007 (.008)
-       multinomial              .0     -1.198     .475       -.453 (.030)          -.446 (.030)
-       the people who were not in these three fits, 318 distinct ones
-       classes                         -1.217     .456       +.007 (.004)          +.012 (.006)
-       hierarchical                    -1.223     .459                             +.005 (.003)
-       hierarchical, linear            -1.231     .448       -.005 (.003)
-       multinomial                     -1.232     .453       -.008 (.004)          -.003 (.005)
-    2. classes                  4.5    -.773      .623       +.117 (.023)          +.124 (.025)
-       hierarchical             4.5    -.890      .598                             +.007 (.016)
-       hierarchical, linear     3.7    -.897      .620       -.007 (.016)
-       multinomial              .0     -.943      .545       -.053 (.027)          -.046 (.027)
-
-                                   visits/s   classes, each   plain   plain with memberships and
-                                              values kept
-    3. 12 people, 8 tasks of 3     122,000    11, 8           4.8     3.5
-       32 tasks                    27,000     17, 5           4.4     2.5
-       8 alternatives              78,000     7, 3            3.5     2.2
-       29 levels                   96,000     12, 4           6.0     4.1
-       100 people                  74,000     28, 6           4.7     3.2
-       camera, 100 people          27,000     54, 11          8.5     4.4
-
-So classes predict known respondents better than the hierarchical logit where these are few or their
-tastes are classes; of all 332 people neither is better. Of new respondents classes predict .007
-(.004) better, and the multinomial logit is nearly as good: no advantage.
-
-Tried without gain: tempering between chains. Two ladders of eight chains each at lapses from .02 to
-.13, of which neighbours exchange states after every sweep (.42 to .48 of the exchanges accepted at
-the cold end, .07 to .15 at the hot end; a problem with a closed form says that it is done right),
-against 16 chains by default: camera, 60 CPU seconds either way, two draws of 100 people, two
-repeats. A cold chain alone predicts better (-.719 against -.750), is likelier in three of four runs
-(mean log-likelihood -261, -313, -261 against -331, -317, -324; -323 against -310), and more like
-the other cold chain (R-hat of population pairs 1.04 against 1.25 in the median). But there are two
-of them rather than sixteen: of all draws together the log score is the same (-.723 and -.699
-against -.707 and -.705), and shares of people who prefer one product to another differ two to three
-times as much between repeats (root mean square .031 and .021 against .011 and .011), as do
-predictions (.042 and .039 against .023 and .026). A ladder of four, .02 to .045, lost as well
-(-.725 against -.709, one run).
 """
 
 import sys

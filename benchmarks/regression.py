@@ -15,31 +15,6 @@ second.
 
 FOLDER holds iris.csv, wine.csv, heart.csv, pima.csv, german_numeric.csv and lenses.csv (UCI; the
 class in the last column); without it 2 to 4 run on simulated data.
-
-Measured (numba 0.68, a busy machine, some fifteen CPU minutes, nearly all of them for 3):
-
-    1. sums 3.5 (n = 1,000), 20 (100,000), 21 (1,000,000); Gibbs sweep 3.9, 9.5, 8.8 (34 ns a row)
-    2.                 a = 1.1             a = 1
-       iris            28 and 290          94 and 2,287
-       wine            30 and 206          81 and 1,673
-       heart           32 and 1,376        107 and more than 20,000 (another maximum)
-       pima            49 and more (likewise)  100 and 4,547
-       german          38 and 1,073        107 and 9,433
-       a million rows  37 sweeps, 6 CPU s, objective -1545689.73313
-    3. chains of 60,000 and 360,000 sweeps
-                       a     log-likelihood  log odds   largest R-hat, recommended / published
-       iris            99    17              16         1.000 / 1.013
-       wine            65    34              66         1.000 / 1.013
-       heart           14    3.1             100        1.000 / 1.025
-       pima            13    9.7             7.9        1.013 / 1.054
-       german          10    2.9             5.3        1.002 / 1.024
-       lenses          9.7   2.6             2.2        1.000 / 1.005
-    4. iris 5.4, wine 2.5, heart 4.3 (aimed at: 2)
-
-Aimed at: 3 for a and the log-likelihood of iris, wine, heart and pima. Where R-hat of the published
-sampler is not near 1 its effective draws are overstated, and the gain understated: with chains a
-tenth as long pima's log-likelihood, which has a second mode that is seldom visited, gains 1.2 by
-the same account.
 """
 
 import sys

@@ -7,15 +7,6 @@ CPU time of sweeps, without set-up. With known features their number is the same
 these rows compare like with like. With the Indian buffet the sweeps are the first ones from a draw
 of the prior, and fewer of them the larger the data; number and size of the features differ between
 rows, so that its exponent is no more than a check that nothing grows faster than the pairs.
-
-Measured (numba 0.68, a busy machine), relative to the first of each row:
-
-    known features; 1,000, 10,000, 100,000, 1,000,000 pairs     time a pair 1, 0.79, 0.87, 0.99;
-                                                                exponent 1.00
-    Indian buffet, the same                                     time a pair and feature 1, 0.63,
-                                                                0.37, 0.08
-    known features; 100,000 pairs, 500, 2,000, 10,000 options   time of a sweep 1, 1.35, 1.87
-    Indian buffet; alpha 1, 5, 20: 11, 32, 97 shared features   time of a sweep 1, 2.05, 4.96
 """
 
 import sys

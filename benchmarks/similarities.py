@@ -13,18 +13,6 @@
 
 "plain": toggles of whole columns and exact draws of weights, without tempering. "tempered": the
 default.
-
-Measured (numba 0.68, a busy machine, some five CPU minutes):
-
-                 numbers: gain (root mean     n = 16: failing    n = 32: failing
-                 squared error)               runs               runs
-    published    1 (.45)                      .04                .17
-    plain        2.9 (.27)                    .04                .22
-    tempered     95 (.046)                    0                  0
-
-    A gain is uncertain by a factor of two. A toggle takes 21 to 29 ns with everything else in the
-    sweep, whatever n (10 to 64) and K (6 to 107). Aimed at: a gain of 20 for the default, and 30 ns
-    a toggle plus 3 to 6 us a sweep.
 """
 
 import sys

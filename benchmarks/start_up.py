@@ -5,17 +5,6 @@ with all compiled.
 
 CPU seconds of fresh processes that take turns, medians. Nothing compiled means an empty
 NUMBA_CACHE_DIR.
-
-Measured twice (Python 3.11, numba 0.68, a busy machine):
-
-    import numpy, thali / import numpy             0.99, 1.02    difference 0.00 s (budget 0.1)
-    import thali / import numpy                    0.21, 0.29
-    thali --help / import numpy                    0.66, 0.88    0.05, 0.06 s (budget 0.5)
-    first fit, all compiled / import numpy         20, 27        1.6, 1.7 s (budget 1.5)
-    first fit, nothing compiled / all compiled     12, 13        17, 20 s of compiling (budget 15)
-
-Both figures of the first fit lie above their budgets here; seconds stretch on a busy machine,
-ratios less.
 """
 
 import os

@@ -6,9 +6,6 @@ from one to another.
 COMMAND is what follows `thali`, with PAIRS for a small table of pairs; without one, `fit PAIRS
 --draws 20 --tune 20 --chains 1 --seed 1`. Only calls of the main thread count, by functions of the
 library (its kernels are compiled and unseen); what runs while a module is imported does not.
-
-What it was when the house was reviewed (b3d8454), and what it is now, stands in the README of this
-folder.
 """
 
 import sys

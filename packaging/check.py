@@ -1,13 +1,13 @@
 """What of a release can be checked on one machine: python packaging/check.py
 
     python packaging/check.py                                  # builds twice, installs, fits, lints
-    python packaging/check.py --python 3.12 --python 3.13      # installs the wheel for each of
-                                                               these interpreters, too
+    python packaging/check.py --python python3.12              # with this interpreter; may be
+                                                               given again
     python packaging/check.py --wheel dist/*.whl --bill FILE   # only the bill of materials of a
                                                                wheel, in CycloneDX
 
 It needs `build`, `hatchling` and, for the bill, `cyclonedx-bom`. Linters that are not installed
-(hadolint, zizmor, actionlint) are named and left out. The results of the last time stand in
+(hadolint, zizmor, actionlint) are named and left out. The results of the last time are in
 packaging/README.md.
 """
 

@@ -33,8 +33,7 @@ Checks of samplers:
 - `plain_python`, `row_blocks`: kernels run as Python; moves of few columns at a time
 
 Surfaces:
-- `combinations`, `combinations_table`, `stories`: every model with every kind of data and every
-  command
+- `combinations`, `stories`: every model with every kind of data and every command
 - `remembering`: models that remember what the command line asks of them
 - `app_runs`: children and limits of the app, which a test replaces
 - `markets`: the market of a model, as the simulator of a report has it
