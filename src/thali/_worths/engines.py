@@ -274,9 +274,6 @@ class MaximumEngine(WorthsEngine):
         check_estimable(problem.in_form, problem.density)
         return problem
 
-    def maximum_likelihood(self, model: Any) -> WorthEstimates:
-        return WorthEstimates(model)
-
     def data_of_fit(self, model: Any) -> Any:
         return model._estimates_.data
 

@@ -71,7 +71,7 @@ def regression(x, won):
 def test_estimates_are_those_of_a_regression(model, trials):
     x, won = design(trials)
     beta, p = regression(x, won)
-    assert model.covariates_ == ("order", "longer", "judge=B")
+    assert model._covariates == ("order", "longer", "judge=B")
     np.testing.assert_allclose(model.covariate_effects()["estimate"], beta[3:], rtol=1e-6)
     np.testing.assert_allclose(
         np.log(model.maximum_likelihood.weights() / model.maximum_likelihood.weights()["a"])[1:],
@@ -131,7 +131,7 @@ def test_with_and_without_are_compared_by_their_likelihoods(model, data, trials)
         test = th.likelihood_ratio(smaller, model)
         assert test.statistic == pytest.approx(2 * (logs[0] - value), rel=1e-8)
         assert test.df == 3 - len(names) and test.table["covariates"].tolist() == [len(names), 3]
-        assert "clustered by respondent (30)" in test.note and smaller.covariates_ == tuple(names)
+        assert "clustered by respondent (30)" in test.note and smaller._covariates == tuple(names)
     with refused(ArgumentError, "different data"):
         th.likelihood_ratio(
             model, th.EliminationByAspects("unique", covariates=["order"], **ML).fit(data)

@@ -101,20 +101,24 @@ def test_the_lapse_is_that_of_the_method(btl):
     )
     data = th.datasets.celebrities()
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    assert model.lapse is None and model.get_params()["lapse"] is None and model.lapse_ == 0.0
+    assert (
+        model.lapse is None and model.get_params()["lapse"] is None and model._lapse_of_fit == 0.0
+    )
     assert (
         model.maximum_likelihood.log_likelihood() == btl.maximum_likelihood.log_likelihood()
         and model.summary().attrs["lapse"] == 0.0
     )
     assert (
-        th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_
+        th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood")
+        .fit(data)
+        ._lapse_of_fit
         == 0.02
     )
     drawn = th.EliminationByAspects("unique")
     with refused(NotFittedError, "been fitted yet"):
-        drawn.lapse_  # noqa: B018
+        drawn._lapse_of_fit  # noqa: B018
     drawn.fit(data, draws=2, tune=0, chains=2, random_seed=1, progressbar=False)
-    assert drawn.lapse is None and drawn.lapse_ == 0.01
+    assert drawn.lapse is None and drawn._lapse_of_fit == 0.01
 
 
 @pytest.mark.fit

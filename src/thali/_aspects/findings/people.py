@@ -80,7 +80,7 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
 
 def segments_of(settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of segments of people."""
-    return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)))
+    return segment_makers(settings, segments_once(settings, lambda model: len(model._groups)))
 
 
 def modelled(model: Any) -> tuple[Text, ...]:

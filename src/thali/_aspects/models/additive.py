@@ -16,6 +16,7 @@ from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
 from thali._labels import shorten
+from thali._model.available import requires
 from thali._model.dependence import dependence_of_chains
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling, parameters_of
@@ -258,6 +259,17 @@ def rules_for(data: Any) -> SimilarityRules:
 LAPSE = 0.01
 
 
+def similarities(model: Any, name: str) -> None:
+    """Require draws of similarities of one group of respondents."""
+    of_only(SIMILARITIES, model._view, name)
+
+
+def learned_sigma(model: Any, name: str) -> None:
+    """Require draws of similarities, of one group of respondents or several."""
+    if model._view.sigma is None:
+        similarities(model, name)
+
+
 class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each
     weighs.
@@ -497,6 +509,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         return self._state_.digest == digest_of(data)
 
     @property
+    @requires(learned_sigma)
     def sigma_(self) -> float:
         """The standard deviation of a similarity that the fit used; the posterior mean of a learned
         one."""
@@ -537,6 +550,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
 
+    @requires(similarities)
     def estimate(self, kind: str = "expectation") -> "Estimate":
         """One answer in place of a whole posterior: features, weights, and the similarities that
         they fit.
@@ -574,7 +588,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
-        posterior = of_only(SIMILARITIES, self._view, "estimate")
+        posterior = self._view
 
         def make() -> "Estimate":
             data = measured_similarities(posterior)

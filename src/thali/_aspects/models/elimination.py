@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import PAIRS
+from thali._model.available import covariates, maximum_likelihood, requires
 from thali._model.base import FixedMethod
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
@@ -26,6 +27,7 @@ from thali.errors import ArgumentError, InPython, Setting
 from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
+from ..maximum_likelihood.answers import AspectEstimates
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
@@ -39,8 +41,6 @@ from .people_answers import ChooserAnswers
 
 if TYPE_CHECKING:
     import pandas
-
-    from ..maximum_likelihood.answers import AspectEstimates
 
 
 class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswers):
@@ -188,7 +188,7 @@ class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswe
 
                 raise no_individuals("segments")
             if people := len(
-                self.groups_ if self._is_fitted() else data.respondents
+                self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
                 numbers_of_segments(settings.segments, people, "segments")
         return settings
@@ -233,7 +233,8 @@ class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswe
             refuse_sets(data)
 
     @property
-    def maximum_likelihood(self) -> "AspectEstimates":
+    @requires(maximum_likelihood)
+    def maximum_likelihood(self) -> AspectEstimates:
         """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
 
         `weights()` (they sum to 1; unique aspects first), `standard_errors()`; `utility_scale()`
@@ -252,10 +253,10 @@ class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswe
         NotFittedError
             Before `fit`, and after a fit by another method.
         """
-        return self._engine.maximum_likelihood(self)
+        return AspectEstimates(self)
 
     @property
-    def lapse_(self) -> float:
+    def _lapse_of_fit(self) -> float:
         """The probability of choosing at random that the fit used."""
         return self._engine.lapse(self)
 
@@ -289,6 +290,7 @@ class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswe
         """
         return self._engine.summary(self, ci)
 
+    @requires(covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 

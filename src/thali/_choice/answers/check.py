@@ -222,19 +222,8 @@ class HasReportedRows:
         @property
         def _view(self) -> Any: ...
 
-    def quantities(self) -> dict[str, np.ndarray]:
-        """Shares of levels among choices, and level effects, draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+    def _quantities(self) -> dict[str, np.ndarray]:
+        """Shares of levels among choices, and level effects, draw by draw."""
         rows = {}
         for name in DESCRIPTIONS:
             variable = self._view.draws[name]

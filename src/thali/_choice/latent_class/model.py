@@ -14,6 +14,7 @@ from thali._digits import percent
 from thali._inference.places import evenly_spaced
 from thali._inference.seeds import root, seed_setting
 from thali._labels import listed, plural, shorten
+from thali._model.available import requires
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
 from thali._people.segments import HasSegments
@@ -73,6 +74,17 @@ if TYPE_CHECKING:
 CHOICES = (BIC, HELD_OUT)
 
 
+def columns_of_respondents(model: Any, name: str) -> None:
+    """Require columns of respondents on which membership depends."""
+    model._require_fitted()
+    if model._membership_coef_ is None:
+        raise ArgumentError(
+            "The model has no respondent columns for class membership; name them with ",
+            Argument("by"),
+            ".",
+        )
+
+
 class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
     of its own.
@@ -110,34 +122,20 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     Attributes
     ----------
-    n_classes_ : int
-    sizes_ : pandas.Series (K,)
-        Share of people in each class, the largest first.
     coef_ : pandas.DataFrame (K, p)
         NaN where the data cannot tell a coefficient from those before it.
-    membership_coef_ : pandas.DataFrame (K, 1 + columns) or None
-        Log odds of each class against the first: of people with average columns ("constant"), and
-        their change with a unit of each column; None without `by`.
     covariance_ : pandas.DataFrame
         Inverse of the observed information (negative Hessian) of the log odds of all classes but
         the first, with their columns class by class, and of the K p coefficients.
     membership_ : pandas.DataFrame (respondents, K)
         Posterior probability of everybody's class.
-    individual_ : pandas.DataFrame (respondents, p)
-        Tastes of every respondent, averaged over classes.
     choice_ : pandas.DataFrame
         A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1:
         everybody belongs to one class for certain), smallest (size of a class), starts and
         times_found, how many of them found the best.
     log_likelihood_ : float
         Of all choices, natural logarithm.
-    aic_, bic_, entropy_r2_ : float
-    n_tasks_ : int
-    converged_ : bool
-        Whether Newton's method settled on a maximum.
-    unbounded_ : tuple of str
-        Coefficients of classes that the choices leave open, and log odds of classes that columns of
-        people do.
+    aic_, bic_ : float
 
     Raises
     ------
@@ -176,7 +174,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     ... }
     >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
-    >>> model.sizes_.round(3).tolist()
+    >>> model.class_table().loc["size"].round(3).tolist()
     [0.6, 0.4]
     >>> model.coef_["price[150]"].round(2).tolist()
     [-1.95, 1.95]
@@ -184,23 +182,20 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     _FINDINGS: ClassVar[str] = "thali._choice.latent_class.findings"
 
-    n_classes_: int
-    sizes_: "pd.Series"
+    _n_classes_: int
+    _sizes_: "pd.Series"
     coef_: "pd.DataFrame"
     # files of models without columns of people hold none
-    membership_coef_: "pd.DataFrame | None" = None
+    _membership_coef_: "pd.DataFrame | None" = None
     covariance_: "pd.DataFrame"
     membership_: "pd.DataFrame"
-    individual_: "pd.DataFrame"
     choice_: "pd.DataFrame"
     log_likelihood_: float
     aic_: float
     bic_: float
-    entropy_r2_: float
-    n_tasks_: int
-    converged_: bool
-    unbounded_: tuple[str, ...]
-    scheme_: "Scheme"
+    _converged_: bool
+    _unbounded_: tuple[str, ...]
+    _scheme_: "Scheme"
     _coding_: "Coding"
     _draws_: "ClassDraws"
     _data_: "ChoiceExperiment"
@@ -292,7 +287,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             fitted = fitted_attributes(
                 found[number], panel, data, coding, kept, scale, covariates, seed
             )
-            return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
+            return {"_n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         forecast = forecast_of(panel, numbers, choose, each)
         return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=forecast)
@@ -305,12 +300,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not support {self.n_classes_} classes: some classes are identical"
+                f"The choices do not support {self._n_classes_} classes: some classes are identical"
                 " or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
+        elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
                 f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
@@ -319,7 +314,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 ", which has a prior.",
             )
         if not self._coincide() and (
-            odds := [name for name in self.unbounded_ if name in self._names_of_odds()]
+            odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
         ):
             yield EstimateWarning(
                 f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns"
@@ -329,7 +324,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 Argument("by"),
                 ".",
             )
-        row = self.choice_.loc[self.n_classes_]
+        row = self.choice_.loc[self._n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
                 f"Only one of {int(row['starts'])} starts reached the best maximum, so there may"
@@ -337,7 +332,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )
-        if not self.converged_:
+        if not self._converged_:
             yield EstimateWarning(
                 "Newton's method did not converge to a maximum of the likelihood; check for"
                 " attributes that almost determine each other."
@@ -351,15 +346,15 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True)
             for k, j in pairs
         )
-        return same or bool((self.sizes_ < 1e-6).any())
+        return same or bool((self._sizes_ < 1e-6).any())
 
     def _answers(self) -> Facts:
-        row = self.choice_.loc[self.n_classes_]
+        row = self.choice_.loc[self._n_classes_]
         times = f"reached from {int(row['times_found'])} of {plural(int(row['starts']), 'start')}"
-        sizes = ", ".join(percent(size) for size in self.sizes_)
+        sizes = ", ".join(percent(size) for size in self._sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"
-        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
+        classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
+        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self._scheme_)
 
     def _run_settings(self) -> dict[str, Any]:
         self._require_fitted()
@@ -386,9 +381,11 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """
         self._require_fitted()
         odds = (
-            None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
+            None
+            if self._membership_coef_ is None
+            else self._membership_coef_.to_numpy()[1:].ravel()
         )
-        return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
+        return summary_table(self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
 
     def class_table(self) -> "pd.DataFrame":
         """The classes beside each other.
@@ -405,23 +402,24 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         self._require_fitted()
-        return classes_table(self.sizes_, self.coef_, self._size_errors())
+        return classes_table(self._sizes_, self.coef_, self._size_errors())
 
     def _names_of_odds(self) -> "pd.Index":
         """The parameters of who is of which class, which come first."""
         of_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
-        return self.covariance_.index[: (self.n_classes_ - 1) * of_class]
+        return self.covariance_.index[: (self._n_classes_ - 1) * of_class]
 
     def _size_errors(self) -> np.ndarray:
         """Standard errors of the sizes."""
-        expected = self.sizes_.to_numpy()[None] if self._expected_ is None else self._expected_
+        expected = self._sizes_.to_numpy()[None] if self._expected_ is None else self._expected_
         people = np.ones((1, 1)) if self._covariates_ is None else self._covariates_.matrix
         units = np.ones(1) if self._covariates_ is None else np.append(1.0, self._covariates_.sd)
-        parameters = (self.n_classes_ - 1) * people.shape[1]
-        units = np.tile(units, self.n_classes_ - 1)
+        parameters = (self._n_classes_ - 1) * people.shape[1]
+        units = np.tile(units, self._n_classes_ - 1)
         covariance = self.covariance_.to_numpy()[:parameters, :parameters] * np.outer(units, units)
         return size_errors(expected, people, covariance)
 
+    @requires(columns_of_respondents)
     def class_odds(self, ci: float = INTERVAL) -> "pd.DataFrame":
         r"""Who is of which class: how the columns of people change the odds of each class against
         the largest.
@@ -452,14 +450,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
         from thali._tables import Table
 
-        self._require_fitted()
-        if self.membership_coef_ is None:
-            raise ArgumentError(
-                "The model has no respondent columns for class membership; name them with ",
-                Argument("by"),
-                ".",
-            )
-        coef = self.membership_coef_
+        coef = self._membership_coef_
         errors = np.sqrt(np.diag(self.covariance_))[: coef.iloc[1:].size].reshape(
             len(coef) - 1, coef.shape[1]
         )
@@ -513,8 +504,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         from ..logit import probabilities
 
         self._require_fitted()
-        matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
-        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[
+        matrix, encoded = read_new(self._coding_, self._scheme_, new, self._data_.respondents)
+        classes = np.vstack([self.membership_.to_numpy(), self._sizes_.to_numpy()])[
             encoded.respondent_of_row
         ]
         strange = encoded.respondent_of_row < 0
@@ -600,12 +591,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
         self._require_fitted()
         replicates = whole("replicates", replicates, 1)
-        number = 2 * (self.n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        number = 2 * (self._n_classes_ + 1) if starts is None else whole("starts", starts, 1)
         panel, known = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
             "models": {"latent-class-logit": describe(self)},
-            "settings": {"starts": number, "classes": self.n_classes_},
+            "settings": {"starts": number, "classes": self._n_classes_},
             "data": digest_of(self._data_),
         }
         with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
@@ -619,14 +610,14 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         kept = ~self.coef_.isna().any().to_numpy()
         panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
         classes = (
-            Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+            Sizes(self._sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
         )
         return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
 
     def _odds(self) -> np.ndarray:
         """Log odds of the classes by the standardised columns of people."""
-        assert self.membership_coef_ is not None and self._covariates_ is not None
-        return self.membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
+        assert self._membership_coef_ is not None and self._covariates_ is not None
+        return self._membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
     def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
         """The columns of people that classes depend on, in every row of new tasks; None where there
@@ -662,7 +653,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         self._require_fitted()
         draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
-        sizes = np.vstack([self.sizes_, draws.sizes])
+        sizes = np.vstack([self._sizes_, draws.sizes])
         return LogitChooser(
             self._coding_,
             self._data_,
