@@ -187,22 +187,6 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
     assert p == pytest.approx(found.predict_proba([("a", "b")], covariates={"order": 1})[0])
 
 
-def test_pairs_left_out_are_predicted_with_their_covariates(model, data):
-    table = model.maximum_likelihood.leave_one_out()
-    a, b = table.loc[0, ["a", "b"]]
-    others = th.EliminationByAspects("unique", **ML).fit(data.without_pair(a, b))
-    cells = data.cells
-    rows = cells.pair == 0
-    given = dict(zip(data.covariates.names, cells.x[rows].T, strict=True))
-    p = others.predict_proba([(a, b)] * int(rows.sum()), covariates=given)
-    n = cells.wins[rows] + cells.losses[rows]
-    assert table.loc[0, "predicted"] == pytest.approx(p @ n / n.sum())
-    terms = cells.wins[rows] @ np.log(p) + cells.losses[rows] @ np.log(1 - p)
-    wins, total = int(data.wins[0]), int(data.wins[0] + data.losses[0])
-    binomial = sum(np.log((total - k) / (k + 1)) for k in range(wins))
-    assert table.loc[0, "nll"] == pytest.approx(-binomial - terms)
-
-
 def test_residuals_name_the_covariates(model):
     table = model.maximum_likelihood.residuals()
     assert list(table.columns) == [

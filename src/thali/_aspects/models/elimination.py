@@ -240,9 +240,8 @@ class EliminationByAspects(FixedMethod, KindAnswers, ChooserAnswers, ChoiceAnswe
         `weights()` (they sum to 1; unique aspects first), `standard_errors()`; `utility_scale()`
         (of each option the sum of the weights of its aspects, normalised), `utility_covariance()`;
         `log_likelihood()` (multinomial coefficients included), `aic()`, `bic()`, `deviance()` (G²,
-        against the saturated model), `df()`, `p_value()`, `pearson()`, `fit_test()`; `residuals()`,
-        `leave_one_out()`; `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is no
-        outcome).
+        against the saturated model), `df()`, `p_value()`, `pearson()`, `fit_test()`; `residuals()`;
+        `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is no outcome).
 
         Where the data contain who answered, errors are over respondents, whose answers need not be
         independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are
