@@ -22,7 +22,7 @@ class Board(NamedTuple):
     posterior_: xr.DataTree
     drawn: dict[str, np.ndarray]
 
-    def quantities(self):
+    def _quantities(self):
         """Draws (chain, draw) by name."""
         return self.drawn
 

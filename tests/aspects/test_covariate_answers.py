@@ -44,7 +44,7 @@ def tied():
 def test_what_is_said_of_covariates(tied, tmp_path, uncompiled):
     model = tied
     rows = list(model.summary().index)
-    assert rows[1:4] == ["log_likelihood", "tie", "covariate[order]"] and model.covariates_ == (
+    assert rows[1:4] == ["log_likelihood", "tie", "covariate[order]"] and model._covariates == (
         "order",
         "longer",
     )

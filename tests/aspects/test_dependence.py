@@ -764,7 +764,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     data = comparisons(people=4)
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **run)
-    assert model.groups_ == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
+    assert model._groups == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
     similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
     of_people, of_groups = (
         each._prepare(given, 1, 0, 1).task.model._replace(prior=None)

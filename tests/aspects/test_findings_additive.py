@@ -155,10 +155,10 @@ def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named
 
 def test_the_open_combination_says_which_features_there_are_and_what_they_explain(model):
     whole = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive())
-    whole.posterior_, whole._interrupted_, whole.fitted_to_ = (
+    whole.posterior_, whole._interrupted_, whole._fitted_to_ = (
         model.posterior_,
         False,
-        model.fitted_to_,
+        model._fitted_to_,
     )
     found = whole.findings()
     keys = ["asked", "features", "n_features", "check", "summary", "data", "methods", "convergence"]

@@ -51,7 +51,7 @@ KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})
 def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
     model = fitted(data(), features=np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), **more)
     seen = all_drawn(model.posterior_)
-    assert model.groups_ == ("p0", "p1", "p2") and dependence_of(model).model == "individuals"
+    assert model._groups == ("p0", "p1", "p2") and dependence_of(model).model == "individuals"
     assert seen["common_weights"].dims == ("chain", "draw", "feature")
     rows = model.summary()
     assert {"kappa", "weight[a, b]", "weight[b, c]"} <= set(rows.index)
@@ -70,7 +70,7 @@ def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
     model = fitted(judges(), sigma=0.2, alpha=2.0)
     seen = all_drawn(model.posterior_)
     found = {
-        name: values for name, values in model.quantities().items() if name.startswith("weight[")
+        name: values for name, values in model._quantities().items() if name.startswith("weight[")
     }
     for name, values in found.items():
         members = np.isin(LABELS, name.removeprefix("weight[").removesuffix("]").split(", "))

@@ -65,7 +65,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
     groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
     model.posterior_ = tree_of(population, [chain], groups, Elimination(lapse))
-    model.fitted_to_, model._interrupted_ = "answers of people", False
+    model._fitted_to_, model._interrupted_ = "answers of people", False
     return model, (v, own, slope, own_slope), known
 
 
@@ -80,7 +80,7 @@ def utilities(drawn, draw, x):
 
 def test_effects_are_derivatives_of_log_shares():
     model, drawn, known = with_draws()
-    rows, table = model.quantities(), model.respondents.effects(ci=0.5)
+    rows, table = model._quantities(), model.respondents.effects(ci=0.5)
     for j, column in enumerate(["age", "sex[m]"]):
         x = 1e-6 * (np.arange(2) == j)
         expected = np.array(
@@ -289,7 +289,7 @@ def test_effects_are_refused_without_columns():
         model.posterior_,
         lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"),
     )
-    model.fitted_to_ = "answers of people"
+    model._fitted_to_ = "answers of people"
     with refused(ArgumentError, "model with `by`"):
         model.respondents.effects()
     with refused(ArgumentError, "remove `respondent`"):

@@ -59,7 +59,7 @@ class Constant:
     def fit(self, data, random_seed=None):
         if self.error:
             raise self.error
-        self.fitted_to_ = data
+        self._fitted_to_ = data
         return self
 
     def predict_proba(self, new):
@@ -164,7 +164,7 @@ def test_models_do_not_see_what_they_predict(data):
 
     model = Watching()
     th.compare({"m": model}, data, folds=4, **QUIET)
-    assert not hasattr(model, "fitted_to_")
+    assert not hasattr(model, "_fitted_to_")
     assert len(seen) == 8
     for train, test in zip(seen[::2], seen[1::2], strict=True):
         both = [set(zip(d.respondent_of_task, d.task_labels, strict=True)) for d in (train, test)]

@@ -80,7 +80,7 @@ class MadeUp(AdditiveClustering):
 
     happens = staticmethod(lambda: None)  # in the middle of a fit
     _interrupted_ = False
-    fitted_to_ = "a few pairs"
+    _fitted_to_ = "a few pairs"
     common = ((0, 1), (1, 2))  # features of most draws ...
     beside = 0.5  # ... and the mean number of others
     swap_rates = (0.3, 0.2)

@@ -11,7 +11,7 @@ class FakeModel(thali.EliminationByAspects):
 
     happens = staticmethod(lambda: None)  # in the middle of a fit
     _interrupted_ = False
-    fitted_to_ = "a few pairs"
+    _fitted_to_ = "a few pairs"
     learned_alpha = True
     common = ((0, 1),)  # aspects of most draws ...
     beside = 4.0  # ... and the mean number of others

@@ -5,6 +5,7 @@ import json
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
 import thali as th
 from helpers.places import PUBLISHED
@@ -97,3 +98,28 @@ def triples(n):
 
 def rng(seed):
     return np.random.default_rng(seed)
+
+
+def leave_one_out(model, data):
+    """Predict every compared pair from a fit by maximum likelihood to the others: a, b, predicted,
+    nll."""
+    rows, cells = [], data.cells
+    names = () if data.covariates is None else data.covariates.names
+    for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):
+        a, b = data.labels[i], data.labels[j]
+        others = type(model)(**model.get_params()).fit(data.without_pair(a, b))
+        at = cells.pair == pair
+        asked = [(a, b)] * int(at.sum())
+        given = dict(zip(names, cells.x[at].T, strict=True)) or None
+        counts = np.stack([cells.wins[at], cells.tied[at], cells.losses[at]], axis=1)
+        p = others.predict_proba(asked, covariates=given)
+        outcomes = np.stack([p, np.zeros(len(p)), 1 - p], axis=1)
+        if data.n_ties:
+            outcomes = others.predict_outcomes(asked, covariates=given).iloc[:, 2:].to_numpy()
+        from scipy.special import gammaln, xlogy
+
+        total = counts.sum(axis=0)
+        coefficient = gammaln(total.sum() + 1) - gammaln(total + 1).sum()
+        nll = -coefficient - xlogy(counts, outcomes).sum()
+        rows.append((a, b, p @ counts.sum(axis=1) / counts.sum(), nll))
+    return pd.DataFrame(rows, columns=["a", "b", "predicted", "nll"])

@@ -76,5 +76,5 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
     )
     model = th.EliminationByAspects(people=th.people.Individuals())
     model.posterior_ = tree
-    model.fitted_to_, model._interrupted_ = "answers of people", False
+    model._fitted_to_, model._interrupted_ = "answers of people", False
     return model

@@ -98,7 +98,9 @@ def fitted(data=None, monotone=None, *, model=None, **settings):
 def hold(model, result, data):
     """The model, fitted to the data with what an engine returned."""
     tree = to_datatree(result, design_of(data), {"draws": 600, "tune": 100}, None, {})
-    model._restore({"posterior_": tree, "fitted_to_": str(data), "people_": data.people}, "memory")
+    model._restore(
+        {"posterior_": tree, "_fitted_to_": str(data), "_people_": data.people}, "memory"
+    )
     return model
 
 
@@ -113,7 +115,7 @@ def of_draws(draws, the_design):
     tree = to_datatree(result, the_design, {"draws": 600, "tune": 100}, None, {})
     directions = zip(the_design.scheme.names, draws.monotone, strict=True)
     model = thali.ProductClasses({name: DIRECTIONS[sign] for name, sign in directions if sign})
-    model._restore({"posterior_": tree, "fitted_to_": "a study", "people_": None}, "memory")
+    model._restore({"posterior_": tree, "_fitted_to_": "a study", "_people_": None}, "memory")
     return model
 
 

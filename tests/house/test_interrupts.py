@@ -293,7 +293,7 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
         job = folder / str(number)
         model = stopped_fit(slices, moment * lasts, kind, job=job, size=size)
         if model is not None and not any(
-            message.startswith("Stopped") for message in model.messages_
+            message.startswith("Stopped") for message in model._messages_
         ):  # else: other lapse
             assert is_beginning(draws_of(model), whole)
         if (job / jobs.INDEX).exists():

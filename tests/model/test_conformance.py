@@ -133,7 +133,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     page, lines = Page(notebook(model)), str(model).splitlines()
     call = repr(type(model)(**model.get_params()))
     is_classifier = hasattr(model, "classes_")  # whose representation is that of scikit-learn
-    assert repr(model) == (call if is_classifier else f"<{call} fitted to {model.fitted_to_}>")
+    assert repr(model) == (call if is_classifier else f"<{call} fitted to {model._fitted_to_}>")
     assert repr(model.convergence()) == str(model.convergence())
     assert not page.faults and 3 <= len(lines) <= 6
     assert lines[0] == call and lines[-1] == str(model.convergence())
@@ -147,7 +147,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     }.get(name.rpartition(", ")[2], "")
     told = [call, size, str(model.convergence())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
-    assert model.fitted_to_ == size
+    assert model._fitted_to_ == size
     assert ("thali-good" in page.classes) == model.convergence().good
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 

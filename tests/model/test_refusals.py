@@ -7,10 +7,10 @@ import math
 import pytest
 from helpers import watched_runs
 from helpers.sentences import refused
-from helpers.tiny_models import TINY
+from helpers.tiny_models import TINY, fitted, of_models
 
 from thali._model.registry import SPECS
-from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError, NotFittedError, ThaliError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 
@@ -98,6 +98,15 @@ set_fit_request set_score_request
 AFTER_DATA = {"elimination-by-aspects, maximum likelihood": ("log_predictive",)}
 
 
+def ask_without_data(model, name):
+    """Ask for a result, with None for every argument that has no default."""
+    wanted = inspect.signature(getattr(model, name)).parameters.values()
+    given = [
+        None for one in wanted if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD
+    ]
+    return getattr(model, name)(*given)
+
+
 @pytest.mark.parametrize("name", TINY)
 def test_before_the_fit_there_is_no_answer(name):
     model = TINY[name].model()
@@ -109,14 +118,33 @@ def test_before_the_fit_there_is_no_answer(name):
         if not callable(getattr(type(model), each)):
             assert each in ("_interrupted_", "membership_coef_") or not hasattr(model, each), each
             continue
-        wanted = inspect.signature(getattr(model, each)).parameters.values()
-        given = [
-            None
-            for one in wanted
-            if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD
-        ]
         with pytest.raises(NotFittedError, match="been fitted"):
-            getattr(model, each)(*given)
+            ask_without_data(model, each)
+
+
+# the model is asked for them through `respondents`
+OF_RESPONDENTS = set(
+    "assignment class_sizes classes individuals of_class reach respondent_effects same_class"
+    " segments".split()
+)
+CONFIGURE = set(
+    "get_params set_params get_metadata_routing set_fit_request set_score_request".split()
+)
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.fit
+@of_models(TINY)
+def test_a_fit_shows_at_most_30_names_and_hides_only_what_it_cannot_answer(name):
+    model = fitted(name)
+    shown = public(dir(model))
+    assert len(shown - OF_RESPONDENTS) <= 30, sorted(shown)
+    for each in public(dir(type(model))) - shown - CONFIGURE:
+        with pytest.raises(ThaliError, match="require|prior|fitted|fit |no respondent"):
+            ask_without_data(model, each)
 
 
 def test_what_is_no_covariate_and_no_folder_is_refused():

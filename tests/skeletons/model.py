@@ -49,7 +49,7 @@ class KnownSpread(Sampled):
 
         return Job(work, draws=draws)
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
         return {"mu": self._fitted()["posterior"]["mu"].values}
 

@@ -39,7 +39,7 @@ def test_a_fit_is_that_of_the_data_that_it_makes(groups):
     known = th.EliminationByAspects().fit(GroupedData(groups).pooled(), **RUN)
     np.testing.assert_array_equal(made.summary(), known.summary())
     assert (
-        made.groups_ == ()
+        made._groups == ()
         and len(made.sample_prior(groups, 2, 1)["prior"]["alpha"].values.ravel()) == 2
     )
     predictive = made.posterior_predictive(groups, random_seed=1)["posterior_predictive"]

@@ -95,8 +95,8 @@ def fits(seeds, method="mcmc", **run) -> pd.DataFrame:
             model.fit(experiment(), random_seed=seed, progressbar=False, **run)
         row = quantities(model)
         # the evidence itself is without bias, not its logarithm
-        if math.isfinite(model.log_evidence_):
-            row["log_evidence"] = math.exp(model.log_evidence_ - KNOWN_ANSWERS["log_evidence"][0])
+        if math.isfinite(model._log_evidence_):
+            row["log_evidence"] = math.exp(model._log_evidence_ - KNOWN_ANSWERS["log_evidence"][0])
         found.append(row)
     return pd.DataFrame(found)
 

@@ -221,7 +221,7 @@ def test_an_update_is_a_fit_to_all():
     before = model.predict_proba([("c", "a")])[0]
     model.update(th.PairedComparisons([[0, 0], [6, 0]], labels=["a", "c"]))
     assert (
-        model.fitted_to_.endswith("17 comparisons")
+        model._fitted_to_.endswith("17 comparisons")
         and model.predict_proba([("c", "a")])[0] > before
     )
     with refused(DataError, "'d'"):

@@ -12,10 +12,11 @@ from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import listed, plural
 from thali._late import carried_out_by
+from thali._model.available import requires
 from thali._model.base import Job
 from thali._model.engine import MAXIMUM, Engine
 from thali._model.prior_sample import PriorSample, drawn_from, predictive_group, with_replicates
-from thali._model.run_by_chains import RunByChains
+from thali._model.run_by_chains import RunByChains, prior
 from thali.errors import (
     ConvergenceWarning,
     DataError,
@@ -199,6 +200,7 @@ class Classifier(Predictions, RunByChains):
             self.feature_names_in_ = names
         return matrix, codes
 
+    @requires(prior)
     def sample_prior(  # type: ignore[override]
         self, X: Any, y: Any, draws: int = 500, random_seed: Any = None
     ) -> "xarray.DataTree":
@@ -280,7 +282,7 @@ class Classifier(Predictions, RunByChains):
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
-        return with_replicates(self._with_draws(), random_seed, X, y)
+        return with_replicates(self, random_seed, X, y)
 
     def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
         model = type(self)(**self.get_params())

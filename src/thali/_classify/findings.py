@@ -271,10 +271,10 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
         title = phrase(
-            ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts
+            ENGLISH, "coef.some", covariates=covariates, reference=model._reference_, **counts
         )
     else:
-        title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model.reference_)
+        title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model._reference_)
     sentence, shown = _largest(table, "coef", "coefficients"), _last_named(table)
     return Finding(sentence, str(title), table, shown, brief=_brief(shown, "Effects"))
 
@@ -322,7 +322,7 @@ def _of_weights(model: Any, ci: float) -> list[Text]:
     objective = f"{model.objective_:.3f}"
     key = "log_likelihood" if model.a <= 1 else "log_likelihood.weights"
     likelihood = phrase(ENGLISH, key, value=value, objective=objective)
-    return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model.n_passes_:,}")]
+    return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}")]
 
 
 def _of_coefficients(model: Any, ci: float) -> list[Text]:

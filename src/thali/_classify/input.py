@@ -397,4 +397,4 @@ def varying_names(model: "SparseMultinomialLogit") -> list[str]:
 
 def other_classes(model: "SparseMultinomialLogit") -> list[Any]:
     """The classes but the reference."""
-    return [label for label in model.classes_.tolist() if label != model.reference_]
+    return [label for label in model.classes_.tolist() if label != model._reference_]

@@ -87,7 +87,7 @@ class Predictions(ScikitLearn):
     feature_names_in_: np.ndarray
 
     _is_fitted: Any
-    _require_method_of_draws: Any
+    _fitted: Any
 
     if TYPE_CHECKING:
 
@@ -133,7 +133,7 @@ class Predictions(ScikitLearn):
             return self._in_blocks(self.predict_proba, X, len(self._fitted_classes()))
         matrix = self._checked(X)
         if return_se:
-            self._with_draws()
+            self._fitted()
         found = self._probabilities(matrix)
         return (found, self._errors_of(matrix, found.shape)) if return_se else found
 
@@ -344,12 +344,6 @@ class Predictions(ScikitLearn):
             raise sklearn_error(NotFittedError, "NotFittedError")(
                 f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
             )
-
-    def _with_draws(self) -> Any:
-        """The model, after a fit that left draws."""
-        self._require_fitted()
-        self._require_method_of_draws()
-        return self
 
     def _matrix_of(self, X: Any, names: np.ndarray | None) -> Any:
         """Covariates as a matrix: sparse only where X is, and the model takes it."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import seed_number
+from thali._model.available import configures
 
 
 class ScikitLearn:
@@ -28,6 +29,7 @@ class ScikitLearn:
         """Whether X may be a sparse matrix."""
         return False
 
+    @configures
     def get_metadata_routing(self) -> Any:
         """What scikit-learn's metadata routing may pass to `fit` and `score`.
 
@@ -46,6 +48,7 @@ class ScikitLearn:
             getattr(request, method).add_request(param="sample_weight", alias=value)
         return request
 
+    @configures
     def set_fit_request(self, *, sample_weight: bool | str | None) -> Any:
         """Say whether scikit-learn's metadata routing passes `sample_weight` to `fit`.
 
@@ -67,6 +70,7 @@ class ScikitLearn:
         """
         return self._request("fit", sample_weight)
 
+    @configures
     def set_score_request(self, *, sample_weight: bool | str | None) -> Any:
         """Say whether scikit-learn's metadata routing passes `sample_weight` to `score`.
 

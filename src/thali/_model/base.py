@@ -24,6 +24,7 @@ from thali.errors import (
     UnknownArgumentError,
 )
 
+from .available import can_answer, configures
 from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
 from .names import method_meant
 
@@ -47,11 +48,9 @@ class Model:
 
     Attributes
     ----------
-    fitted_to_ : str
-        The size of the data of the fit, in words.
     """
 
-    fitted_to_: str
+    _fitted_to_: str
     _interrupted_: bool = False
     method: Any
     # by the value of the argument `method`; "": there is none
@@ -73,10 +72,12 @@ class Model:
         parameters = inspect.signature(cls.__init__).parameters
         return {name: p for name, p in parameters.items() if name != "self"}
 
+    @configures
     def get_params(self, deep: bool = True) -> dict[Any, Any]:
         """The arguments the model was made with, by name."""
         return {name: getattr(self, self._stored_as.get(name, name)) for name in self._signature()}
 
+    @configures
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model.
 
@@ -95,6 +96,14 @@ class Model:
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
+    def __dir__(self) -> list[str]:
+        """Return the names of what this fit can answer; before a fit all names."""
+        names = {*super().__dir__()}
+        if not self._is_fitted():
+            return sorted(names)
+        arguments = {self._stored_as.get(name, name) for name in self._signature()}
+        return sorted(name for name in names - arguments if can_answer(self, name))
+
     @property
     def _method(self) -> str:
         """The method by the name that the spec has for it; "" where there are none."""
@@ -111,7 +120,7 @@ class Model:
 
     def __repr__(self) -> str:
         call = self._format_call()
-        return f"<{call} fitted to {self.fitted_to_}>" if self._is_fitted() else call
+        return f"<{call} fitted to {self._fitted_to_}>" if self._is_fitted() else call
 
     def _format_call(self) -> str:
         """Return the call that makes this model, without arguments that have their usual values."""
@@ -133,7 +142,7 @@ class Model:
         if not self._is_fitted():
             return Description(self._format_call(), note="Not fitted yet.")
         convergence = self.convergence()
-        data = ("data", self.fitted_to_)
+        data = ("data", self._fitted_to_)
         return Description(
             self._format_call(),
             (data, *self._answers()),
@@ -158,7 +167,7 @@ class Model:
             warn(DataWarning(remark))
         found = job.run()
         self._forget()
-        vars(self).update(found, fitted_to_=job.data)
+        vars(self).update(found, _fitted_to_=job.data)
         if not is_quiet():
             for warning in self._outcome(job):
                 warn(self._worded(warning))
@@ -461,7 +470,7 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
 class Sampled(Model):
     """Base of a model whose fit leaves draws: `posterior_`.
 
-    A subclass has `quantities`, and `_advice` if it knows better than to draw more.
+    A subclass has `_quantities`, and `_advice` if it knows better than to draw more.
     """
 
     posterior_: "xarray.DataTree"
@@ -489,20 +498,9 @@ class Sampled(Model):
             got = Setting("method", self.method)
             raise ArgumentError("Posterior draws require ", *settings, "; got ", got, ".")
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        by draw."""
         raise NotImplementedError
 
     def to_inference_data(self, tree: "xarray.DataTree | None" = None) -> Any:

@@ -73,7 +73,7 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
 
     facts = model._facts_of_fit()
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
-    sentence = phrase(SENTENCES, "data", data=model.fitted_to_)
+    sentence = phrase(SENTENCES, "data", data=model._fitted_to_)
     return Finding(sentence, title=SENTENCES["facts"], table=table)
 
 
@@ -90,7 +90,7 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
         notes=(phrase(SENTENCES, "summary", interval=interval_name(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
-        picture=Picture(_TRACE, SENTENCES["trace"], model.quantities()) if is_drawn else None,
+        picture=Picture(_TRACE, SENTENCES["trace"], model._quantities()) if is_drawn else None,
     )
 
 

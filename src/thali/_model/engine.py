@@ -14,7 +14,6 @@ from thali.errors import (
     ConvergenceWarning,
     InterruptedWarning,
     Message,
-    NotFittedError,
     Setting,
     ThaliWarning,
 )
@@ -97,17 +96,6 @@ class Engine:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
         return None
 
-    def maximum_likelihood(self, model: Any) -> Any:
-        """The results that only maximum likelihood has."""
-        model._require_fitted()
-        raise NotFittedError(
-            "Estimates by maximum likelihood require ",
-            Setting("method", "maximum-likelihood"),
-            "; got ",
-            Setting("method", model.method),
-            ".",
-        )
-
     def refuse_to_go_on(self) -> None:
         """Raise if no fit by this method can draw further."""
 
@@ -145,11 +133,11 @@ class SamplingEngine(Engine):
         return ("draws", draws), *main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
-        """The rows of `quantities`, made once."""
+        """The rows of the quantities of a model, made once."""
         from thali._posterior.summary import summary_table
 
         model._fitted()
-        return model._once(("summary", ci), lambda: summary_table(model.quantities(), ci)).copy()
+        return model._once(("summary", ci), lambda: summary_table(model._quantities(), ci)).copy()
 
 
 class Chains(SamplingEngine):

@@ -7,7 +7,6 @@ class MaximumLikelihoodResults:
     """Results of a fit by maximum likelihood, reached as `model.maximum_likelihood`."""
 
     def __init__(self, model: Any) -> None:
-        model._require_fitted()
         self._model = model
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from thali._inference.seeds import spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._posterior.densities import refuse_large
 from thali._posterior.view import LATENT
-from thali.errors import ArgumentError, DataError, Setting
+from thali.errors import DataError
 
 if TYPE_CHECKING:
     import xarray
@@ -50,10 +50,6 @@ class PriorSample:
 def drawn_from(model: "RunByChains", draws: int, random_seed: Any, *design: Any) -> PriorSample:
     """This many draws from the prior of a model, each from a separate random stream."""
     draws = whole("draws", draws, 1)
-    if not model._engine.has_prior:
-        raise ArgumentError(
-            "There is no prior to draw from with ", Setting("method", model.method), "."
-        )
     with silence_warnings():  # of unusual data `fit` warns
         return model._prior_sample(spawn_generators(random_seed, draws), *design)
 

@@ -8,8 +8,9 @@ import numpy as np
 from thali._arguments import whole
 from thali._inference.chains import build_run
 from thali._inference.seeds import format_seed_setting
-from thali.errors import ArgumentError, Message
+from thali.errors import ArgumentError, Message, Setting
 
+from .available import draws, requires
 from .base import Job, Sampled
 from .engine import CHAINS, Engine
 
@@ -22,6 +23,22 @@ if TYPE_CHECKING:
     from .evidence import EvidenceRun
     from .prior_sample import PriorSample
     from .sampling import Continuation, Sampling
+
+
+def chains_that_go_on(model: Any, name: str) -> None:
+    """Require chains whose state is stored."""
+    model._require_fitted()
+    model._engine.refuse_to_go_on()
+    if "_state_" not in vars(model):
+        raise ArgumentError(f"{name} requires a fit with posterior draws; this fit has none.")
+
+
+def prior(model: Any, name: str) -> None:
+    """Require a method with a prior."""
+    if not model._engine.has_prior:
+        raise ArgumentError(
+            "There is no prior to draw from with ", Setting("method", model.method), "."
+        )
 
 
 class RunByChains(Sampled):
@@ -60,6 +77,7 @@ class RunByChains(Sampled):
             lambda: sampled(self, sampling), remarks, sampling.run.draws, data, sampling.forecast
         )
 
+    @requires(chains_that_go_on)
     def continue_fit(
         self,
         draws: int,
@@ -107,12 +125,6 @@ class RunByChains(Sampled):
         """
         from .sampling import continued, refuse_changed
 
-        self._require_fitted()
-        self._engine.refuse_to_go_on()
-        if "_state_" not in vars(self):
-            raise ArgumentError(
-                "continue_fit requires a fit with posterior draws; this fit has none."
-            )
         run = build_run(
             whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
         )
@@ -121,7 +133,7 @@ class RunByChains(Sampled):
         def work() -> dict[str, Any]:
             return self._fitted_attributes() | continued(self, run)
 
-        return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self.fitted_to_))
+        return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self._fitted_to_))
 
     def _attributes_for_file(self) -> dict[str, Any]:
         from .saved import can_hold
@@ -174,6 +186,7 @@ class RunByChains(Sampled):
             *data, random_seed=random_seed, cores=1, progressbar=False, **settings
         ).posterior_
 
+    @requires(prior)
     def sample_prior(
         self, data: Any, draws: int = 500, random_seed: Any = None
     ) -> "xarray.DataTree":
@@ -217,6 +230,7 @@ class RunByChains(Sampled):
 
         return drawn_from(self, draws, random_seed, data).tree()
 
+    @requires(draws)
     def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
         r"""Draw data of the same design at every draw of the posterior.
 

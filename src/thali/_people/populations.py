@@ -170,7 +170,7 @@ class Groups(_Value):
     >>> model = model.fit(
     ...     {"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False
     ... )
-    >>> model.groups_
+    >>> model._groups
     ('women', 'men')
     """
 

@@ -39,7 +39,8 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     Parameters
     ----------
     quantities : mapping of names to arrays (chain, draw)
-        What `quantities()` of a fitted model returned.
+        Such as variables of ``posterior_["posterior"]``; ``model.plot("trace")`` draws those that
+        the convergence check judges.
     ax : sequence of matplotlib axes, optional
         Where to draw, one a quantity; a new figure if None.
 
@@ -58,7 +59,8 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
-    >>> trace(model.quantities())[0].get_title("left")[:31]
+    >>> drawn = model.posterior_["posterior"]["log_likelihood"].values
+    >>> trace({"log_likelihood": drawn})[0].get_title("left")[:31]
     'log-likelihood of the full data'
     """
     moving = [name for name, draws in quantities.items() if np.ptp(draws.astype(float)) > 0]

@@ -224,7 +224,7 @@ def section_of(found: Finding, words: Words) -> Section:
 
 def fit_in_words(model: "Model") -> str:
     """The model and its data."""
-    return f"{_name(model)} of {model.fitted_to_}"
+    return f"{_name(model)} of {model._fitted_to_}"
 
 
 def _name(model: Any) -> str:

@@ -25,7 +25,7 @@ from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_sco
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
-from thali._people.populations import INDEPENDENT, Individuals, individuals_required
+from thali._people.populations import INDEPENDENT, individuals_required
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, tails_of
@@ -79,14 +79,6 @@ class WorthsEngine(Engine):
         draws = model._draws
         return tabulate_scores(
             {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci
-        )
-
-    def respondents_of(self, model: Any) -> Any:
-        """Return the draws of every respondent."""
-        raise ArgumentError(
-            "`respondents` requires individual worths; refit with ",
-            Setting("people", Individuals()),
-            ".",
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
@@ -273,9 +265,6 @@ class MaximumEngine(WorthsEngine):
         problem = model._problem(data, has_prior=False)
         check_estimable(problem.in_form, problem.density)
         return problem
-
-    def maximum_likelihood(self, model: Any) -> WorthEstimates:
-        return WorthEstimates(model)
 
     def data_of_fit(self, model: Any) -> Any:
         return model._estimates_.data

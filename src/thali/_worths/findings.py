@@ -118,7 +118,7 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """The effects of covariates."""
-    if not model.covariates_:
+    if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
     return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
@@ -188,8 +188,8 @@ def rules_of(model: "BradleyTerryLuce") -> tuple[Text, ...]:
         known = phrase(ENGLISH, "methods.fixed", spread=model.spread)
     sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=known)]
     sentences += _rules(model, observed, ENGLISH["methods.ties"])
-    if model.covariates_:
-        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model.covariates_)))
+    if model._covariates:
+        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model._covariates)))
     return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
 
 
@@ -205,8 +205,8 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
     sentences += _rules(model, model._data_of_fit(), "")
-    if model.covariates_:
-        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model.covariates_)))
+    if model._covariates:
+        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model._covariates)))
     errors: Text = COMMON["ml.methods.observed"]
     if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))

@@ -13,6 +13,7 @@ from thali._data.judged import Judged, with_more
 from thali._data.kinds import PAIRS
 from thali._inference.chains import build_run
 from thali._inference.seeds import spawn_generators
+from thali._model.available import covariates, draws, maximum_likelihood, requires, stored_state
 from thali._model.base import FixedMethod, Job
 from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
@@ -35,7 +36,7 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
-from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
+from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine, WorthEstimates
 from .of_data import single_choices
 from .posterior import WorthProblem
 from .predictions import WorthDraws, worths_table
@@ -47,8 +48,19 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
-    from .engines import EstimatedWorths, WorthEstimates
+    from .engines import EstimatedWorths
     from .people.respondents import WorthRespondents
+
+
+def individual_worths(model: Any, name: str) -> None:
+    """Require worths of each respondent."""
+    model._require_fitted()
+    if not model._has_individuals:
+        raise ArgumentError(
+            f"`{name}` requires individual worths; refit with ",
+            Setting("people", Individuals()),
+            ".",
+        )
 
 
 class BradleyTerryLuce(FixedMethod, RunByChains):
@@ -287,6 +299,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
+    @requires(stored_state)
     def update(
         self,
         new_data: Any,
@@ -327,11 +340,6 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """
         from thali._model.sampling import refuse_changed, updated
 
-        self._require_fitted()
-        if "_state_" not in vars(self):
-            raise ArgumentError(
-                "update requires a fit with posterior draws; fit all data together instead."
-            )
         refuse_changed(self)
         data = self._as_data(with_more(self._state_.source, new_data))
         was = self._state_
@@ -413,7 +421,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         return list(self._data_of_fit().labels)
 
     @property
-    def maximum_likelihood(self) -> "WorthEstimates":
+    @requires(maximum_likelihood)
+    def maximum_likelihood(self) -> WorthEstimates:
         """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
         `bic()` (with the number of answers for n) and `standard_errors()`.
 
@@ -422,7 +431,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         NotFittedError
             Before `fit`, and after a fit by another method.
         """
-        return self._engine.maximum_likelihood(self)
+        return WorthEstimates(self)
 
     # What was found -------------------------------------------------------------------------------
 
@@ -439,24 +448,9 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         self._require_fitted()
         return self._once("means", lambda: self._engine.means_of(self))
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`: spread (if learned), log_likelihood, tie,
-            covariate[name], and of comparisons of up to 60 options choice_probability[a, b] of
-            every compared pair, else of up to 1,000 options log_worth[a] and rank[a]. With
-            `people=Individuals()` spread_of_respondents and respondent_effect[column, a] as well,
-            and log_worth[a] and rank[a] of the population in place of choice probabilities.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        by draw."""
         found = {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
         found["log_likelihood"] = self._view.log_likelihood
         return found | self._engine.quantities(self)
@@ -565,6 +559,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
 
     @property
+    @requires(individual_worths)
     def respondents(self) -> "WorthRespondents":
         """Results about the respondents of a fit with ``people=Individuals()``.
 
@@ -583,7 +578,6 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """
         from .people.respondents import WorthRespondents
 
-        self._require_fitted()
         return WorthRespondents(self, self._engine.respondents_of(self))
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
@@ -593,10 +587,11 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         return ScoreScale(size, None if none is None else place_of(none, self._options_of_fit()))
 
     @property
-    def covariates_(self) -> tuple[str, ...]:
+    def _covariates(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons and of options that it used."""
         return self._means.covariates
 
+    @requires(covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 
@@ -850,6 +845,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """
         return self._draws.next_sets(size, n, among, goal, random_seed)
 
+    @requires(draws)
     def log_evidence(self, random_seed: Any = 1) -> LogEvidence:
         r"""The log evidence (marginal likelihood) of the model for the data of the fit.
 
@@ -881,7 +877,6 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         from thali._model.evidence import refuse_unfinished
         from thali._model.sampling import refuse_changed
 
-        self._fitted()
         refuse_unfinished(self)
         refuse_changed(self)
         return self._evidence(self._data_of_fit(), random_seed)

@@ -71,7 +71,7 @@ def regression(x, won):
 def test_estimates_are_those_of_a_regression(model, trials):
     x, won = design(trials)
     beta, p = regression(x, won)
-    assert model.covariates_ == ("order", "longer", "judge=B")
+    assert model._covariates == ("order", "longer", "judge=B")
     np.testing.assert_allclose(model.covariate_effects()["estimate"], beta[3:], rtol=1e-6)
     np.testing.assert_allclose(
         np.log(model.maximum_likelihood.weights() / model.maximum_likelihood.weights()["a"])[1:],
@@ -131,7 +131,7 @@ def test_with_and_without_are_compared_by_their_likelihoods(model, data, trials)
         test = th.likelihood_ratio(smaller, model)
         assert test.statistic == pytest.approx(2 * (logs[0] - value), rel=1e-8)
         assert test.df == 3 - len(names) and test.table["covariates"].tolist() == [len(names), 3]
-        assert "clustered by respondent (30)" in test.note and smaller.covariates_ == tuple(names)
+        assert "clustered by respondent (30)" in test.note and smaller._covariates == tuple(names)
     with refused(ArgumentError, "different data"):
         th.likelihood_ratio(
             model, th.EliminationByAspects("unique", covariates=["order"], **ML).fit(data)
@@ -185,22 +185,6 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
     outcomes = found.predict_outcomes([("a", "b")], covariates={"order": 1}).iloc[0]
     p = outcomes["p_a"] / (outcomes["p_a"] + outcomes["p_b"])
     assert p == pytest.approx(found.predict_proba([("a", "b")], covariates={"order": 1})[0])
-
-
-def test_pairs_left_out_are_predicted_with_their_covariates(model, data):
-    table = model.maximum_likelihood.leave_one_out()
-    a, b = table.loc[0, ["a", "b"]]
-    others = th.EliminationByAspects("unique", **ML).fit(data.without_pair(a, b))
-    cells = data.cells
-    rows = cells.pair == 0
-    given = dict(zip(data.covariates.names, cells.x[rows].T, strict=True))
-    p = others.predict_proba([(a, b)] * int(rows.sum()), covariates=given)
-    n = cells.wins[rows] + cells.losses[rows]
-    assert table.loc[0, "predicted"] == pytest.approx(p @ n / n.sum())
-    terms = cells.wins[rows] @ np.log(p) + cells.losses[rows] @ np.log(1 - p)
-    wins, total = int(data.wins[0]), int(data.wins[0] + data.losses[0])
-    binomial = sum(np.log((total - k) / (k + 1)) for k in range(wins))
-    assert table.loc[0, "nll"] == pytest.approx(-binomial - terms)
 
 
 def test_residuals_name_the_covariates(model):

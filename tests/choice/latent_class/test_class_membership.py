@@ -94,7 +94,7 @@ def test_columns_that_tell_the_class_leave_its_odds_open():
             data, random_seed=1, progressbar=False
         )
     notes = [each.message for each in caught if "diverge" in str(each.message)]
-    assert len(model.unbounded_) == 2 and len(notes) == 1
+    assert len(model._unbounded_) == 2 and len(notes) == 1
     said(notes[0], "'log odds of class", "side[b]")
 
 
@@ -170,7 +170,7 @@ def test_another_maximiser_finds_the_same():
     assert len(person) == len(sizes)
     scale = np.append(1.0, z.sd)
     start = np.concatenate(
-        [(model.membership_coef_.to_numpy()[1:] * scale).ravel(), model.coef_.to_numpy().ravel()]
+        [(model._membership_coef_.to_numpy()[1:] * scale).ravel(), model.coef_.to_numpy().ravel()]
     )
     units = np.concatenate([np.ones(6), np.tile([0.1, 1.0, 1.0, 1.0], 3)])
     moved = start / units + np.random.default_rng(0).normal(scale=0.05, size=len(start))
@@ -185,14 +185,14 @@ def test_who_is_of_which_class_is_found_again():
     sex."""
     model = fitted()
     order = int(model.coef_["brand[B]"].to_numpy().argmax())
-    log_odds = model.membership_coef_["age"].to_numpy()
+    log_odds = model._membership_coef_["age"].to_numpy()
     assert log_odds[order] - np.delete(log_odds, order).max() > 0.08
     table = model.respondents.effects(ci=0.95).set_index(["latent_class", "column"])
     assert len(table) == 4 and table["p_value"].min() < 1e-3
     assert table["odds"].to_numpy() == pytest.approx(np.exp(table["log_odds"].to_numpy()))
     summary = model.summary()
     assert summary.loc["log odds of class 2: age", "coef"] == pytest.approx(
-        model.membership_coef_.loc[2, "age"]
+        model._membership_coef_.loc[2, "age"]
     )
     assert summary.loc["log odds of class 2: age", "std_error"] == pytest.approx(
         table.loc[(2, "age"), "std_error"]
@@ -229,12 +229,12 @@ def test_new_people_are_predicted_by_their_columns():
         for beta in model.coef_.to_numpy()
     ]
     np.testing.assert_allclose(
-        model.predict_proba(somebody), model.sizes_ @ np.array(of_classes), atol=1e-12
+        model.predict_proba(somebody), model._sizes_ @ np.array(of_classes), atol=1e-12
     )
     z = np.append(
         1.0, (np.array([70, 1.0]) - [data.people["age"].mean(), (data.people["sex"] == "w").mean()])
     )
-    odds = np.exp(model.membership_coef_.to_numpy() @ z)
+    odds = np.exp(model._membership_coef_.to_numpy() @ z)
     old = model.predict_proba(somebody.assign(age=70, sex="w"))
     np.testing.assert_allclose(old, odds / odds.sum() @ np.array(of_classes), atol=1e-12)
     # a table with somebody known, and somebody new
@@ -250,7 +250,7 @@ def test_new_people_are_predicted_by_their_columns():
         nobody = model.predict_proba(
             pd.concat([somebody.assign(age=70, sex="x"), somebody.assign(id="w", age=70, sex="w")])
         )
-    np.testing.assert_allclose(nobody, [*(model.sizes_ @ np.array(of_classes)), *old], atol=1e-12)
+    np.testing.assert_allclose(nobody, [*(model._sizes_ @ np.array(of_classes)), *old], atol=1e-12)
     for wrong, sentence in (
         (
             {"age": "old", "sex": "w"},

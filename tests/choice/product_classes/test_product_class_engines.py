@@ -42,17 +42,19 @@ def test_from_data_to_predictions(data, method, tmp_path):
     chosen = test.first_row[:-1] + test.chosen
     shared = th.MultinomialLogit().fit(train).predict_proba(test)
     assert np.log(p[chosen]).mean() > np.log(shared[chosen]).mean() > -math.log(3)
-    assert math.isnan(model.log_evidence_) == (method == "mcmc") and not model._interrupted_
-    assert bool(model.messages_) == (method == "smc")
+    assert math.isnan(model._log_evidence_) == (method == "mcmc") and not model._interrupted_
+    assert bool(model._messages_) == (method == "smc")
     if method == "smc":
         found = model.log_evidence()
         assert (found.value, found.standard_error, found.df) == (
-            model.log_evidence_,
-            model.log_evidence_se_,
+            model._log_evidence_,
+            model._log_evidence_se_,
             3.0,
         )
         assert (
-            len(found.estimates) == 4 and found.usable == (model.evidence_sd_ <= 1.0) and str(found)
+            len(found.estimates) == 4
+            and found.usable == (model._evidence_sd_ <= 1.0)
+            and str(found)
         )
     assert set(model.posterior_["posterior"].data_vars) >= {
         "n_classes",

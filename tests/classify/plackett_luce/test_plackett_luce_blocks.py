@@ -34,7 +34,7 @@ def check_same(one, other, X):
     np.testing.assert_allclose(other.weights_, one.weights_, **close)
     np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), **close)
     assert other.classes_.tolist() == one.classes_.tolist() == ["no", "perhaps", "yes"]
-    assert other.class_count_.tolist() == one.class_count_.tolist()
+    assert other._class_count_.tolist() == one._class_count_.tolist()
 
 
 FEW = [("map", 1.0), ("map", 1.1), ("variational", None)]

@@ -41,7 +41,7 @@ def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covari
     with without_warnings():
         fitted = model(transform="exponential-pairs").fit(frame, [0, 1, 0, 1, 0, 1])
     total = dict.fromkeys(frame, 0.0)
-    for column, weight in zip(fitted.design_.columns, fitted.weights_.sum(axis=0), strict=True):
+    for column, weight in zip(fitted._design_.columns, fitted.weights_.sum(axis=0), strict=True):
         named = [name for name in "xyz" if name in column.replace("exp", "")]
         for name in named:
             total[name] += weight / len(named)
@@ -93,15 +93,15 @@ def test_a_function_makes_the_columns():
         X, Y
     )
     same = model(transform=lambda x: pd.DataFrame({"grows": np.exp(x[:, 0]), "one": 1.0})).fit(X, Y)
-    assert fitted.columns_ == ["w0", "w1"]
-    assert same.columns_ == ["grows", "one"]
+    assert fitted._columns_ == ["w0", "w1"]
+    assert same._columns_ == ["grows", "one"]
     assert fitted.objective_ == same.objective_
 
 
 def test_inputs_as_they_are():
     counts = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 4.0], [1.0, 3.0], [1.0, 5.0], [2.0, 1.0]])
     fitted = model(transform=None).fit(counts, Y)
-    assert fitted.columns_ == ["x0", "x1"]
+    assert fitted._columns_ == ["x0", "x1"]
     np.testing.assert_allclose(
         fitted.predict_proba(counts)[:, 0],
         counts @ fitted.weights_[0] / (counts @ fitted.weights_.sum(axis=0)),
@@ -179,7 +179,7 @@ def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
     assert [each.filename for each in messages] == [__file__]
     without = model(transform=transform).fit(X, Y)
     assert np.array_equal(with_it.weights_, without.weights_)
-    assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it.columns_)
+    assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it._columns_)
     for new in (-1e308, -1.0, constant, 7.0, 1e308):
         more[:, 1] = new
         assert np.array_equal(with_it.predict_proba(more), without.predict_proba(X))
@@ -204,7 +204,7 @@ def test_fitted_attributes():
     fitted = model(a=1.0).fit(data, labels)
     assert isinstance(fitted.weights_, pd.DataFrame)
     assert fitted.weights_.index.tolist() == fitted.classes_.tolist() == [0, 1, 2]
-    assert fitted.weights_.columns.tolist() == fitted.columns_ == list(fitted.design_.columns)
+    assert fitted.weights_.columns.tolist() == fitted._columns_ == list(fitted._design_.columns)
     assert abs(fitted.weights_.to_numpy().sum() - 1.0) < 1e-12
     assert fitted.support_["column"].tolist() == [
         "exp(-sepal_width)",
@@ -213,7 +213,7 @@ def test_fitted_attributes():
     ]
     assert fitted.support_["class"].tolist() == [1, 2, 0]
     assert (fitted.a_, fitted.objective_) == (1.0, fitted.log_likelihood_)
-    assert fitted.n_passes_ >= fitted.n_iter_ > 0
+    assert fitted._n_passes_ >= fitted.n_iter_ > 0
     own = fitted.predict_proba(data)[np.arange(150), labels]
     assert abs(np.log(own).sum() - fitted.log_likelihood_) < 1e-9
     assert isinstance(model().fit(X, Y).weights_, np.ndarray)
@@ -221,7 +221,7 @@ def test_fitted_attributes():
 
 def test_a_row_far_outside_is_predicted_by_logarithms():
     fitted = model(a=1.0, standardize=False).fit(X[:, :1], Y)
-    assert fitted.columns_ == ["exp(x0)", "exp(-x0)", "1"]
+    assert fitted._columns_ == ["exp(x0)", "exp(-x0)", "1"]
     # exp(800) leaves no float for the column of ones
     fitted.weights_ = np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.75]])
     np.testing.assert_allclose(fitted.predict_proba([[800.0]]), [[0.25, 0.75]], rtol=1e-12)

@@ -243,11 +243,11 @@ def test_classifier():
     assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(
         np.ones((4, 1000))
     )
-    assert list(model.posterior_["posterior"]["term"].values) == model.columns_
+    assert list(model.posterior_["posterior"]["term"].values) == model._columns_
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
     assert math.log(model.a_) == pytest.approx(-4.04, abs=0.1)
     assert model.log_likelihood_ == pytest.approx(-76.49, abs=0.3)
-    assert model.n_passes_ == 4 * 1300 * 10
+    assert model._n_passes_ == 4 * 1300 * 10
     summary = model.summary()
     assert summary.index[0] == "a" and summary.index[1] == "log_likelihood" and len(summary) == 42
     table = model.weights_table()
@@ -264,7 +264,7 @@ def test_classifier_predicts_the_mean_over_draws():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = th.PlackettLuceRegression(draws=30, tune=30, random_state=1).fit(X, y, thin=1)
     weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 3, 27)
-    scores = np.einsum("ij,dkj->dik", model.design_.apply(X.to_numpy()), weights)
+    scores = np.einsum("ij,dkj->dik", model._design_.apply(X.to_numpy()), weights)
     assert model.predict_proba(X) == pytest.approx(
         (scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12
     )

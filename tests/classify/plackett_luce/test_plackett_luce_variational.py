@@ -326,7 +326,7 @@ def test_prediction_far_from_the_training_data(a):
     model = th.PlackettLuceRegression(method="variational", a=a).fit(X, y)
     far = X.iloc[:3].copy()
     far.iloc[:, :] = [[60.0, 2.0, 3.0, 1.0], [640.0, 3.0, 4.0, 1.0], [1e300, 1.0, 1.0, 1.0]]
-    logs = model.design_.logs(far.to_numpy())
+    logs = model._design_.logs(far.to_numpy())
     mean, error = drawn_probabilities(logs, model.shapes_.to_numpy(), model.rates_)
     found = model.predict_proba(far)
     assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
@@ -354,9 +354,9 @@ def test_classifier():
     model = th.PlackettLuceRegression(method="variational").fit(X, y)
     assert model.lower_bound_ - math.log(model.a_) == pytest.approx(-88.527110, abs=1e-5)
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
-    assert list(model.weights_.columns) == model.columns_
-    assert model.n_passes_ <= 600
-    W = model.design_.apply(X.to_numpy())
+    assert list(model.weights_.columns) == model._columns_
+    assert model._n_passes_ <= 600
+    W = model._design_.apply(X.to_numpy())
     expected = expected_probabilities(W, model.shapes_.to_numpy(), model.rates_)
     assert model.predict_proba(X) == pytest.approx(expected)
     assert model.score(X, y) == pytest.approx(1 - 0.1733, abs=0.03)

@@ -28,7 +28,7 @@ def fitted(X=X, y=Y, **arguments):
 def test_what_is_there_after_fit():
     frame = pd.DataFrame(X, columns=["width", "height"])
     model = fitted(frame, np.array(["low", "mid", "top"])[Y])
-    assert model.classes_.tolist() == ["low", "mid", "top"] and model.reference_ == "low"
+    assert model.classes_.tolist() == ["low", "mid", "top"] and model._reference_ == "low"
     assert model.coef_.shape == (2, 2) and model.intercept_.shape == (2,)
     posterior = model.posterior_["posterior"].dataset
     assert {name: v.dims for name, v in posterior.data_vars.items()} == {

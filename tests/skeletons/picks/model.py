@@ -54,7 +54,7 @@ class PickedWorths(Sampled):
 
         return self._carry_out(Job(work, draws=draws, data=str(data)))
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
         worth = self._fitted()["posterior"]["log_worth"]
         return {

@@ -45,7 +45,7 @@ class MeanRatings(Sampled):
 
         return Job(work, draws=draws, data=str(data))
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
         posterior = self._fitted()["posterior"]
         means = {

@@ -111,7 +111,7 @@ def test_every_model_has_a_report(name, tmp_path):
     model = fitted(name)
     page, _ = page_once(name, tmp_path)
     sentence = " ".join(" ".join(page.texts).split())
-    assert model.fitted_to_ in sentence and str(model.convergence()) in sentence
+    assert model._fitted_to_ in sentence and str(model.convergence()) in sentence
     light = (
         "The chains agree."
         if "chains" in model.convergence().facts

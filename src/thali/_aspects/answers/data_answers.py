@@ -28,7 +28,7 @@ from ..draws.columns import columns_of
 from . import quantities
 from .features import add_convergence, features_table
 from .groups import group_check_table, group_features_table
-from .kind import not_of_choices, of_choices
+from .kind import not_of_choices
 from .matched_features import Matched, matched_features, matched_table
 from .options import utility_draws
 from .quantities import Quantities
@@ -155,9 +155,8 @@ class DataAnswers:
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
         """The rank of each option by utility, 1 the highest, with the probability of the first, or
         all."""
-        posterior = of_choices(self.posterior, "ranks")
         return tabulate_ranks(
-            utility_draws(columns_of(posterior)), posterior.labels, every_rank, ci
+            utility_draws(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
         )
 
     def data(self) -> Any:

@@ -27,7 +27,6 @@ from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import probability_draws
-from .kind import of_choices
 from .options import utility_draws
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def next_pairs_table(
     posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
     """A row a pair, in the order in which they are best asked."""
-    posterior, rng = of_choices(posterior, "next_pairs"), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     labels = posterior.labels
     pairs = every_pair(among, labels, rng)
     columns, at = draws_for(posterior, 3 * len(pairs))
@@ -59,7 +58,7 @@ def next_sets_table(
     """A row a set, in the order in which they are best asked."""
     from ..likelihoods.set_draws import set_probability_draws
 
-    posterior, rng = of_choices(posterior, "next_sets"), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     labels = posterior.labels
     own = options_among(among, labels, size := whole("size", size, 2))
     sets = subsets_of(own, size, rng)

@@ -413,7 +413,7 @@ def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
         sentences.append(phrase(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
     shape, rate = model.weight_prior_
     prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
-    shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
+    shared = (groups.modelled(model, "feature"),) if model._groups else ()
     return (
         *sentences,
         prior,

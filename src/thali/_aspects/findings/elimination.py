@@ -118,7 +118,7 @@ def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> F
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The effects of covariates."""
-    if not model.covariates_:
+    if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
     return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
@@ -158,7 +158,9 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
         for name in ("alpha", "tie", "log_likelihood")
         if name in rows.index
     ]
-    return Finding(notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}")))
+    return Finding(
+        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model._lapse_of_fit:g}"))
+    )
 
 
 # how a paper says what was done -------------------------------------------------------------------
@@ -166,7 +168,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the choices of one person or group were modelled."""
-    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}")
+    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model._lapse_of_fit:g}")
     ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
@@ -194,11 +196,11 @@ def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 
 def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
-    names = model.covariates_
+    names = model._covariates
     if not names:
         return ()
     several = (
-        "groups" if model.groups_ else "kinds" if isinstance(model.people, LatentClasses) else ""
+        "groups" if model._groups else "kinds" if isinstance(model.people, LatentClasses) else ""
     )
     common = (ENGLISH[f"{several}.methods.covariates"],) if several else ()
     return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common

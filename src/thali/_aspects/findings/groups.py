@@ -49,7 +49,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
         return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = asked(
-        lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word)
+        lambda model: phrase(ENGLISH, "groups.asked", names=listed(model._groups), word=word)
     )
     own = (ranks,) * (word == "aspect")
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
@@ -59,7 +59,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 def ranks(model: Any, settings: AnswerSettings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
     found = {
-        name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model.groups_
+        name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model._groups
     }
     likely = {
         name: table["p_1"].sort_values(ascending=False, kind="stable")
@@ -85,7 +85,7 @@ def ranks(model: Any, settings: AnswerSettings) -> Finding:
 
 def _most_different(model: Any) -> Text:
     """Which options rank higher for one group than for another, as far as that is sure."""
-    of_group = {name: rank_draws(model._view.of_group(name)) for name in model.groups_}
+    of_group = {name: rank_draws(model._view.of_group(name)) for name in model._groups}
     found = [
         (float(p), option, more, less)
         for more, less in permutations(of_group, 2)
@@ -147,7 +147,7 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
     shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
-    number = len(model.groups_)
+    number = len(model._groups)
     more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
     return Finding(
         sentence,
@@ -221,4 +221,4 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
 def modelled(model: Any, word: str) -> Text:
     """How the groups were modelled."""
     how = ENGLISH["groups.methods.free" if model._view.kappa is None else "groups.methods.similar"]
-    return phrase(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)
+    return phrase(ENGLISH, "groups.methods", number=len(model._groups), word=word, how=how)

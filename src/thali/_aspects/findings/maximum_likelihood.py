@@ -94,7 +94,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The effects of covariates."""
-    if not model.covariates_:
+    if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
     return covariates_finding(table, table["estimate"])
@@ -125,7 +125,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         )
     numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
     notes.append(phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **numbers))
-    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
+    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model._lapse_of_fit:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
     return Finding(
         sentence,
@@ -156,8 +156,8 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
     if model._estimates_.tie is not None:
         sentences.append(ties_sentence())
-    if model.covariates_:
-        sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model.covariates_)))
+    if model._covariates:
+        sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model._covariates)))
     errors: Text = ENGLISH["ml.methods.observed"]
     if model._estimates_.is_over_people:
         errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
@@ -166,8 +166,8 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     sentences.append(
         phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors)
     )
-    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model.lapse_:g}")
-    return (*sentences, *([lapse] if model.lapse_ else []))
+    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._lapse_of_fit:g}")
+    return (*sentences, *([lapse] if model._lapse_of_fit else []))
 
 
 MAKERS = (

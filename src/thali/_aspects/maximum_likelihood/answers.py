@@ -2,15 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from thali._inference.numerics.counts import compute_outcomes, log_outcome_coefficients
 from thali._model.maximum_likelihood import MaximumLikelihoodResults
-from thali.errors import DataError
-
-from .aspects import check_identified
-from .estimates import Estimates
-from .fit import at_maximum
 
 if TYPE_CHECKING:
     import pandas
@@ -143,54 +135,3 @@ class AspectEstimates(MaximumLikelihoodResults):
 
         one_of("kind", kind, ("deviance", "pearson"))
         return residual_table(self._estimates, kind)
-
-    def leave_one_out(self) -> "pandas.DataFrame":
-        """Predict every compared pair from a fit to the others.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a pair: a, b, n, observed, predicted (probability that a is chosen, with ties if
-            one of the two is) and nll, the negative logarithm of the probability of the pair's
-            outcomes; ``attrs["nll"]`` is its mean.
-
-        Raises
-        ------
-        DataError
-            If the other pairs do not tell the weights.
-        """
-
-        return leave_one_out(self._estimates)
-
-
-# Predictions for pairs that a fit has not seen ----------------------------------------------------
-
-
-def leave_one_out(found: Estimates) -> "pandas.DataFrame":
-    """Every compared pair, predicted from a fit to the others."""
-    from scipy.special import xlogy
-
-    from thali._tables import Table
-
-    data = found.data
-    ties, cells = found.tie is not None, data.cells
-    predicted, nll = np.empty((2, data.n_pairs))
-    for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):
-        a, b = data.labels[i], data.labels[j]
-        try:
-            others = data.without_pair(a, b)
-            check_identified(found.known, others)
-            fit = at_maximum(others, found.known, found.lapse, ties and others.n_ties > 0)
-        except DataError as error:
-            raise DataError(f"Without the pair {a!r}, {b!r}: ", error) from None
-        rows = cells.pair == pair
-        p = fit.probabilities(cells.first[rows], cells.second[rows], cells.x[rows])
-        counts = np.stack([cells.wins[rows], cells.tied[rows], cells.losses[rows]], axis=1)
-        predicted[pair] = p @ counts.sum(axis=1) / counts.sum()
-        of_outcome = compute_outcomes(p, 1.0 - p, (fit.tie or 0.0) if ties else 0.0)
-        nll[pair] = -log_outcome_coefficients(counts.sum(axis=0)) - xlogy(counts, of_outcome).sum()
-    table = Table(data.proportions().rename(columns={"proportion": "observed"}))
-    table["predicted"] = predicted
-    table["nll"] = nll
-    table.attrs["nll"] = float(np.mean(nll))
-    return table

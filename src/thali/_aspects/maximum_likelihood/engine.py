@@ -18,7 +18,6 @@ from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
 
 from ..spec import ELIMINATION
-from .answers import AspectEstimates
 
 if TYPE_CHECKING:
     import pandas
@@ -63,9 +62,6 @@ class MaximumLikelihood(Engine):
         from .fit import vanishing
 
         yield from vanishing(model._estimates_)
-
-    def maximum_likelihood(self, model: Any) -> AspectEstimates:
-        return AspectEstimates(model)
 
     def facts(self, model: Any) -> Facts:
         found = _estimates(model)

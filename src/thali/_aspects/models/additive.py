@@ -16,6 +16,7 @@ from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten
+from thali._model.available import requires
 from thali._model.dependence import dependence_of_chains
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling, parameters_of
@@ -258,6 +259,24 @@ def rules_for(data: Any) -> SimilarityRules:
 LAPSE = 0.01
 
 
+def similarities(model: Any, name: str) -> None:
+    """Require draws of similarities of one group of respondents."""
+    of_only(SIMILARITIES, model._view, name)
+
+
+def learned_sigma(model: Any, name: str) -> None:
+    """Require draws of similarities, of one group of respondents or several."""
+    if model._view.sigma is None:
+        similarities(model, name)
+
+
+def individual_weights(model: Any, name: str) -> None:
+    """Require individual weights of features."""
+    from ..answers.individuals import of_everybody
+
+    of_everybody(model._view, name)
+
+
 class AdditiveClustering(AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each
     weighs.
@@ -497,6 +516,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._state_.digest == digest_of(data)
 
     @property
+    @requires(individual_weights)
     def respondents(self) -> "FeatureRespondents":
         """Results about the respondents of a fit with ``people=Individuals()``.
 
@@ -513,13 +533,12 @@ class AdditiveClustering(AdditiveAnswers):
         ArgumentError
             If the model was not fitted with ``people=Individuals()``.
         """
-        from ..answers.individuals import of_everybody
         from .feature_respondents import FeatureRespondents
 
-        of_everybody(self._view, "respondents")
         return FeatureRespondents(self)
 
     @property
+    @requires(learned_sigma)
     def sigma_(self) -> float:
         """The standard deviation of a similarity that the fit used; the posterior mean of a learned
         one."""
@@ -560,6 +579,7 @@ class AdditiveClustering(AdditiveAnswers):
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
 
+    @requires(similarities)
     def estimate(self, kind: str = "expectation") -> "Estimate":
         """One answer in place of a whole posterior: features, weights, and the similarities that
         they fit.
@@ -597,7 +617,7 @@ class AdditiveClustering(AdditiveAnswers):
         from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
-        posterior = of_only(SIMILARITIES, self._view, "estimate")
+        posterior = self._view
 
         def make() -> "Estimate":
             data = measured_similarities(posterior)

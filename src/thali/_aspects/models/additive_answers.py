@@ -3,13 +3,21 @@ check."""
 
 from typing import TYPE_CHECKING, Any
 
+from thali._data.kinds import TRIPLETS
+from thali._model.available import requires
 from thali._posterior.interval import INTERVAL
 
+from ..answers.kind import of_only
 from ..priors.feature_argument import names_of
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
     import pandas
+
+
+def triplets(model: Any, name: str) -> None:
+    """Require draws of triplets of one group of respondents."""
+    of_only(TRIPLETS, model._view, name)
 
 
 class AdditiveAnswers(LatentFeatures):
@@ -99,6 +107,7 @@ class AdditiveAnswers(LatentFeatures):
         """
         return self._data_answers.check(random_seed, ci)
 
+    @requires(triplets)
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Posterior mean probability that each pair of a set is called the most similar, lapse
         included.
@@ -127,6 +136,7 @@ class AdditiveAnswers(LatentFeatures):
         """
         return self._data_answers.predicted(sets, return_se, None)
 
+    @requires(triplets)
     def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """How similar each two objects are, by triplets: what they share, and the rank of the pair
         among all pairs.
@@ -159,6 +169,7 @@ class AdditiveAnswers(LatentFeatures):
 
         return pair_ranks_table(self._view, ci)
 
+    @requires(triplets)
     def next_triplets(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":

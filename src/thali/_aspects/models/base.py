@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._labels import shorten, suggest
+from thali._model.available import draws, requires
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
 from thali._model.given_data import data_of_thali
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
+from thali._people.populations import Groups
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -32,6 +34,15 @@ if TYPE_CHECKING:
 
     from ..answers.data_answers import DataAnswers
     from ..answers.matched_features import Matched
+
+
+def groups(model: Any, name: str) -> None:
+    """Require draws of several groups of respondents, or of groups that have all in common."""
+    people = model.get_params().get("people")
+    if not model._view.groups and not isinstance(people, Groups):
+        raise ArgumentError(
+            f"{name} requires several groups of respondents; the model was fitted to one."
+        )
 
 
 class LatentFeatures(RunByChains):
@@ -205,20 +216,9 @@ class LatentFeatures(RunByChains):
             check_layout(found["posterior_"], path)
         super()._restore(found, path)
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        by draw."""
         return self._data_answers.quantities()
 
     def _judged_rows(self) -> "pandas.DataFrame":
@@ -280,6 +280,7 @@ class LatentFeatures(RunByChains):
         """
         return super().summary(ci)
 
+    @requires(draws)
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
@@ -335,6 +336,7 @@ class LatentFeatures(RunByChains):
             table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
 
+    @requires(draws)
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":
         """Which options own the features that were matched across draws, and how surely.
 
@@ -370,6 +372,7 @@ class LatentFeatures(RunByChains):
         }
         return table
 
+    @requires(draws)
     def option_similarity(self) -> "pandas.DataFrame":
         r"""How much of what options have they share, two at a time: the posterior mean of the
         shared part.
@@ -405,6 +408,7 @@ class LatentFeatures(RunByChains):
         """Return what every draw predicts for data that the model was fitted without."""
         return self._engine.predict_left_out(self, part)
 
+    @requires(draws)
     def log_evidence(
         self,
         draws: int = 1000,
@@ -494,17 +498,17 @@ class LatentFeatures(RunByChains):
         """
         from ..populations.evidence import evidence_of_fit
 
-        self._fitted()
         how = checked_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
         return evidence_of_fit(self, how)
 
     @property
-    def groups_(self) -> tuple[str, ...]:
+    def _groups(self) -> tuple[str, ...]:
         """The names of the groups of people that the model was fitted to; () if it was to one."""
         return self._view.groups
 
+    @requires(groups)
     def of_group(self, name: Any) -> Self:
         """The fitted model of one group, which answers whatever a model of one group does: check,
         ranks, pictures.
@@ -528,6 +532,13 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If there is no such group.
         """
+        name = str(name)
+        groups = self._groups
+        if groups and name not in groups:
+            known = shorten(groups, 10)
+            raise ArgumentError(
+                f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}"
+            )
         return self._of_part(self._view, name, "group")
 
     def _of_part(self, posterior: Posterior, name: Any, what: str) -> Self:
@@ -541,7 +552,7 @@ class LatentFeatures(RunByChains):
         made = copy.copy(self)
         vars(made).pop("_state_", None)
         made.posterior_ = posterior.of_group(name).tree
-        made.fitted_to_ = f"{self.fitted_to_}; {what} {name}"
+        made._fitted_to_ = f"{self._fitted_to_}; {what} {name}"
         return made
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":

@@ -5,20 +5,34 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._inference.chains import build_run
+from thali._model.available import covariates, requires, stored_state
 from thali._model.base import Job
 from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError, Setting
 
+from ..answers.kind import of_choices
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
     import pandas
 
 
+def choices(model: Any, name: str) -> None:
+    """Require draws of choices of one group of respondents."""
+    of_choices(model._view, name)
+
+
+def ranked_options(model: Any, name: str) -> None:
+    """Require draws that order the options in one way for all respondents."""
+    if model._view.common_worth is None:
+        choices(model, name)
+
+
 class ChoiceAnswers(LatentFeatures):
     """Base of the latent-feature models that are fitted to choices."""
 
+    @requires(choices)
     def unique_weights(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The weight that each option has alone: its unique aspect, and every feature that no other
         option owns.
@@ -42,16 +56,16 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from ..answers.kind import of_choices
         from ..answers.options import unique_weights_table
 
-        return unique_weights_table(of_choices(self._view, "unique_weights"), ci)
+        return unique_weights_table(self._view, ci)
 
     @property
-    def covariates_(self) -> tuple[str, ...]:
+    def _covariates(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons that it used."""
         return self._engine.covariates(self)
 
+    @requires(covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 
@@ -75,6 +89,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         return self._engine.covariate_effects(self, ci)
 
+    @requires(ranked_options)
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The posterior of each option's rank by utility, the weight of all its aspects.
 
@@ -273,6 +288,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return self._data_answers.check(random_seed, ci)
 
+    @requires(choices)
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
@@ -340,6 +356,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return next_pairs_table(self._view, n, among, goal, random_seed)
 
+    @requires(choices)
     def next_sets(
         self,
         size: int = 3,
@@ -373,6 +390,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return next_sets_table(self._view, size, n, among, goal, random_seed)
 
+    @requires(stored_state)
     def update(
         self,
         new_data: Any,
@@ -423,11 +441,6 @@ class ChoiceAnswers(LatentFeatures):
         from thali._data.judged import with_more
         from thali._model.sampling import refuse_changed, updated
 
-        self._require_fitted()
-        if "_state_" not in vars(self):
-            raise ArgumentError(
-                "update requires a fit with posterior draws; fit all data together instead."
-            )
         refuse_changed(self)
         self._population(self._state_.source).refuse_update()
         dependence = self._view.dependence

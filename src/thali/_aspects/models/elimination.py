@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
+from thali._model.available import covariates, maximum_likelihood, requires
 from thali._model.base import FixedMethod
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
@@ -26,6 +27,7 @@ from thali.errors import Argument, ArgumentError, InPython, Setting
 from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
+from ..maximum_likelihood.answers import AspectEstimates
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
@@ -38,8 +40,20 @@ from .engines import BY_CHAINS
 if TYPE_CHECKING:
     import pandas
 
-    from ..maximum_likelihood.answers import AspectEstimates
     from .aspect_respondents import AspectRespondents
+
+
+def distinguished_respondents(model: Any, name: str) -> None:
+    """Require individual weights or latent classes."""
+    if model._view.population not in (PEOPLE, KINDS):
+        raise ArgumentError(
+            Argument(name),
+            " requires individual weights or latent classes; refit with ",
+            Setting("people", Individuals()),
+            " or ",
+            Setting("people", LatentClasses(2)),
+            ".",
+        )
 
 
 class EliminationByAspects(FixedMethod, ChoiceAnswers):
@@ -187,7 +201,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
                 raise no_individuals("segments")
             if people := len(
-                self.groups_ if self._is_fitted() else data.respondents
+                self._groups if self._is_fitted() else data.respondents
             ):  # else the fit says what is missing
                 numbers_of_segments(settings.segments, people, "segments")
         return settings
@@ -232,6 +246,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
             refuse_sets(data)
 
     @property
+    @requires(distinguished_respondents)
     def respondents(self) -> "AspectRespondents":
         """Results about the respondents of a fit with `people`.
 
@@ -251,27 +266,18 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """
         from .aspect_respondents import AspectRespondents
 
-        if self._view.population not in (PEOPLE, KINDS):
-            raise ArgumentError(
-                Argument("respondents"),
-                " requires individual weights or latent classes; refit with ",
-                Setting("people", Individuals()),
-                " or ",
-                Setting("people", LatentClasses(2)),
-                ".",
-            )
         return AspectRespondents(self)
 
     @property
-    def maximum_likelihood(self) -> "AspectEstimates":
+    @requires(maximum_likelihood)
+    def maximum_likelihood(self) -> AspectEstimates:
         """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
 
         `weights()` (they sum to 1; unique aspects first), `standard_errors()`; `utility_scale()`
         (of each option the sum of the weights of its aspects, normalised), `utility_covariance()`;
         `log_likelihood()` (multinomial coefficients included), `aic()`, `bic()`, `deviance()` (G²,
-        against the saturated model), `df()`, `p_value()`, `pearson()`, `fit_test()`; `residuals()`,
-        `leave_one_out()`; `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is no
-        outcome).
+        against the saturated model), `df()`, `p_value()`, `pearson()`, `fit_test()`; `residuals()`;
+        `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is no outcome).
 
         Where the data contain who answered, errors are over respondents, whose answers need not be
         independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are
@@ -282,10 +288,10 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         NotFittedError
             Before `fit`, and after a fit by another method.
         """
-        return self._engine.maximum_likelihood(self)
+        return AspectEstimates(self)
 
     @property
-    def lapse_(self) -> float:
+    def _lapse_of_fit(self) -> float:
         """The probability of choosing at random that the fit used."""
         return self._engine.lapse(self)
 
@@ -319,6 +325,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """
         return self._engine.summary(self, ci)
 
+    @requires(covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 

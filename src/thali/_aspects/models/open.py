@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._model.available import requires
 from thali._model.saved import NotSaved
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
     import numpy
 
     from thali._trees.tree import Tree
+
+
+def custom_prediction(model: Any, name: str) -> None:
+    """Require a likelihood of the user with a function that predicts."""
+    model._fitted()
+    likelihood = model.likelihood
+    if (
+        not isinstance(likelihood, Custom)
+        or likelihood.predict is None
+        or isinstance(likelihood.predict, NotSaved)
+    ):
+        raise ArgumentError(
+            "predict requires a custom likelihood with a predict function, Custom(...,"
+            " predict=function), which takes (data, features, weights). Files do not contain"
+            " functions, so pass the function again after loading, or use predict_proba."
+        )
 
 
 class LatentFeatureModel(ChoiceAnswers):
@@ -116,6 +133,7 @@ class LatentFeatureModel(ChoiceAnswers):
         """
         return super().predict_proba(sets, return_se)
 
+    @requires(custom_prediction)
     def predict(self, data: Any = None) -> "numpy.ndarray":
         """The posterior mean of what the likelihood's function `predict` says.
 
@@ -168,16 +186,6 @@ class LatentFeatureModel(ChoiceAnswers):
 
 def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
     """The posterior mean of `predict` for these data."""
-    if (
-        not isinstance(likelihood, Custom)
-        or likelihood.predict is None
-        or isinstance(likelihood.predict, NotSaved)
-    ):
-        raise ArgumentError(
-            "predict requires a custom likelihood with a predict function, Custom(...,"
-            " predict=function), which takes (data, features, weights). Files do not contain"
-            " functions, so pass the function again after loading, or use predict_proba."
-        )
     observed = likelihood.observed(data)
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")

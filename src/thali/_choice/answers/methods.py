@@ -4,6 +4,7 @@ alike."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from thali._model.available import requires
 from thali._posterior.interval import INTERVAL
 
 from .chooser import LOGIT, refuse_same_tastes
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
     from .chooser import Chooser
     from .respondents import ChoiceRespondents
+
+
+def individual_tastes(model: Any, name: str) -> None:
+    """Require tastes that differ between respondents."""
+    refuse_same_tastes(model._people_of_fit())
 
 
 class MarketAnswers:
@@ -41,6 +47,7 @@ class MarketAnswers:
         return self._once("chooser", self._chooser)
 
     @property
+    @requires(individual_tastes)
     def respondents(self) -> "ChoiceRespondents":
         """Results about the respondents, where they differ in the model.
 
@@ -61,7 +68,6 @@ class MarketAnswers:
         """
         from .respondents import ChoiceRespondents
 
-        refuse_same_tastes(self._people_of_fit())
         return ChoiceRespondents(self)
 
     def market_shares(

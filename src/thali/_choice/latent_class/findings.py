@@ -23,29 +23,29 @@ def makers_of(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Make
     """The makers of the findings."""
     # whose classes are the segments, if each holds somebody
     held = set(model.membership_.to_numpy().argmax(axis=1))
-    usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
+    usual = model._n_classes_ if 1 < model._n_classes_ == len(held) else None
     answers, segments = answers_of(settings, usual, instead="")
-    individual = OF_PEOPLE if model.n_classes_ > 1 else ()
+    individual = OF_PEOPLE if model._n_classes_ > 1 else ()
     return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
 def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """The classes, their sizes and what they want."""
-    shares = listed([percent(size) for size in model.sizes_])
-    several = model.n_classes_ > 1
+    shares = listed([percent(size) for size in model._sizes_])
+    several = model._n_classes_ > 1
     sentence = phrase(
         ENGLISH,
         "latent.several" if several else "latent.one",
-        number=model.n_classes_,
+        number=model._n_classes_,
         shares=shares,
     )
-    row = model.choice_.loc[model.n_classes_]
+    row = model.choice_.loc[model._n_classes_]
     values = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
     counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
     notes = [phrase(ENGLISH, "latent.maximum", **values, **counts)]
     if several:
-        notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
+        notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(row["entropy_r2"])))
     table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
     return Finding(
@@ -56,7 +56,7 @@ def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
 @finding("class_odds", "Predictors of class membership", ON_SCREEN)
 def class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """How columns of people change the odds of classes."""
-    if model.membership_coef_ is None or model.n_classes_ < 2:
+    if model._membership_coef_ is None or model._n_classes_ < 2:
         return None
     table = model.respondents.effects(settings.ci)
     sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
@@ -128,8 +128,8 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     """How a paper says it."""
     sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
     sentences = [sentence]
-    if model.membership_coef_ is not None:
-        named = listed(list(model.membership_coef_.columns[1:]))
+    if model._membership_coef_ is not None:
+        named = listed(list(model._membership_coef_.columns[1:]))
         sentences.append(
             phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named)
         )

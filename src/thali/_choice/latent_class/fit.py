@@ -493,24 +493,21 @@ def fitted_attributes(
     every[:, :, kept] = drawn.tastes
     people = pd.Index(data.respondents, name="respondent")
     return {
-        "sizes_": pd.Series(where.sizes, labels, name="size"),
+        "_sizes_": pd.Series(where.sizes, labels, name="size"),
         "coef_": pd.DataFrame(tastes, labels, names),
-        "membership_coef_": pd.DataFrame(
+        "_membership_coef_": pd.DataFrame(
             where.classes.odds / of_people, labels, pd.Index(columns, name="column")
         )
         if covariates.names
         else None,
         "covariance_": pd.DataFrame(covariance, parameters, parameters),
         "membership_": pd.DataFrame(where.membership, people, labels),
-        "individual_": pd.DataFrame(where.membership @ tastes, people, names),
         "log_likelihood_": where.value,
         "aic_": fit.aic,
         "bic_": fit.bic,
-        "entropy_r2_": fit.entropy_r2,
-        "n_tasks_": data.n_tasks,
-        "converged_": summit.converged,
-        "unbounded_": tuple(parameters[free][open_parameters(summit.information)]),
-        "scheme_": data.scheme,
+        "_converged_": summit.converged,
+        "_unbounded_": tuple(parameters[free][open_parameters(summit.information)]),
+        "_scheme_": data.scheme,
         "_coding_": coding,
         "_covariates_": covariates if covariates.names else None,
         "_expected_": where.classes.expected if covariates.names else None,

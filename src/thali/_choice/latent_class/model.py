@@ -108,34 +108,20 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
 
     Attributes
     ----------
-    n_classes_ : int
-    sizes_ : pandas.Series (K,)
-        Share of people in each class, the largest first.
     coef_ : pandas.DataFrame (K, p)
         NaN where the data cannot tell a coefficient from those before it.
-    membership_coef_ : pandas.DataFrame (K, 1 + columns) or None
-        Log odds of each class against the first: of people with average columns ("constant"), and
-        their change with a unit of each column; None without `by`.
     covariance_ : pandas.DataFrame
         Inverse of the observed information (negative Hessian) of the log odds of all classes but
         the first, with their columns class by class, and of the K p coefficients.
     membership_ : pandas.DataFrame (respondents, K)
         Posterior probability of everybody's class.
-    individual_ : pandas.DataFrame (respondents, p)
-        Tastes of every respondent, averaged over classes.
     choice_ : pandas.DataFrame
         A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1:
         everybody belongs to one class for certain), smallest (size of a class), starts and
         times_found, how many of them found the best.
     log_likelihood_ : float
         Of all choices, natural logarithm.
-    aic_, bic_, entropy_r2_ : float
-    n_tasks_ : int
-    converged_ : bool
-        Whether Newton's method settled on a maximum.
-    unbounded_ : tuple of str
-        Coefficients of classes that the choices leave open, and log odds of classes that columns of
-        people do.
+    aic_, bic_ : float
 
     Raises
     ------
@@ -174,7 +160,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
     ... }
     >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
-    >>> model.sizes_.round(3).tolist()
+    >>> model.class_table().loc["size"].round(3).tolist()
     [0.6, 0.4]
     >>> model.coef_["price[150]"].round(2).tolist()
     [-1.95, 1.95]
@@ -182,23 +168,20 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
 
     _FINDINGS: ClassVar[str] = "thali._choice.latent_class.findings"
 
-    n_classes_: int
-    sizes_: "pd.Series"
+    _n_classes_: int
+    _sizes_: "pd.Series"
     coef_: "pd.DataFrame"
     # files of models without columns of people hold none
-    membership_coef_: "pd.DataFrame | None" = None
+    _membership_coef_: "pd.DataFrame | None" = None
     covariance_: "pd.DataFrame"
     membership_: "pd.DataFrame"
-    individual_: "pd.DataFrame"
     choice_: "pd.DataFrame"
     log_likelihood_: float
     aic_: float
     bic_: float
-    entropy_r2_: float
-    n_tasks_: int
-    converged_: bool
-    unbounded_: tuple[str, ...]
-    scheme_: "Scheme"
+    _converged_: bool
+    _unbounded_: tuple[str, ...]
+    _scheme_: "Scheme"
     _coding_: "Coding"
     _draws_: "ClassDraws"
     _data_: "ChoiceExperiment"
@@ -290,7 +273,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             fitted = fitted_attributes(
                 found[number], panel, data, coding, kept, scale, covariates, seed
             )
-            return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
+            return {"_n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         forecast = forecast_of(panel, numbers, choose, each)
         return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=forecast)
@@ -303,12 +286,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not support {self.n_classes_} classes: some classes are identical"
+                f"The choices do not support {self._n_classes_} classes: some classes are identical"
                 " or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
+        elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
                 f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
@@ -317,7 +300,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
                 ", which has a prior.",
             )
         if not self._coincide() and (
-            odds := [name for name in self.unbounded_ if name in self._names_of_odds()]
+            odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
         ):
             yield EstimateWarning(
                 f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns"
@@ -327,7 +310,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
                 Argument("by"),
                 ".",
             )
-        row = self.choice_.loc[self.n_classes_]
+        row = self.choice_.loc[self._n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
                 f"Only one of {int(row['starts'])} starts reached the best maximum, so there may"
@@ -335,7 +318,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )
-        if not self.converged_:
+        if not self._converged_:
             yield EstimateWarning(
                 "Newton's method did not converge to a maximum of the likelihood; check for"
                 " attributes that almost determine each other."
@@ -349,15 +332,15 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
             np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True)
             for k, j in pairs
         )
-        return same or bool((self.sizes_ < 1e-6).any())
+        return same or bool((self._sizes_ < 1e-6).any())
 
     def _answers(self) -> Facts:
-        row = self.choice_.loc[self.n_classes_]
+        row = self.choice_.loc[self._n_classes_]
         times = f"reached from {int(row['times_found'])} of {plural(int(row['starts']), 'start')}"
-        sizes = ", ".join(percent(size) for size in self.sizes_)
+        sizes = ", ".join(percent(size) for size in self._sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"
-        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
+        classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
+        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self._scheme_)
 
     def _run_settings(self) -> dict[str, Any]:
         self._require_fitted()
@@ -384,22 +367,22 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         """
         self._require_fitted()
         odds = np.empty(0)
-        if self.membership_coef_ is not None:
-            odds = self.membership_coef_.to_numpy()[1:].ravel()
-        return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
+        if self._membership_coef_ is not None:
+            odds = self._membership_coef_.to_numpy()[1:].ravel()
+        return summary_table(self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
 
     def _names_of_odds(self) -> "pd.Index":
         """The parameters of who is of which class, which come first."""
         of_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
-        return self.covariance_.index[: (self.n_classes_ - 1) * of_class]
+        return self.covariance_.index[: (self._n_classes_ - 1) * of_class]
 
     def _size_errors(self) -> np.ndarray:
         """Standard errors of the sizes."""
-        expected, people, units = self.sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
+        expected, people, units = self._sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
         if self._covariates_ is not None and self._expected_ is not None:
             expected, people = self._expected_, self._covariates_.matrix
             units = np.append(units, self._covariates_.sd)
-        units = np.tile(units, self.n_classes_ - 1)
+        units = np.tile(units, self._n_classes_ - 1)
         covariance = self.covariance_.to_numpy()[: len(units), : len(units)]
         return size_errors(expected, people, covariance * np.outer(units, units))
 
@@ -461,8 +444,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         from ..logit import probabilities
 
         self._require_fitted()
-        matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
-        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[
+        matrix, encoded = read_new(self._coding_, self._scheme_, new, self._data_.respondents)
+        classes = np.vstack([self.membership_.to_numpy(), self._sizes_.to_numpy()])[
             encoded.respondent_of_row
         ]
         strange = encoded.respondent_of_row < 0
@@ -548,12 +531,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
 
         self._require_fitted()
         replicates = whole("replicates", replicates, 1)
-        number = 2 * (self.n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        number = 2 * (self._n_classes_ + 1) if starts is None else whole("starts", starts, 1)
         panel, known = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
             "models": {"latent-class-logit": describe(self)},
-            "settings": {"starts": number, "classes": self.n_classes_},
+            "settings": {"starts": number, "classes": self._n_classes_},
             "data": digest_of(self._data_),
         }
         with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
@@ -567,14 +550,14 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         kept = ~self.coef_.isna().any().to_numpy()
         panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
         classes = (
-            Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+            Sizes(self._sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
         )
         return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
 
     def _odds(self) -> np.ndarray:
         """Log odds of the classes by the standardised columns of people."""
-        assert self.membership_coef_ is not None and self._covariates_ is not None
-        return self.membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
+        assert self._membership_coef_ is not None and self._covariates_ is not None
+        return self._membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
     def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
         """The columns of people that classes depend on, in every row of new tasks; None where there
@@ -610,7 +593,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck):
         self._require_fitted()
         draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
-        sizes = np.vstack([self.sizes_, draws.sizes])
+        sizes = np.vstack([self._sizes_, draws.sizes])
         return LogitChooser(
             self._coding_,
             self._data_,

@@ -31,7 +31,7 @@ class ClassRespondents(ChoiceRespondents):
         """
         from thali._tables import Table
 
-        sizes, coef = self._model.sizes_, self._model.coef_
+        sizes, coef = self._model._sizes_, self._model.coef_
         rows = np.vstack([sizes, self._model._size_errors(), coef.T])
         columns = [f"class {label}" for label in sizes.index]
         return Table(rows, ["size", "size_se", *coef.columns], columns)
@@ -63,7 +63,7 @@ class ClassRespondents(ChoiceRespondents):
 
         from thali._tables import Table
 
-        coef = self._model.membership_coef_
+        coef = self._model._membership_coef_
         if coef is None:
             raise ArgumentError(
                 "The model has no respondent columns for class membership; name them with ",

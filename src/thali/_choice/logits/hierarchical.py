@@ -9,6 +9,7 @@ from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.places import space_evenly
 from thali._inference.warn import is_quiet
+from thali._model.available import requires
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling
@@ -56,6 +57,17 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.scheme import Scheme
     from thali._people.segments import Preferences
+
+
+def modelled_attention(model: Any, name: str) -> None:
+    """Require draws of which attributes respondents attend to."""
+    model._fitted()
+    if model._attention is None:
+        raise ArgumentError(
+            "This model was fitted without attribute non-attendance; refit with ",
+            Setting("attention", True),
+            ".",
+        )
 
 
 class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
@@ -135,8 +147,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     individual_ : pandas.DataFrame (respondents, p)
         Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales
         likewise.
-    log_likelihood_ : float
-        Posterior mean of the log-likelihood of all choices given everybody's tastes.
 
     Raises
     ------
@@ -176,9 +186,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
-    log_likelihood_: float
     _interrupted_: bool
-    scheme_: "Scheme"
+    _scheme_: "Scheme"
     _coding_: "Coding"
     _scale_: TasteScale
     _covariates_: "RespondentCovariates"
@@ -305,7 +314,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         )
         return (
             *super()._answers(),
-            *measured_facts(self._coding_, self.scheme_),
+            *measured_facts(self._coding_, self._scheme_),
             *((files,) if many else ()),
         )
 
@@ -393,6 +402,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             else SCALE_WITH_ATTENTION
         )
 
+    @requires(modelled_attention)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
         """Who attends to which attribute.
 
@@ -431,14 +441,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         """
         posterior = self._view.draws
         ci = between("ci", ci, "the probability of an interval")
-        if self._attention is None:
-            raise ArgumentError(
-                "This model was fitted without attribute non-attendance; refit with ",
-                Setting("attention", True),
-                ".",
-            )
         return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
+    @requires(modelled_attention)
     def attention_by_scale(
         self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
     ) -> "pd.DataFrame":
@@ -558,7 +563,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     def _preferences(self) -> "Preferences":
         return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         return reported_rows(self._view.draws) | rates_of(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -628,7 +633,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             If `ci` is no probability.
         """
         posterior = self._view
-        matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
+        matrix, found = read_new(self._coding_, self._scheme_, new, self._respondents_)
         rows = matrix, found.task_of_row, found.respondent_of_row
         where = (posterior.draws, self._population(), *rows, self._new_people_)
         found = [
@@ -658,5 +663,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         names = (
             [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
         )
-        attention = owning(names, self.scheme_.names, self._coding_)._replace(people=self._looking_)
+        attention = owning(names, self._scheme_.names, self._coding_)._replace(
+            people=self._looking_
+        )
         return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

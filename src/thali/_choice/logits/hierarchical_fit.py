@@ -99,7 +99,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sa
         tree: "xarray.DataTree", chains: "Sequence[TasteChain]", seed: np.random.SeedSequence
     ) -> dict[str, Any]:
         kept = {
-            "scheme_": source.scheme,
+            "_scheme_": source.scheme,
             "_coding_": coding,
             "_scale_": scale,
             "_covariates_": covariates,
@@ -155,7 +155,6 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
     return {
         "coef_": pandas.Series(means, names, name="coef"),
         "individual_": pandas.DataFrame(tastes.values, people, names),
-        "log_likelihood_": float(posterior["log_likelihood"].mean()),
     }
 
 

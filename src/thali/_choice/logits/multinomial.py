@@ -98,8 +98,6 @@ class MultinomialLogit(LogitAnswers, Model):
     n_tasks_ : int
     converged_ : bool
         Whether Newton's method settled on a maximum.
-    unbounded_ : tuple of str
-        Coefficients along which the likelihood rises without end.
 
     Raises
     ------
@@ -149,8 +147,8 @@ class MultinomialLogit(LogitAnswers, Model):
     bic_: float
     n_tasks_: int
     converged_: bool
-    unbounded_: tuple[str, ...]
-    scheme_: "Scheme"
+    _unbounded_: tuple[str, ...]
+    _scheme_: "Scheme"
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
     _price_: int | None = None  # the place of the scale in willingness-to-pay space
@@ -231,8 +229,8 @@ class MultinomialLogit(LogitAnswers, Model):
                 "aic_": 2.0 * free - 2.0 * found.log_likelihood,
                 "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
                 "converged_": found.converged,
-                "unbounded_": tuple(index[kept][separating]),
-                "scheme_": data.scheme,
+                "_unbounded_": tuple(index[kept][separating]),
+                "_scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
                 "_price_": None if price is None else coding.names.index(price),
@@ -252,10 +250,10 @@ class MultinomialLogit(LogitAnswers, Model):
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
                 " predictions set to 0; remove an attribute that the other attributes determine."
             )
-        if self.unbounded_:
+        if self._unbounded_:
             yield EstimateWarning(
                 "The likelihood keeps increasing along"
-                f" {shorten(list(map(str, self.unbounded_)))}: no choice contradicts an infinite"
+                f" {shorten(list(map(str, self._unbounded_)))}: no choice contradicts an infinite"
                 " preference. Predictions can be used, but estimates and standard errors cannot; ",
                 ModelName("HierarchicalLogit"),
                 " has a prior that keeps estimates finite.",
@@ -271,7 +269,7 @@ class MultinomialLogit(LogitAnswers, Model):
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
         )
-        return *found, *measured_facts(self._coding_, self.scheme_)
+        return *found, *measured_facts(self._coding_, self._scheme_)
 
     def summary(self) -> "pd.DataFrame":
         """Coefficients with their standard errors.
@@ -333,7 +331,7 @@ class MultinomialLogit(LogitAnswers, Model):
         from ..logit import probabilities
 
         self._require_fitted()
-        cells, encoded = read_cells(self._coding_, self.scheme_, new)
+        cells, encoded = read_cells(self._coding_, self._scheme_, new)
         rows = self._coding_.rows(cells)
 
         def of(tastes: np.ndarray) -> np.ndarray:

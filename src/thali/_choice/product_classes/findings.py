@@ -106,15 +106,15 @@ def _to_read(table: Any) -> Any:
 @finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
     """The log evidence, where it was computed, and what the run has to say."""
-    if not math.isfinite(model.log_evidence_):
-        return Finding(notes=tuple(model.messages_)) if model.messages_ else None
+    if not math.isfinite(model._log_evidence_):
+        return Finding(notes=tuple(model._messages_)) if model._messages_ else None
     numbers = {
-        "value": model.log_evidence_,
-        "error": model.log_evidence_se_,
-        "sd": model.evidence_sd_,
+        "value": model._log_evidence_,
+        "error": model._log_evidence_se_,
+        "sd": model._evidence_sd_,
     }
     shown = {name: f"{value:.2f}" for name, value in numbers.items()}
-    return Finding(phrase(ENGLISH, "classes.evidence", **shown), notes=tuple(model.messages_))
+    return Finding(phrase(ENGLISH, "classes.evidence", **shown), notes=tuple(model._messages_))
 
 
 def modelled(model: "ProductClasses") -> tuple[Text, ...]:

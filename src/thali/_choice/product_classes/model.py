@@ -14,6 +14,7 @@ from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
+from thali._model.available import requires
 from thali._model.base import Job
 from thali._model.bound import BUDGET, bounded
 from thali._model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
@@ -203,6 +204,15 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
 }
 
 
+def estimated_evidence(model: Any, name: str) -> None:
+    """Require particles, which estimate the evidence."""
+    model._require_fitted()
+    if not math.isfinite(model._log_evidence_):
+        raise ArgumentError(
+            "This fit did not estimate the evidence; refit with ", Setting("method", "smc"), "."
+        )
+
+
 class ProductClasses(ProductClassReports, RunByChains):
     r"""Infer which classes of products people care about, and predict what they choose.
 
@@ -240,13 +250,6 @@ class ProductClasses(ProductClassReports, RunByChains):
         classes_per_person, value_shape (a), stability (sigma), alpha, log_likelihood. There are
         neither pointwise log-likelihoods nor prior densities: the part of a value that passes with
         its task is integrated over by sampling, and is not stored.
-    people_ : pandas.DataFrame or None
-        What the data say of the respondents, a row each.
-    log_evidence_, log_evidence_se_, evidence_sd_ : float
-        Natural logarithm of the evidence, its standard error, and its standard deviation between
-        groups; above 1 it cannot be used. NaN for method="mcmc".
-    messages_ : list of str
-        What there is to say about the run.
 
     References
     ----------
@@ -264,10 +267,10 @@ class ProductClasses(ProductClassReports, RunByChains):
     _FINDINGS: ClassVar[str] = "thali._choice.product_classes.findings"
 
     posterior_: "xarray.DataTree"
-    log_evidence_: float
-    log_evidence_se_: float
-    evidence_sd_: float
-    messages_: list[str]
+    _log_evidence_: float
+    _log_evidence_se_: float
+    _evidence_sd_: float
+    _messages_: list[str]
     _interrupted_: bool
     _draws_: "Particles"
     _design_: "ExperimentDesign"
@@ -419,7 +422,7 @@ class ProductClasses(ProductClassReports, RunByChains):
             run,
             lambda draws, seed: chains_of(problem, self.lapse, run, draws, seed),
             tree,
-            lambda tree, chains, seed: {**_attributes(tree), "people_": source.people},
+            lambda tree, chains, seed: {**_attributes(tree), "_people_": source.people},
             settings=bound.asked,
             length=lambda tree: int(tree.attrs["draws"]),
             draws_in=draws_in,
@@ -448,8 +451,9 @@ class ProductClasses(ProductClassReports, RunByChains):
             found = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
         attrs = {"draws": found.draws, "interrupted": int(found.interrupted)}
         tree = to_datatree(found, design_of(data), attrs, run.cores, {})
-        return {**_attributes(tree), "people_": data.people}
+        return {**_attributes(tree), "_people_": data.people}
 
+    @requires(estimated_evidence)
     def log_evidence(self) -> LogEvidence:
         """The log evidence that the fit estimated, by ``method="smc"``.
 
@@ -471,25 +475,21 @@ class ProductClasses(ProductClassReports, RunByChains):
 
         self._require_fitted()
         refuse_unfinished(self)
-        if not math.isfinite(self.log_evidence_):
-            raise ArgumentError(
-                "This fit did not estimate the evidence; refit with ", Setting("method", "smc"), "."
-            )
         estimates = np.atleast_2d(trace_of(self._view)["log_evidence"])[:, -1]
-        usable = self.evidence_sd_ <= USABLE
+        usable = self._evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: "
             if usable
             else "The log evidence is not usable: ",
-            f"the standard deviation of their estimates is {self.evidence_sd_:.2f} (target: at"
+            f"the standard deviation of their estimates is {self._evidence_sd_:.2f} (target: at"
             f" most {USABLE:g})",
             "." if usable else "; use more sweeps per step, or more draws.",
         )
-        facts = {"groups": len(estimates), "sd": self.evidence_sd_}
+        facts = {"groups": len(estimates), "sd": self._evidence_sd_}
         convergence = ConvergenceCheck(usable, facts, Message(*sentence))
         df = float(len(estimates) - 1)
         return LogEvidence(
-            self.log_evidence_, self.log_evidence_se_, df, convergence, estimates, pd.DataFrame()
+            self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
         )
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
@@ -535,11 +535,11 @@ class ProductClasses(ProductClassReports, RunByChains):
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()
         # the others follow from the posterior
-        kept = ("posterior_", "people_", "fitted_to_", "_state_")
+        kept = ("posterior_", "_people_", "_fitted_to_", "_state_")
         return {name: value for name, value in found.items() if name in kept}
 
     def _restore(self, found: dict[str, Any], path: object) -> None:
-        vars(self).update({"people_": None} | found | _attributes(found["posterior_"]))
+        vars(self).update({"_people_": None} | found | _attributes(found["posterior_"]))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self._interrupted_:
@@ -561,10 +561,10 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     stats = posterior.stats
     return {
         "posterior_": tree,
-        "log_evidence_": float(stats["log_evidence"]),
-        "log_evidence_se_": float(stats["log_evidence_se"]),
-        "evidence_sd_": float(stats["evidence_sd"]),
-        "messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
+        "_log_evidence_": float(stats["log_evidence"]),
+        "_log_evidence_se_": float(stats["log_evidence_se"]),
+        "_evidence_sd_": float(stats["evidence_sd"]),
+        "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
         "_draws_": load(tree["particles"].to_dataset()),
         "_design_": design_from(posterior.fixed),

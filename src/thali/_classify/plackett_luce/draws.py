@@ -10,6 +10,7 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
+from thali._model.available import draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import DataWarning
@@ -275,12 +276,12 @@ def importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
 class WeightAnswers:
     """Tables and a picture of the relative weights."""
 
-    columns_: list[str]
+    _columns_: list[str]
     classes_: np.ndarray
     weights_: Any
-    design_: Any
+    _design_: Any
     _require_fitted: Any
-    _with_draws: Any  # () -> the model, after a fit that left draws
+    _view: Any
 
     def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
         """Weights with classes and columns where the data had names."""
@@ -292,6 +293,7 @@ class WeightAnswers:
             weights, index=pandas.Index(self.classes_, name="class"), columns=columns
         )
 
+    @requires(draws)
     def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean and interval of every relative weight, the largest first, after
         `method="gibbs"`.
@@ -313,8 +315,8 @@ class WeightAnswers:
             As `summary`.
         """
 
-        weights = self._with_draws()._view.draws["weights"].values
-        return weights_table(flat(weights), self.classes_, self.columns_, ci)
+        weights = self._view.draws["weights"].values
+        return weights_table(flat(weights), self.classes_, self._columns_, ci)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -338,7 +340,7 @@ class WeightAnswers:
         """
 
         self._require_fitted()
-        return importances(np.asarray(self.weights_), self.design_)
+        return importances(np.asarray(self.weights_), self._design_)
 
 
 # Draws from the prior of Plackett–Luce regression, and labels simulated at each of them -----------

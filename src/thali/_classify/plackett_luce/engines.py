@@ -100,7 +100,7 @@ class AscentEngine(Engine):
         kept = [
             divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0
         ]
-        names = [f"weight[{model.classes_[k]}, {model.columns_[j]}]" for k, j in kept]
+        names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in kept]
         mean = np.array([weights[place] for place in kept])
         return Table({"mean": mean} | self.spreads(model, kept, ci), index=names)
 
@@ -142,18 +142,18 @@ class MaximumEngine(AscentEngine):
             of_class, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[of_class],
-                "column": [model.columns_[j] for j in column],
+                "column": [model._columns_[j] for j in column],
                 "weight": fit.weights[fit.support],
             }
             support = pandas.DataFrame(table).sort_values(
                 "weight", ascending=False, kind="stable", ignore_index=True
             )
             return {
-                "weights_": model._labelled(fit.weights, model.columns_),
+                "weights_": model._labelled(fit.weights, model._columns_),
                 "a_": fit.a,
                 "objective_": fit.objective,
                 "log_likelihood_": fit.log_likelihood,
-                "n_passes_": fit.n_passes,
+                "_n_passes_": fit.n_passes,
                 "n_iter_": fit.n_iter,
                 "support_": support,
                 "converged_": fit.converged,
@@ -171,7 +171,7 @@ class MaximumEngine(AscentEngine):
                 else "standardise the covariates or choose a larger a"
             )
             yield ConvergenceWarning(
-                f"The weights have not converged after {model.n_passes_} sweeps over the data"
+                f"The weights have not converged after {model._n_passes_} sweeps over the data"
                 f" (gradient {model.slope_:.1e} per row); {mend}."
             )
 
@@ -183,11 +183,11 @@ class MaximumEngine(AscentEngine):
         result = np.empty((len(matrix), len(model.classes_)))
         for start in range(0, len(matrix), _STEP):
             part = matrix[start : start + _STEP]
-            scores = model.design_.apply(part) @ weights.T
+            scores = model._design_.apply(part) @ weights.T
             lost = scores.sum(axis=1) < NOTHING
             if lost.any():
-                logs = model.design_.logs(part[lost])
-                scores[lost] = scores_from_logs(logs, weights, model.class_count_)
+                logs = model._design_.logs(part[lost])
+                scores[lost] = scores_from_logs(logs, weights, model._class_count_)
             result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
         return result
 
@@ -208,13 +208,13 @@ class Variational(AscentEngine):
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
-                "shapes_": model._labelled(fit.shapes, model.columns_),
+                "shapes_": model._labelled(fit.shapes, model._columns_),
                 "rates_": fit.rates,
-                "weights_": model._labelled(means / means.sum(), model.columns_),
+                "weights_": model._labelled(means / means.sum(), model._columns_),
                 "a_": fit.a,
                 "lower_bound_": fit.lower_bound,
                 "log_likelihood_": fit.log_likelihood,
-                "n_passes_": fit.n_passes,
+                "_n_passes_": fit.n_passes,
                 "collapsed_": fit.collapsed,
                 "converged_": fit.converged,
             }
@@ -224,7 +224,7 @@ class Variational(AscentEngine):
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             yield ConvergenceWarning(
-                f"The lower bound is still increasing after {model.n_passes_} sweeps over the"
+                f"The lower bound is still increasing after {model._n_passes_} sweeps over the"
                 " data; standardise the covariates or fix a at a larger value."
             )
         if model.collapsed_:
@@ -270,7 +270,7 @@ class Variational(AscentEngine):
         parts = (slice(start, start + _STEP) for start in range(0, len(matrix), _STEP))
         return np.concatenate(
             [
-                expected_from_logs(model.design_.logs(matrix[part]), shapes, model.rates_)
+                expected_from_logs(model._design_.logs(matrix[part]), shapes, model.rates_)
                 for part in parts
             ]
         )
@@ -306,15 +306,15 @@ def sampling_of(
         return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
 
     def tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-        return to_datatree(chains, settings, source, m.classes_, m.columns_)
+        return to_datatree(chains, settings, source, m.classes_, m._columns_)
 
     def found(tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any) -> dict[str, Any]:
         drawn = PosteriorTree(tree).draws
         return {
-            "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m.columns_),
+            "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m._columns_),
             "a_": float(np.exp(np.log(drawn["a"].values).mean())) if m.a is None else float(m.a),
             "log_likelihood_": float(drawn["log_likelihood"].values.mean()),
-            "n_passes_": sum(chain.sweeps for chain in chains),
+            "_n_passes_": sum(chain.sweeps for chain in chains),
         }
 
     return Sampling(
@@ -342,11 +342,11 @@ def blocks_of_draws(
 
 def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any, ...]:
     """The draws and the rows in the form that predictions read."""
-    weights, design = model._view.draws["weights"].values, model.design_
+    weights, design = model._view.draws["weights"].values, model._design_
     return (
         flat(weights),
         len(matrix),
         lambda part: design.apply(matrix[part]),
         lambda part: design.logs(matrix[part]),
-        model.class_count_,
+        model._class_count_,
     )

@@ -96,15 +96,11 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     weights_ : pandas.DataFrame or array, shape (K, p)
         Relative weights, which sum to 1: a frame of classes and columns of W if X was a data frame,
         else an array. Posterior means, or the maximum of the posterior.
-    columns_ : list of str
-        Names of the columns of W.
     a_ : float
         The one given, or the posterior mean of ln a exponentiated, or the best one found by
         `method="variational"`.
     log_likelihood_ : float
         Of the whole training data, natural logarithm: the posterior mean, or that of the weights.
-    n_passes_ : int
-        Sweeps over the training data, those of all chains or starts together.
     posterior_ : xarray.DataTree
         After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and
         logit, the log odds of the observed class of up to 40 rows).
@@ -127,9 +123,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         After `method="map"` or "variational": whether the climb ended.
     slope_ : float
         After `method="map"`: the gradient that is left, a row.
-    design_ : Design
-        How covariates become W.
-    class_count_ : array, shape (K,)
 
     References
     ----------
@@ -158,7 +151,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
     weights_: Any
-    columns_: list[str]
+    _columns_: list[str]
     a_: float
     log_likelihood_: float
     posterior_: "xarray.DataTree"
@@ -169,10 +162,10 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     collapsed_: bool
     objective_: float
     support_: "pandas.DataFrame"
-    n_passes_: int
+    _n_passes_: int
     n_iter_: int
-    design_: PlackettLuceDesign
-    class_count_: np.ndarray
+    _design_: PlackettLuceDesign
+    _class_count_: np.ndarray
     converged_: bool
     slope_: float
 
@@ -261,7 +254,11 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         warn_of_left_out(design.standard, vars(self).get("feature_names_in_"))
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
-        self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
+        self._design_, self._columns_, self._class_count_ = (
+            design,
+            list(design.columns),
+            class_count,
+        )
         job = replace(self._engine.job(self, data, run), data=self._size(rows))
         return (
             job
@@ -273,28 +270,15 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         """What was found, after a look at whether it says anything."""
         from .design import warn_of_poor_fit
 
-        warn_of_poor_fit(found["log_likelihood_"], self.class_count_)
+        warn_of_poor_fit(found["log_likelihood_"], self._class_count_)
         return found
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return sampling_of(self, source, run)
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after
-        `method="gibbs"`.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            After a fit by another method, which has no draws.
-        """
+        `method="gibbs"`."""
         from .draws import quantities_of
 
         return quantities_of(self._view)

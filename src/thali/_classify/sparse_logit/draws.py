@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
+from thali._model.available import draws, requires
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
@@ -315,7 +316,6 @@ class CoefficientAnswers:
     """Tables of the coefficients."""
 
     get_params: Any
-    _with_draws: Any  # () -> the model, after a fit that left draws
 
     def coefficient_path(
         self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None
@@ -359,13 +359,14 @@ class CoefficientAnswers:
         model: Any = type(self)(**(self.get_params() | {"method": "map", "prior": "laplace"}))
         data, prior = model._training_data(X, y, sample_weight), prior_of(model)
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
-        model.reference_ = model.classes_[model._position_of_reference()]
+        model._reference_ = model.classes_[model._position_of_reference()]
         table = path_of(
             model._for_maximum(data, prior), varying_names(model), other_classes(model), eta
         )
         table.attrs["scale"] = scale_words(model)
         return table
 
+    @requires(draws)
     def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Every coefficient with its interval, its sign and the probability that it is not small.
 
@@ -408,7 +409,7 @@ class CoefficientAnswers:
         ['x0', 'x1']
         """
 
-        return coefficients(self._with_draws(), delta, ci)
+        return coefficients(self, delta, ci)
 
 
 # Draws from the prior of the sparse multinomial logit, and labels simulated at each of them -------

@@ -98,7 +98,10 @@ class OfDraws(Chains):
             return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
 
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            return {"reference_": model.classes_[reference], **means(PosteriorTree(tree), standard)}
+            return {
+                "_reference_": model.classes_[reference],
+                **means(PosteriorTree(tree), standard),
+            }
 
         return Sampling(
             source,
@@ -189,7 +192,7 @@ class NormalEngine(OfDraws):
 
         def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             normal = found()[1]
-            settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
+            settled = {"_reference_": model.classes_[reference], "converged_": normal.converged}
             bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
             kept = {} if known is None else {"_normal_": known}
             return {**settled, **bound, **kept, **means(PosteriorTree(tree), standard)}

@@ -263,7 +263,7 @@ def by_map(model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float
         scaled = found.coef[:, : observed.penalised]
         at_mean = found.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
         return {
-            "reference_": model.classes_[reference],
+            "_reference_": model.classes_[reference],
             "scaled_coef_": scaled,
             "scaled_intercept_": at_mean,
             **as_given(scaled, at_mean, model._standard_),

@@ -122,7 +122,6 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: coef and intercept (of the standardised covariates that
         vary), eta or, of the horseshoe, tau and slab (c), log_likelihood.
-    reference_ : label
     scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
         After `method="map"`: of the v standardised covariates that vary, and where all of them have
         their mean.
@@ -172,7 +171,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     log_likelihood_: float
     posterior_: "xarray.DataTree"
     _interrupted_: bool
-    reference_: Any
+    _reference_: Any
     scaled_coef_: np.ndarray
     scaled_intercept_: np.ndarray
     objective_: float
@@ -291,7 +290,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     def _position(self) -> int:
         """The reference class of the fit."""
-        return int(np.flatnonzero(self.classes_ == self.reference_)[0])
+        return int(np.flatnonzero(self.classes_ == self._reference_)[0])
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood
@@ -334,20 +333,9 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         )
         return *super()._answers(), *((("covariates", of),) if left_out else ())
 
-    def quantities(self) -> dict[str, np.ndarray]:
+    def _quantities(self) -> dict[str, np.ndarray]:
         """The learned scales, the log-likelihood and the coefficients of standardised covariates,
-        draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        draw by draw."""
         from .draws import quantities_of
 
         return quantities_of(self._view)

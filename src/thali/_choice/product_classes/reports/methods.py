@@ -35,7 +35,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
-    people_: "pandas.DataFrame | None"
+    _people_: "pandas.DataFrame | None"
     _draws_: "Particles"
     _design_: "ExperimentDesign"
 
@@ -216,7 +216,7 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
     def _chooser(self) -> "ClassChooser":
         from .chooser import ClassChooser
 
-        return ClassChooser(*self._fitted_parts(), self.people_)
+        return ClassChooser(*self._fitted_parts(), self._people_)
 
     def _data_of_fit(self) -> "ExperimentDesign":
         return self._design_
@@ -224,4 +224,4 @@ class ProductClassReports(MarketAnswers, HasChoiceCheck, Sampled):
     def _market_draws(self) -> "MarketDraws":
         from .market import market_draws
 
-        return market_draws(*self._fitted_parts(), self.people_)
+        return market_draws(*self._fitted_parts(), self._people_)

@@ -1,0 +1,86 @@
+"""What a result requires of a fit: declared next to the result, raised when it is asked for."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from thali.errors import ArgumentError, NotFittedError, Setting, ThaliError
+
+Result = TypeVar("Result", bound=Callable[..., Any])
+# takes a model and the name of a result, and raises what the fit lacks
+Requirement = Callable[[Any, str], object]
+
+
+def requires(requirement: Requirement) -> Callable[[Result], Result]:
+    """Declare what a result requires; `dir` of a fit that lacks it does not show the result."""
+
+    def declare(result: Any) -> Any:
+        @functools.wraps(result)
+        def checked(model: Any, *given: Any, **named: Any) -> Any:
+            requirement(model, result.__name__)
+            return result(model, *given, **named)
+
+        vars(checked)["requirement"] = requirement
+        return checked
+
+    return declare
+
+
+def configures(method: Result) -> Result:
+    """Declare that a method reads or changes arguments; `dir` of a fit does not show it."""
+    vars(method)["requirement"] = refuse_every_fit
+    return method
+
+
+def can_answer(model: Any, name: str) -> bool:
+    """Return whether a fit has what its result of this name requires."""
+    results = [vars(cls)[name] for cls in type(model).__mro__ if name in vars(cls)]
+    functions = [getattr(result, "fget", result) for result in results]  # of properties
+    try:
+        for function in functions:
+            getattr(function, "requirement", accept_every_fit)(model, name)
+    except ThaliError:
+        return False
+    return True
+
+
+def accept_every_fit(model: Any, name: str) -> None:
+    """Require nothing."""
+
+
+def refuse_every_fit(model: Any, name: str) -> None:
+    """Refuse what is no result."""
+    raise ArgumentError(f"{name} is no result of a fit.")
+
+
+def draws(model: Any, name: str) -> None:
+    """Require posterior draws."""
+    model._fitted()
+
+
+def stored_state(model: Any, name: str) -> None:
+    """Require the state of chains, from which further data go on."""
+    model._require_fitted()
+    if "_state_" not in vars(model):
+        raise ArgumentError(
+            f"{name} requires a fit with posterior draws; fit all data together instead."
+        )
+
+
+def maximum_likelihood(model: Any, name: str) -> None:
+    """Require a fit by maximum likelihood."""
+    model._require_fitted()
+    if "_estimates_" not in vars(model):
+        raise NotFittedError(
+            "Estimates by maximum likelihood require ",
+            Setting("method", "maximum-likelihood"),
+            "; got ",
+            Setting("method", model.method),
+            ".",
+        )
+
+
+def covariates(model: Any, name: str) -> None:
+    """Require covariates of comparisons or options."""
+    if not model._covariates:
+        raise ArgumentError(f"{name} requires covariates; the fit has none. Add them to the data.")
