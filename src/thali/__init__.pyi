@@ -29,7 +29,7 @@ from ._model.default_models import fit as fit
 from ._model.registry import models as models
 from ._model.saved import load as load
 from ._paired.leaderboard import leaderboard as leaderboard
-from ._reading.data_of_table import read as read
+from ._reading.read import read as read
 from ._reading.table import read_table as read_table
 from ._surfaces.report import findings as findings
 from ._trees.tree import Tree as Tree

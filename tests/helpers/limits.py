@@ -1,7 +1,7 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
 from thali import _source
-from thali._reading import cells, counting, json_rows, table
+from thali._reading import cells, json_rows, large_tables, table
 
 LIMITS = {
     "bytes of a pipe": (_source, "MAX_PIPED"),
@@ -12,11 +12,11 @@ LIMITS = {
     "bytes of Parquet": (table, "MAX_BYTES"),
     "cells of a text": (cells, "MAX_CELLS"),
     "cells of JSON": (json_rows, "MAX_CELLS"),
-    "bytes read at once": (counting, "LARGE"),
-    "rows of a batch": (counting, "BATCH"),
-    "bytes of a batch": (counting, "BLOCK"),
-    "rows of a head": (counting, "HEAD"),
-    "bytes of a head": (counting, "HEAD_BYTES"),
+    "bytes read at once": (large_tables, "LARGE"),
+    "rows of a batch": (large_tables, "BATCH"),
+    "bytes of a batch": (large_tables, "BLOCK"),
+    "rows of a head": (large_tables, "HEAD"),
+    "bytes of a head": (large_tables, "HEAD_BYTES"),
 }
 
 

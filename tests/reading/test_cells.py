@@ -58,7 +58,7 @@ def test_cells_of_all_kinds(separator, ending):
         ]
         rows = [row[:1] + [str(cell) for cell in row[1:]] for row in rows]
         text = ending.join(separator.join(row) for row in rows) + ending * int(rng.integers(2))
-        split += cells.even_cells(text, separator) is not None
+        split += cells.split_even_text(text, separator) is not None
         same_both_ways(text)
     assert split > 50
 

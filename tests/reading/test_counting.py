@@ -9,7 +9,7 @@ from helpers import limits
 from helpers.sentences import refused, said, warned
 
 import thali as th
-import thali._reading.counting as counting
+import thali._reading.large_tables as large_tables
 from thali._data.kinds import PAIRS
 from thali._reading.recognise import read
 from thali.errors import DataError, DataWarning
@@ -27,7 +27,7 @@ def small(monkeypatch):
 
 
 def read_counts(path, where=None, **options):
-    return counting.read_rows(path, (), False, where, options).build()
+    return large_tables.read_rows(path, (), False, where, options).build()
 
 
 def battles(rows=500, seed=1):
@@ -152,7 +152,7 @@ def test_who_answered_is_read_if_it_is_named(tmp_path):
     path = written(battles(), tmp_path, "csv")
     with warned(DataWarning, "'judge'"):
         assert not read_counts(path)[0].respondents
-    rows = counting.read_rows(path, ["judge"], False, None, {"respondent": "judge"})
+    rows = large_tables.read_rows(path, ["judge"], False, None, {"respondent": "judge"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         data, _ = rows.build()
@@ -202,7 +202,7 @@ def test_conditions_hold_in_every_batch(tmp_path, kind, where):
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_conditions_that_do_not_fit_are_refused_before_anything_is_counted(tmp_path, kind):
-    path = written(battles().assign(winner="nobody"), tmp_path, kind)  # which counting refuses
+    path = written(battles().assign(winner="nobody"), tmp_path, kind)  # which read_rows refuses
     for where, facts in (
         ("juge < 3", ("no column 'juge'", "'judge'?")),
         ("winner < 3", ("column 'winner'", "'nobody'")),

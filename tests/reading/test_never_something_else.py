@@ -43,7 +43,7 @@ def test_objects_i_and_j_with_a_number_are_asked_about(objects, measure):
         for kinds in ((), (PAIRS, SIMILARITIES)):
             with refused(RecognitionError, "'i'", "'j'") as error:
                 taken(listed(f"{objects},{measure}{more}", rows), *kinds)
-            assert set(error.value.found) == {SIMILARITIES, PAIRS}
+            assert set(error.value.kinds) == {SIMILARITIES, PAIRS}
 
 
 @pytest.mark.parametrize("measure", ["distance", "dissimilarity", "corr", "value", "r"])
@@ -108,7 +108,7 @@ CONFUSIONS = {
 def test_a_symmetric_square_of_whole_numbers_is_asked_about(text):
     with refused(RecognitionError, "The matrix is symmetric") as error:
         taken(text)
-    assert error.value.found == (SIMILARITIES, PAIRS)
+    assert error.value.kinds == (SIMILARITIES, PAIRS)
     data, sentence = taken(text, dissimilarities="linear")
     assert (
         isinstance(data, Similarities)

@@ -42,7 +42,7 @@ NUMBERED = """id,task,alternative,brand,price,choice
 
 def test_numbers_of_places_name_no_options():
     reading = recognise(table(NUMBERED))
-    assert (reading.kind, reading.could_be) == (kinds.EXPERIMENTS, kinds.CHOICES)
+    assert (reading.kind, reading.other_kind) == (kinds.EXPERIMENTS, kinds.CHOICES)
     assert recognise(table(NUMBERED), kinds.CHOICES, kinds.PAIRS).kind == kinds.CHOICES
     assert recognise(table(NUMBERED), alternative="alternative").kind == kinds.CHOICES
     same = NUMBERED.replace("1,2,1,Bora,99", "1,2,1,Aika,99").replace(
@@ -122,7 +122,7 @@ def test_shapes_have_names_of_their_own_and_known_kinds():
 def test_two_readings_are_an_ambiguity_that_names_both():
     with pytest.raises(RecognitionError) as caught:
         recognise(table(PRICED))
-    assert caught.value.found == (kinds.CHOICES, kinds.EXPERIMENTS)
+    assert caught.value.kinds == (kinds.CHOICES, kinds.EXPERIMENTS)
     said(caught.value, "data.csv", "'alt'", "'choice'", "'obsID'")
     assert recognise(table(PRICED), kinds.PAIRS, kinds.CHOICES).kind == kinds.CHOICES
     # a named column says which
@@ -151,7 +151,7 @@ def test_data_of_another_kind_than_was_asked_for():
         sentence = str(caught.value)
         assert sentence.endswith(f"), not {wanted}.")
         said(sentence, "data.csv", found)
-        assert (caught.value.found, caught.value.wanted) == ((found,), (wanted,))
+        assert (caught.value.kinds, caught.value.requested_kinds) == ((found,), (wanted,))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_data_of_another_kind_than_was_asked_for():
 def test_the_nearest_shape_is_named_and_what_it_lacks(header, facts):
     with refused(RecognitionError, "comparisons or choices", *facts) as caught:
         recognise(table(f"{header}\n1,a,x\n1,b,y\n2,a,x\n2,b,z\n"), kinds.PAIRS, kinds.CHOICES)
-    assert caught.value.found == ()
+    assert caught.value.kinds == ()
 
 
 def test_rows_may_end_early_in_a_triangle_alone(tmp_path):

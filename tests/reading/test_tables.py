@@ -392,7 +392,7 @@ def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
     assert not are_similarities(path)
     data, messages = read(path, kinds.PAIRS, kinds.SIMILARITIES)
     assert data == PairedComparisons([[0, 3], [3, 0]], "AB") and messages.endswith("6 comparisons")
-    assert recognise(load(path)).could_be == kinds.SIMILARITIES
+    assert recognise(load(path)).other_kind == kinds.SIMILARITIES
     assert read(path, kinds.SIMILARITIES)[0] == Similarities([[0, 3], [3, 0]], "AB")
 
 

@@ -11,8 +11,8 @@ import thali as th
 from thali._data.kinds import CLASSES, PAIRS
 from thali._reading.cells import TextTable
 from thali._reading.recognise import read, recognise
-from thali._reading.table import RawTable, load, read_table, text_table
-from thali._reading.where import Condition, Where
+from thali._reading.row_filter import Condition, RowFilter
+from thali._reading.table import RawTable, build_raw_table, load, read_table
 from thali.errors import ArgumentError, DataError, DataWarning
 
 TEXT = '''n,block,rt,code,Trial type,day
@@ -107,19 +107,19 @@ def test_errors_name_the_argument_that_gave_the_conditions():
     frame = pd.DataFrame({"n": [1, 2], "block": ["a", "b"]})
     for condition in ("m == 1", "n == x", "block > 3"):
         with pytest.raises(DataError, match=f"^`holdouts` .{condition[:3]}"):
-            Where.of(condition, "holdouts").holds(frame)
+            RowFilter.parse(condition, "holdouts").select(frame)
     with refused(DataError, "`holdouts` (n == 3) matches none"):
-        Where.of("n == 3", "holdouts").refuse_none_left(frame)
+        RowFilter.parse("n == 3", "holdouts").raise_if_empty(frame)
     for given in ("n = 1", 5):
         with refused(ArgumentError, "holdouts"):
-            Where.of(given, "holdouts")
-    assert Where.of("n == 1", "holdouts") == Where.of("n == 1")
+            RowFilter.parse(given, "holdouts")
+    assert RowFilter.parse("n == 1", "holdouts") == RowFilter.parse("n == 1")
 
 
 @pytest.mark.parametrize("given", [5, [], [1], {"block": "main"}, pd.Series([True])])
 def test_what_is_no_condition_is_refused(given):
     with refused(ArgumentError, "where"):
-        Where.of(given)
+        RowFilter.parse(given)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_a_workbook_of_squares_has_no_rows_to_leave_out(tmp_path):
     ],
 )
 def test_a_condition_prints_as_it_is_written(condition):
-    where = Where.of(condition)
-    assert str(Where.of(str(where))) == str(where) and Where.of(str(where)) == where
+    where = RowFilter.parse(condition)
+    assert str(RowFilter.parse(str(where))) == str(where) and RowFilter.parse(str(where)) == where
     assert str(where).replace('"it\'s"', "'it''s'") == condition
 
 
@@ -187,8 +187,8 @@ def test_any_condition_prints_itself_again():
             Condition(values[0], "in", values),
             Condition(name, str(rng.choice(["is missing", "is not missing"]))),
         )
-        where = Where(tuple(conditions[k] for k in rng.integers(0, 3, rng.integers(1, 4))))
-        assert Where.of(str(where)) == where, str(where)
+        where = RowFilter(tuple(conditions[k] for k in rng.integers(0, 3, rng.integers(1, 4))))
+        assert RowFilter.parse(str(where)) == where, str(where)
 
 
 # as pandas does -----------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_rows_are_those_of_pandas(tmp_path, kind):
                 ("'both words' in (1, c)", frame["both words"].isin(["1", "c"])),
             ):
                 np.testing.assert_array_equal(
-                    Where.of(condition).holds(table.frame), mask, condition
+                    RowFilter.parse(condition).select(table.frame), mask, condition
                 )
 
 
@@ -283,13 +283,16 @@ def test_rows_are_those_of_pandas(tmp_path, kind):
     ],
 )
 def test_columns_of_data_frames(column, condition, rows):
-    assert np.flatnonzero(Where.of(condition).holds(pd.DataFrame({"x": column}))).tolist() == rows
+    assert (
+        np.flatnonzero(RowFilter.parse(condition).select(pd.DataFrame({"x": column}))).tolist()
+        == rows
+    )
 
 
 def test_what_is_no_date_is_refused():
     frame = pd.DataFrame({"x": pd.to_datetime(["2026-05-01"])})
     with refused(DataError, "column 'x'", "'May'", "2026", "-05"):
-        Where.of("x < May").holds(frame)
+        RowFilter.parse("x < May").select(frame)
 
 
 # as if the file had no other rows -----------------------------------------------------------------
@@ -353,7 +356,7 @@ def test_a_leaderboard_of_a_file_or_of_a_frame(tmp_path):
 
 def test_columns_known_to_hold_text_stay_text():
     cells = TextTable(["a", "b"], [["1", "2"], ["-", "NA"]], [2, 3])
-    frame = text_table(cells, "x.csv", {"a": True, "b": False}).frame
+    frame = build_raw_table(cells, "x.csv", {"a": True, "b": False}).frame
     assert (
         frame["a"].tolist() == ["1", "2"] and frame["b"].isna().all() and frame["b"].dtype == float
     )

@@ -223,13 +223,13 @@ def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet
 
     A file with the right header that cannot be read is an error.
     """
-    from thali._reading.cells import decoded, text_cells
+    from thali._reading.cells import decode_text, split_text_cells
 
     file_bytes = file.read_bytes()
-    first_lines = decoded(file_bytes[:_HEADER_BYTES]).split("\n")[:_HEADER_LINES]
+    first_lines = decode_text(file_bytes[:_HEADER_BYTES]).split("\n")[:_HEADER_LINES]
     if not any(_is_answer_header(re.findall(r"\w+", line)) for line in first_lines):
         return []
-    cells = text_cells(file_bytes, joined=True)
+    cells = split_text_cells(file_bytes, joined=True)
     if not _is_answer_header(cells.header):
         raise DataError(
             "The first line must contain the column names; remove the lines above them."
@@ -380,11 +380,11 @@ def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
 def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
     """Return rows as a table read from a file, with columns of numbers and text."""
     from thali._reading.cells import TextTable
-    from thali._reading.table import text_table
+    from thali._reading.table import build_raw_table
 
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = [[row.get(name, "") for row in rows] for name in names]
-    return text_table(TextTable(names, columns, range(len(rows))), "answers").frame
+    return build_raw_table(TextTable(names, columns, range(len(rows))), "answers").frame
 
 
 def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:

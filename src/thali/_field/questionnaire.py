@@ -295,12 +295,12 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
 
 def _check_labels_unchanged(labels: tuple[str, ...]) -> None:
     """Raise if a label would be read back as another number."""
-    from thali._reading.table import as_read
+    from thali._reading.table import reread_label
 
-    if changed_labels := [label for label in labels if as_read(label) != label]:
+    if changed_labels := [label for label in labels if reread_label(label) != label]:
         raise DataError(
             f"The option {changed_labels[0]!r} would be read back as the number"
-            f" {as_read(changed_labels[0])!r}; rename it."
+            f" {reread_label(changed_labels[0])!r}; rename it."
         )
 
 

@@ -143,8 +143,8 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
 
 def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read a folder of pictures or with a design, a text with one option per line, or a table."""
-    from thali._reading.cells import decoded
-    from thali._reading.table import in_file, read_table
+    from thali._reading.cells import decode_text
+    from thali._reading.table import prefix_errors, read_table
 
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
@@ -166,7 +166,7 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
         )
     _check_not_typeset([path])
     file_bytes = path.read_bytes()
-    lines = [line.strip() for line in decoded(file_bytes).splitlines() if line.strip()]
+    lines = [line.strip() for line in decode_text(file_bytes).splitlines() if line.strip()]
     if lines and plain(lines[0].strip('"')) == "option":  # a single column has no separator
         return _pair_pictures(
             [row[0].strip() for row in csv.reader(lines[1:], delimiter=_UNUSED_SEPARATOR)],
@@ -181,7 +181,7 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
             ) from None
         return _pair_pictures(lines, path.parent)
     frame = read_table(path)
-    with in_file(path.name):
+    with prefix_errors(path.name):
         return _parse_table(frame, path.parent)
 
 
@@ -197,16 +197,16 @@ def _check_not_typeset(files: Iterable[Path]) -> None:
 
 def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read the design from a workbook that may contain other tables."""
-    from thali._reading.table import excel_sheets, in_file, text_table
+    from thali._reading.table import build_raw_table, prefix_errors, read_excel_sheets
 
-    with in_file(path.name):
-        sheets = excel_sheets(path.read_bytes())
+    with prefix_errors(path.name):
+        sheets = read_excel_sheets(path.read_bytes())
         if "design" not in sheets:
             raise DataError(
                 "A design workbook needs a sheet 'design'; this workbook has"
                 f" {shorten(list(sheets))}."
             )
-        return _parse_table(text_table(sheets["design"], path.name).frame, path.parent)
+        return _parse_table(build_raw_table(sheets["design"], path.name).frame, path.parent)
 
 
 def _is_table_header(line: str) -> bool:

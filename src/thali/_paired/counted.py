@@ -19,7 +19,7 @@ from thali._labels import plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 if TYPE_CHECKING:
-    from thali._reading.counting import CountedTable
+    from thali._reading.large_tables import ComparisonTable
 
 
 Judgements = PairedComparisons | Choices
@@ -135,16 +135,18 @@ def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
     return rows_of(frame, columns, others).build()[0]
 
 
-def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "CountedTable":
+def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "ComparisonTable":
     """The rows of a data frame that count, and what is known of its columns; `others`: see
     `Rows`."""
-    from thali._reading.counting import CountedTable
-    from thali._reading.data_of_table import table_of
-    from thali._reading.where import Where
+    from thali._reading.large_tables import ComparisonTable
+    from thali._reading.read import convert_frame
+    from thali._reading.row_filter import RowFilter
 
-    table = table_of(frame)
+    table = convert_frame(frame)
     named = {name: value for name, value in columns.items() if name != "where"}
-    return CountedTable(table.only(Where.of(columns.get("where"))), named, others=others)
+    return ComparisonTable(
+        table.filter_rows(RowFilter.parse(columns.get("where"))), named, others=others
+    )
 
 
 def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
@@ -309,7 +311,7 @@ def count(
     if covariates:
         columns["covariates"] = list(covariates)
     if isinstance(source, str | Path):
-        from thali._reading.counting import read_rows
+        from thali._reading.large_tables import read_rows
 
         besides = [*by, *identifier, *filter(None, [columns.get("respondent")])]
         rows = read_rows(
@@ -322,14 +324,14 @@ def count(
 
 
 def counted_rows(
-    rows: "CountedTable", by: Sequence[str], identifier: Any, known: np.ndarray | None
+    rows: "ComparisonTable", by: Sequence[str], identifier: Any, known: np.ndarray | None
 ) -> CountedComparisons:
     """What is counted of the rows of a table."""
     ids, repeated = None, 0
     if identifier:
         if not len(rows.table.frame):
             raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
-        rows, ids, repeated = rows.once(
+        rows, ids, repeated = rows.drop_known_answers(
             identifier[0], np.zeros(0, np.uint64) if known is None else known
         )
         if not len(rows.table.frame):
@@ -339,10 +341,15 @@ def counted_rows(
                 f" {identifier[0]!r}."
             )
         if identifier[0] not in by:
-            rows = rows.without(identifier[0])
+            rows = rows.drop_column(identifier[0])
     data, read_as = rows.build()
     return CountedComparisons(
-        data, {column: rows.by(column) for column in by}, ids, repeated, read_as, (rows.table.file,)
+        data,
+        {column: rows.split_by(column) for column in by},
+        ids,
+        repeated,
+        read_as,
+        (rows.table.file,),
     )
 
 

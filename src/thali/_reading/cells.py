@@ -1,4 +1,4 @@
-"""The cells of a table, as text: encoding, separator, header, ragged rows."""
+"""Cells of a table as text: encoding, separator, header, ragged rows."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from thali._data.roles import MISSING_WORDS
 from thali._labels import one_spelling, plural
 from thali.errors import DataError
 
-Rows = Iterator[tuple[int, list[str]]]  # line of the file, its cells
+Rows = Iterator[tuple[int, list[str]]]  # line number, cells
 
 SEPARATORS = ("\t", ";", ",", "|")
 MISSING = {"", *MISSING_WORDS}
@@ -23,110 +23,115 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")  # what no text holds
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")  # characters that never occur in text
 _COMPARED = re.compile(r"\S [<>=] \S")  # as in "{non < Lnk, non > Grn, ...}"
-# of a table, gaps included: a single cell in the corner of a sheet makes 17 billion of them
+# per table, gaps included: a single cell in the corner of a sheet makes 17 billion cells
 MAX_CELLS = 1 << 25
-_HEAD = 1 << 16  # characters in which most tables have the lines that say how they are separated
-BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
+_HEAD_CHARACTERS = 1 << 16  # characters that usually suffice to find the separator
+BLANKS = " "  # represents any run of blanks, tried if no separator splits the header
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of text: a name for each column, its cells, and the line of the file for each row."""
+    """Text cells by column, with column names and the line number of each row."""
 
     header: list[str]
     columns: list[list[str]]
     lines: list[int] | range
     decimal_comma: bool = False
     note: str = ""
-    # what is wrong with the first row that ends early, if all end at the diagonal or beyond
+    # error about the first short row, if all rows reach the diagonal
     short_rows: str = ""
 
 
-def joined(*notes: str) -> str:
-    """The notes that say something, as one."""
+def join_notes(*notes: str) -> str:
+    """Join the notes that are not empty with semicolons."""
     return "; ".join(filter(None, notes))
 
 
-def text_cells(content: bytes, joined: bool = False) -> TextTable:
-    """The cells of a file of separated values; `joined`: of files put together, whose header may
-    come again."""
-    text = decoded(content)
+def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
+    """Split a file of separated values into cells.
+
+    `joined`: the file consists of merged files, whose header may be repeated.
+    """
+    text = decode_text(file_bytes)
     if _CONTROL.search(text):
         raise DataError("This is not a text, Excel or Parquet file; save it as CSV.")
-    if hint := re.match(r"sep=(.)\r?\n", text):  # Excel's own way to name the separator
-        separator = hint[1]
-        text = "\n" + text[hint.end() :]
+    if separator_line := re.match(r"sep=(.)\r?\n", text):  # Excel's own way to name the separator
+        separator = separator_line[1]
+        text = "\n" + text[separator_line.end() :]
     else:
-        separator = _separator(text)
-    cells = even_cells(text, separator)
+        separator = _guess_separator(text)
+    cells = split_even_text(text, separator)
     if cells is None:
-        cells = assembled(_rows(text, separator), decimal_comma=separator != ",")
+        cells = assemble_columns(_split_rows(text, separator), decimal_comma=separator != ",")
     if not joined:
-        refuse_header_again(cells)
+        check_repeated_header(cells)
     return cells
 
 
-def separator_of(content: bytes) -> str | None:
-    """The one character between the cells of a table of text that begins so; None if that is not
-    one."""
-    text = decoded(content)
-    found = None if text.startswith("sep=") else _separator(text)
-    return None if found == BLANKS else found
+def find_separator(file_bytes: bytes) -> str | None:
+    """Return the separator of a text table, or None if it is not one character."""
+    text = decode_text(file_bytes)
+    separator = None if text.startswith("sep=") else _guess_separator(text)
+    return None if separator == BLANKS else separator
 
 
-def decoded(content: bytes) -> str:
-    """The text in a file, whatever its encoding."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
-        return content.decode("utf-16", errors="replace")
+def decode_text(file_bytes: bytes) -> str:
+    """Decode the text of a file in any encoding."""
+    if file_bytes.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
+        return file_bytes.decode("utf-16", errors="replace")
     for encoding in ("utf-8-sig", "cp1252"):
         try:
-            return content.decode(encoding)
+            return file_bytes.decode(encoding)
         except UnicodeDecodeError:
             continue
-    return content.decode("latin-1")
+    return file_bytes.decode("latin-1")
 
 
-def _separator(text: str) -> str:
-    """The separator that splits most of the first lines alike, the header among them if
-    possible."""
-    head = text[:_HEAD] if text.count("\n", 0, _HEAD) >= 50 else text
+def _guess_separator(text: str) -> str:
+    """Return the separator that splits most of the first lines equally.
+
+    A separator that also splits the header is preferred.
+    """
+    head = text[:_HEAD_CHARACTERS] if text.count("\n", 0, _HEAD_CHARACTERS) >= 50 else text
     lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
     if not lines:
         raise DataError("The file is empty.")
-    best, agreeing, fault = "", (0, False, 0), None
+    best_separator, best_agreement, fault = "", (0, False, 0), None
     for separator in (*SEPARATORS, BLANKS):
         try:
-            widths = [len(cells) for _, cells in _rows("".join(lines), separator)]
-        # perhaps of a line without this separator, which is one cell, longer than any
+            widths = [len(cells) for _, cells in _split_rows("".join(lines), separator)]
+        # perhaps a line without this separator, as a cell that is too long
         except DataError as error:
             fault = error
             continue
-        split = Counter(width for width in widths if width > 1)
-        if split and (separator != BLANKS or not best):
-            width, lines_alike = split.most_common(1)[0]
-            if (agrees := (lines_alike, widths[0] > 1, width)) > agreeing:
-                best, agreeing = separator, agrees
+        width_counts = Counter(width for width in widths if width > 1)
+        if width_counts and (separator != BLANKS or not best_separator):
+            width, n_lines = width_counts.most_common(1)[0]
+            if (agreement := (n_lines, widths[0] > 1, width)) > best_agreement:
+                best_separator, best_agreement = separator, agreement
     if fault is not None and (
-        not best or (best == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))
+        not best_separator
+        or (best_separator == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))
     ):
         raise fault
-    if not best:
+    if not best_separator:
         raise DataError(
-            f"The columns cannot be separated; the first line is {_short(lines[0])}. Expected at"
-            " least two columns, separated by commas, semicolons, tabs or spaces."
+            f"The columns cannot be separated; the first line is {_shorten_line(lines[0])}."
+            " Expected at least two columns, separated by commas, semicolons, tabs or spaces."
         )
-    return best
+    return best_separator
 
 
-def _short(line: str) -> str:
+def _shorten_line(line: str) -> str:
+    """Return the first 60 characters of a line in quotes."""
     line = line.strip()
     return repr(line if len(line) <= 60 else line[:57] + "...")
 
 
-def _rows(text: str, separator: str) -> Rows:
-    """Lines with any text in them, split."""
+def _split_rows(text: str, separator: str) -> Rows:
+    """Yield the line number and cells of each line with text."""
     lines = io.StringIO(text, newline="")
     if separator == BLANKS:
         for number, line in enumerate(lines, start=1):
@@ -148,48 +153,55 @@ def _rows(text: str, separator: str) -> Rows:
         raise DataError(f"Line {reader.line_num} is not valid delimited text ({error}).") from None
 
 
-def even_cells(text: str, separator: str) -> TextTable | None:
-    """The cells that `assembled` gives, at once, of a text without quotes whose lines are alike;
-    None of another."""
-    # Lines are alike that hold equally many cells, all with text: most large files. Others are read
-    # line by line.
+def split_even_text(text: str, separator: str) -> TextTable | None:
+    """Split an unquoted text with equal numbers of filled cells in all lines.
+
+    The cells equal the result of `assemble_columns`, without a loop over lines. Return None for
+    another text.
+    """
+    # Most large files have equally many cells in all lines; other files are read line by line.
     text = text.replace("\r\n", "\n")
     if separator == BLANKS or '"' in text or "\r" in text:
         return None
     text = text if text.endswith("\n") else text + "\n"
-    raw = np.frombuffer(text.encode(), np.uint8)
-    ends = np.flatnonzero((raw == ord(separator)) | (raw == 10))
+    text_bytes = np.frombuffer(text.encode(), np.uint8)
+    cell_ends = np.flatnonzero((text_bytes == ord(separator)) | (text_bytes == 10))
     width = text.count(separator, 0, text.index("\n")) + 1
     if (
         width < 2
-        or len(ends) % width
-        or len(ends) < 2 * width
-        or np.diff(ends).max() > csv.field_size_limit()
+        or len(cell_ends) % width
+        or len(cell_ends) < 2 * width
+        or np.diff(cell_ends).max() > csv.field_size_limit()
     ):
         return None
-    if ((raw[ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
+    if ((text_bytes[cell_ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
         return None
     cells = text[:-1].replace("\n", separator).split(separator)
     header = [one_spelling(name) for name in cells[:width]]
     if not header[-1]:
         return None
-    columns = [_stripped(cells[k::width]) for k in range(width, 2 * width)]
-    if all("" in column for column in columns):  # perhaps a row without text, which does not count
+    columns = [_strip_cells(cells[k::width]) for k in range(width, 2 * width)]
+    if all("" in column for column in columns):  # perhaps a row without text, which is skipped
         return None
-    return _used(header, columns, range(2, len(columns[0]) + 2), separator != ",")
+    return _drop_empty_columns(header, columns, range(2, len(columns[0]) + 2), separator != ",")
 
 
-def _stripped(column: list[str]) -> list[str]:
-    """The cells without blanks around them."""
-    stripped = {cell: one_spelling(cell) for cell in set(column)}
-    if all(cell is bare for cell, bare in stripped.items()):
+def _strip_cells(column: list[str]) -> list[str]:
+    """Return the cells without surrounding blanks."""
+    bare_cells = {cell: one_spelling(cell) for cell in set(column)}
+    if all(cell is bare_cell for cell, bare_cell in bare_cells.items()):
         return column
-    return list(map(stripped.__getitem__, column))
+    return list(map(bare_cells.__getitem__, column))
 
 
-def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True) -> TextTable:
-    """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at
-    its end.
+def assemble_columns(
+    rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True
+) -> TextTable:
+    """Assemble columns from rows of cells.
+
+    `ragged`: a short row is an error; otherwise empty cells fill it. Row k may end after its label
+    and k numbers, as in a lower triangle; the error is then stored for callers that need complete
+    rows.
 
     But row k may end after its label and k numbers, as those of a lower triangle do; the error is
     then kept for those who need whole rows.
@@ -198,57 +210,58 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
     header = [one_spelling(name) for name in header]
     while header and not header[-1]:
         header.pop()
-    ahead = list(islice(rows, 2))
-    if not ahead:
+    first_rows = list(islice(rows, 2))
+    if not first_rows:
         raise DataError("The file has a header but no rows of data.")
-    if len(header) < 2 <= max(len(cells) for _, cells in ahead):
+    if len(header) < 2 <= max(len(cells) for _, cells in first_rows):
         raise DataError(
             f"The first line contains only {' '.join(header)!r}, but column names are expected;"
             " remove all lines above the column names."
         )
     # R's write.table gives the column of row labels no name; any other surplus cell is an error
     if ragged and all(
-        len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in ahead
+        len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in first_rows
     ):
         header = ["", *header]
     width = len(header)
     columns: list[list[str]] = [[] for _ in header]
     lines: list[int] = []
     short_rows, gaps = "", 0
-    for number, cells in chain(ahead, rows):
+    for line_number, cells in chain(first_rows, rows):
         if len(cells) != width:
             if ragged and len(cells) < width:
-                short_rows = short_rows or _uneven(cells, width, number)
-            refuse_paircomp(header, cells)
+                short_rows = short_rows or _describe_uneven_row(cells, width, line_number)
+            check_paircomp(header, cells)
             if any(cell.strip() for cell in cells[width:]) or (
                 short_rows and len(lines) + 2 < len(cells) < width
             ):
-                raise DataError(_uneven(cells, width, number))
+                raise DataError(_describe_uneven_row(cells, width, line_number))
             gaps += width - len(cells)
             if gaps > MAX_CELLS:
-                raise DataError(_uneven(cells, width, number))
+                raise DataError(_describe_uneven_row(cells, width, line_number))
             cells = cells[:width] + [""] * (width - len(cells))
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
-        lines.append(number)
+        lines.append(line_number)
     for name, column in zip(header, columns, strict=True):
-        refuse_paircomp([name], column[:1])
-    return _used(
-        header, [_stripped(column) for column in columns], lines, decimal_comma, note, short_rows
+        check_paircomp([name], column[:1])
+    return _drop_empty_columns(
+        header, [_strip_cells(column) for column in columns], lines, decimal_comma, note, short_rows
     )
 
 
-def _used(
-    header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any
+def _drop_empty_columns(
+    header: list[str], columns: list[list[str]], lines: list[int] | range, *settings: Any
 ) -> TextTable:
-    """The columns that have a name or hold anything."""
-    used = [k for k in range(len(header)) if header[k] or any(columns[k])]
-    return TextTable([header[k] for k in used], [columns[k] for k in used], lines, *further)
+    """Drop columns without a name and without text."""
+    used_columns = [k for k in range(len(header)) if header[k] or any(columns[k])]
+    return TextTable(
+        [header[k] for k in used_columns], [columns[k] for k in used_columns], lines, *settings
+    )
 
 
-def refuse_header_again(cells: TextTable) -> None:
-    """Refuse a row that is the header once more, as where files were put together; a row of numbers
-    may be."""
+def check_repeated_header(cells: TextTable) -> None:
+    """Raise if a row repeats the header, as in merged files; numbers may repeat."""
     header, columns, lines = cells.header, cells.columns, cells.lines
     if (
         len(header) < 2
@@ -256,8 +269,8 @@ def refuse_header_again(cells: TextTable) -> None:
         or header[0] not in columns[0]
     ):
         return
-    for row, first in enumerate(columns[0]):
-        if first == header[0] and all(
+    for row, first_cell in enumerate(columns[0]):
+        if first_cell == header[0] and all(
             column[row] == name for name, column in zip(header, columns, strict=True)
         ):
             raise DataError(
@@ -266,12 +279,14 @@ def refuse_header_again(cells: TextTable) -> None:
             )
 
 
-def refuse_paircomp(header: list[str], cells: list[str]) -> None:
-    """Refuse comparisons of R's psychotools as R prints them, in one cell or in several where
-    nothing is quoted."""
-    for name, cell, further in zip(header, cells, range(len(cells)), strict=False):
+def check_paircomp(header: list[str], cells: list[str]) -> None:
+    """Raise if cells contain comparisons of R's psychotools in printed form.
+
+    The comparisons are in one cell, or in several where nothing is quoted.
+    """
+    for name, cell, column_index in zip(header, cells, range(len(cells)), strict=False):
         if cell.lstrip().startswith("{") and any(
-            _COMPARED.search(each) for each in cells[further:]
+            _COMPARED.search(later_cell) for later_cell in cells[column_index:]
         ):
             raise DataError(
                 f"Column {name!r} contains R's abbreviated printout of a paircomp object; in R,"
@@ -279,8 +294,8 @@ def refuse_paircomp(header: list[str], cells: list[str]) -> None:
             )
 
 
-def _uneven(cells: list[str], width: int, line: int) -> str:
-    """What is wrong with a row whose length is not the header's."""
+def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
+    """Return the error about a row with another number of cells than the header."""
     return (
         f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give"
         " every row the same number of cells (quote labels that contain the separator)."

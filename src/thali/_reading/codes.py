@@ -1,5 +1,4 @@
-"""What the codes of levels stand for: a table of attribute, code and label, as survey programs keep
-them apart."""
+"""Labels of level codes: a table of attribute, code and label, as survey programs store them."""
 
 import re
 from collections.abc import Mapping
@@ -15,44 +14,49 @@ from thali._data.roles import column_names, plain
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .cells import joined
-from .table import NUMBERED, RawTable, in_file, read_table
+from .cells import join_notes
+from .table import NUMBERED, RawTable, prefix_errors, read_table
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
 
-# a cell of a product without the attribute, as Sawtooth Software's files have it
+# cells of products without the attribute in Sawtooth Software's files
 LACKING = ("", "0")
 _NUMBERED = re.compile(NUMBERED.format(r"\d+"))
 
 
 def read_codes(path: Path) -> Codes:
-    """The labels by attribute and code, from a table of these three columns."""
+    """Read a table of attribute, code and label; return labels by attribute and code."""
     frame = read_table(path)
-    with in_file(str(path)):
+    with prefix_errors(str(path)):
         if frame.shape[1] != 3:
             raise DataError(
                 "A table of codes needs three columns: an attribute, a code and its label or"
                 f" price; this table has {frame.shape[1]}."
             )
-        found: Codes = {}
+        codes: Codes = {}
         for row, cells in enumerate(frame.itertuples(index=False), start=1):
             attribute, code, label = map(as_label, cells)
             if not (attribute and code and label):
                 raise DataError(f"Row {row} of the table of codes has an empty cell; fill it in.")
-            own = found.setdefault(attribute, {})
-            if code in own or label in own.values():
-                what = f"code {code!r}" if code in own else f"label {label!r}"
-                raise DataError(f"Attribute {attribute!r} lists the {what} twice; remove one.")
-            own[code] = label
-    return found
+            label_of_code = codes.setdefault(attribute, {})
+            if code in label_of_code or label in label_of_code.values():
+                entry = f"code {code!r}" if code in label_of_code else f"label {label!r}"
+                raise DataError(f"Attribute {attribute!r} lists the {entry} twice; remove one.")
+            label_of_code[code] = label
+    return codes
 
 
-def coded(
+def replace_codes(
     table: RawTable, codes: Codes, attributes: Any = None
 ) -> tuple[RawTable, dict[str, list[str]]]:
-    """The table with labels in place of codes, and the order of labels, no numbers, that stand in
-    several columns."""
-    frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} read from codes"
+    """Replace codes by labels; return the table and the order of labels.
+
+    The order is given for text labels of attributes in several columns.
+    """
+    frame, note = (
+        _name_numbered_columns(table.frame, codes),
+        f"labels of {shorten(list(codes))} read from codes",
+    )
     names = column_names(frame)
     order = {}
     for attribute, labels in codes.items():
@@ -67,53 +71,61 @@ def coded(
                 f" column.{suggest(attribute, names)}",
             )
         for name in columns:
-            frame = frame.assign(**{name: _labelled(frame[name], labels, name)})
-        if _are_numbers(labels.values()):
+            frame = frame.assign(**{name: _replace_column_codes(frame[name], labels, name)})
+        if _is_all_numeric(labels.values()):
             continue
         if len(columns) > 1:
             order[attribute] = list(labels.values())
-        # of an attribute or of people: that a column has an order does not make it an attribute
+        # an ordered column may describe an attribute or respondents, so it is not listed
         else:
             (name,) = columns
-            lacking = [
+            missing_codes = [
                 text
                 for text in LACKING
                 if text and text not in labels and (frame[name] == text).any()
             ]
             frame = frame.assign(
-                **{name: pd.Categorical(frame[name], [*labels.values(), *lacking], ordered=True)}
+                **{
+                    name: pd.Categorical(
+                        frame[name], [*labels.values(), *missing_codes], ordered=True
+                    )
+                }
             )
-    kept = {name: own for name, own in order.items() if attributes is None or name in attributes}
-    return replace(table, frame=frame, note=joined(table.note, note)), kept
+    selected_order = {
+        name: label_order
+        for name, label_order in order.items()
+        if attributes is None or name in attributes
+    }
+    return replace(table, frame=frame, note=join_notes(table.note, note)), selected_order
 
 
-def _named(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
-    """The table with the names of the attributes in place of their numbers, where a file has
-    numbers alone."""
+def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
+    """Return the table with attribute names for numbered columns, if the numbers match."""
     numbered = [str(name) for name in frame.columns if _NUMBERED.fullmatch(str(name))]
     if len(numbered) != len(codes):
         return frame
     return frame.rename(columns=dict(zip(numbered, codes, strict=True)))
 
 
-def _labelled(cells: Any, labels: Mapping[str, str], name: str) -> Any:
-    """The labels of the codes in a column; numbers, if all are."""
+def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
+    """Return the labels of the codes in a column, as numbers if all are numeric."""
     texts = cells.map(as_label)
-    known = dict(labels) | {text: text for text in LACKING if text not in labels}
-    if (unknown := ~texts.isin(list(known))).any():
-        row = int(np.flatnonzero(unknown)[0])
+    label_of_code = dict(labels) | {text: text for text in LACKING if text not in labels}
+    if (is_unknown := ~texts.isin(list(label_of_code))).any():
+        row = int(np.flatnonzero(is_unknown)[0])
         raise DataError(
             f"Column {name!r} contains {texts.iloc[row]!r} in row {cells.index[row]}, which ",
             Argument("codes"),
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",
         )
-    found = texts.map(known)
-    if _are_numbers(known[text] for text in texts.unique() if text):
-        return pd.to_numeric(found.where(found != "", None))
-    return found.where(found != "", None)
+    column_labels = texts.map(label_of_code)
+    if _is_all_numeric(label_of_code[text] for text in texts.unique() if text):
+        return pd.to_numeric(column_labels.where(column_labels != "", None))
+    return column_labels.where(column_labels != "", None)
 
 
-def _are_numbers(labels: Any) -> bool:
+def _is_all_numeric(labels: Any) -> bool:
+    """Return whether all labels are finite numbers."""
     try:
         return bool(np.isfinite([float(label) for label in labels]).all())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tables as JSON: an object a line (JSON Lines), or an array of objects."""
+"""JSON tables: one object per line (JSON Lines), or an array of objects."""
 
 import json
 import re
@@ -10,42 +10,45 @@ from typing import Any
 from thali._labels import one_spelling, plural, shorten
 from thali.errors import DataError
 
-from .cells import MAX_CELLS, MISSING, TextTable, decoded
+from .cells import MAX_CELLS, MISSING, TextTable, decode_text
 
 _ENDINGS = (".jsonl", ".ndjson", ".json")
-_OBJECT = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)')  # how no header of separated values begins
-_HEAD = 1 << 10  # bytes by which that is seen
+_OBJECT = re.compile(
+    r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)'
+)  # a header of separated values never begins like this
+_HEAD_BYTES = 1 << 10  # bytes that suffice to recognise JSON
 _EXPECTED = (
     'expected one object per line, such as {"winner": "tea", "loser": "milk"}, or an array'
     " of objects"
 )
 
 
-def is_json(name: str, content: bytes) -> bool:
-    """Whether a file is such a table, by its name or its first signs."""
-    begin = decoded(content[:_HEAD].removeprefix(BOM_UTF8))  # which may end within a letter
-    return Path(name).suffix.lower() in _ENDINGS or _OBJECT.match(begin) is not None
+def is_json(name: str, file_bytes: bytes) -> bool:
+    """Return whether a file is a JSON table, by its name or first characters."""
+    first_characters = decode_text(
+        file_bytes[:_HEAD_BYTES].removeprefix(BOM_UTF8)
+    )  # the last character may be incomplete
+    return Path(name).suffix.lower() in _ENDINGS or _OBJECT.match(first_characters) is not None
 
 
-def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
-    """The table, and which of its columns hold text: those in which something but "NA" and the like
-    is in quotes.
+def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
+    """Parse a JSON table into text cells and a mask of text columns.
 
-    The columns are the keys, in the order in which they first occur; `null` and a key that is
-    absent are empty cells. A column with a list or an object in any row is left out, which the note
-    says.
+    Columns are the keys, in order of first occurrence; `null` and absent keys are empty cells. A
+    text column has a quoted value other than "NA" and the like. A column with a list or an object
+    in any row is dropped, which the note reports.
     """
-    text = decoded(content)
+    text = decode_text(file_bytes)
     is_array = text.lstrip().startswith("[")
     columns: dict[str, list[Any]] = {}
     lines: list[int] = []
     gaps = 0
-    for line, record in _of_array(text) if is_array else _of_lines(text):
-        for key, value in record.items():
+    for line, record in _parse_array(text) if is_array else _iterate_lines(text):
+        for key, json_value in record.items():
             try:
-                columns[key].append(value)
+                columns[key].append(json_value)
             except KeyError:
-                columns[key] = [*[None] * len(lines), value]
+                columns[key] = [*[None] * len(lines), json_value]
                 gaps += len(lines)
         lines.append(line)
         if gaps > max(MAX_CELLS, len(text)):
@@ -58,76 +61,91 @@ def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
             for column in columns.values():
                 if len(column) < len(lines):
                     column.append(None)
-    kinds = {key: set(map(type, column)) for key, column in columns.items()}
-    nested = [key for key in columns if kinds[key] & {list, dict}]
-    flat = [key for key in columns if key not in nested]
-    if not flat:
+    types_of_key = {key: set(map(type, column)) for key, column in columns.items()}
+    nested_keys = [key for key in columns if types_of_key[key] & {list, dict}]
+    flat_keys = [key for key in columns if key not in nested_keys]
+    if not flat_keys:
         raise DataError(
             f"None of the keys of its {plural(len(lines), 'object')} contains single values;"
             f" {_EXPECTED}."
         )
-    header, cells, texts = [one_spelling(key) for key in flat], [], {}
-    for name, key in zip(header, flat, strict=True):
-        column = columns.pop(key)  # so that no more than one is there twice
-        if str in kinds[key] and any(
-            isinstance(value, str) and value.strip() not in MISSING for value in set(column)
+    header, cells, is_text = [one_spelling(key) for key in flat_keys], [], {}
+    for name, key in zip(header, flat_keys, strict=True):
+        column = columns.pop(key)  # releases the values of one column at a time
+        if str in types_of_key[key] and any(
+            isinstance(json_value, str) and json_value.strip() not in MISSING
+            for json_value in set(column)
         ):
-            texts[name] = True
-        cells.append(_written(column, kinds[key]))
-    note = f"dropped {shorten(nested)} (lists or objects)" if nested else ""
-    return TextTable(header, cells, lines, note=note), texts
+            is_text[name] = True
+        cells.append(_format_column(column, types_of_key[key]))
+    note = f"dropped {shorten(nested_keys)} (lists or objects)" if nested_keys else ""
+    return TextTable(header, cells, lines, note=note), is_text
 
 
-def _of_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects, and the line of each; lines without text do not count."""
-    read = json.JSONDecoder().decode
-    begin, number = 0, 0
-    while begin < len(text):
-        end = text.find("\n", begin) % (len(text) + 1)  # of the last line -1
-        line, number, begin = text[begin:end], number + 1, end + 1
+def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line number and object of each line with text."""
+    decode = json.JSONDecoder().decode
+    start, line_number = 0, 0
+    while start < len(text):
+        end = text.find("\n", start) % (len(text) + 1)  # `find` returns -1 in the last line
+        line, line_number, start = text[start:end], line_number + 1, end + 1
         if not line or line.isspace():
             continue
         try:
-            found = read(line)
+            record = decode(line)
         except (ValueError, RecursionError) as error:
             raise DataError(
-                f"Line {number} is not a complete JSON object{_where(error)}; {_EXPECTED}."
+                f"Line {line_number} is not a complete JSON object{_describe_position(error)};"
+                f" {_EXPECTED}."
             ) from None
-        if not isinstance(found, dict):
-            raise DataError(f"Line {number} is not a JSON object; {_EXPECTED}.")
-        yield number, found
+        if not isinstance(record, dict):
+            raise DataError(f"Line {line_number} is not a JSON object; {_EXPECTED}.")
+        yield line_number, record
 
 
-def _of_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    """The objects of an array, and the place of each."""
+def _parse_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    """Return the position and object of each element of an array."""
     try:
-        found = json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"The array is not complete JSON{_where(error)}; {_EXPECTED}.") from None
-    for number, record in enumerate(found, start=1):
+        raise DataError(
+            f"The array is not complete JSON{_describe_position(error)}; {_EXPECTED}."
+        ) from None
+    for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise DataError(f"Element {number} of the array is not a JSON object; {_EXPECTED}.")
-    return enumerate(found, start=1)
+    return enumerate(records, start=1)
 
 
-def _where(error: Exception) -> str:
-    """What is wrong at which character, where that is known."""
-    # an integer of thousands of digits, or as many brackets
+def _describe_position(error: Exception) -> str:
+    """Describe a JSON error and its position, where the position is available."""
+    # an integer with thousands of digits, or thousands of nested brackets
     if not isinstance(error, json.JSONDecodeError):
         return f" ({error})"
     line = f"line {error.lineno}, " if error.lineno > 1 else ""
     return f" ({error.msg} at {line}character {error.colno})"
 
 
-def _written(column: list[Any], kinds: set[type]) -> list[str]:
-    """The values as the cells of a table of text have them; texts that are alike are one object."""
-    if kinds <= {str, type(None)}:
-        return list(map({value: _text(value) for value in set(column)}.__getitem__, column))
-    return list(map(_text, column))
+def _format_column(column: list[Any], types: set[type]) -> list[str]:
+    """Format values as cells of a text table; equal texts share one object."""
+    if types <= {str, type(None)}:
+        return list(
+            map(
+                {json_value: _format_cell(json_value) for json_value in set(column)}.__getitem__,
+                column,
+            )
+        )
+    return list(map(_format_cell, column))
 
 
-def _text(value: Any) -> str:
-    """A value as a cell."""
-    if isinstance(value, str):
-        return one_spelling(value)
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+def _format_cell(json_value: Any) -> str:
+    """Format a value as a cell."""
+    if isinstance(json_value, str):
+        return one_spelling(json_value)
+    return (
+        ""
+        if json_value is None
+        else str(json_value).lower()
+        if isinstance(json_value, bool)
+        else str(json_value)
+    )

@@ -1,5 +1,4 @@
-"""Rows that say of themselves that they are practice, training, a warm-up, a catch trial or a
-demonstration."""
+"""Rows labelled as practice, training, warm-up, catch trials or demonstration."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,19 +10,19 @@ from thali._inference.warn import warn
 from thali._labels import as_label, plural
 from thali.errors import DataWarning, Message, Setting
 
-from .where import Condition, Where
+from .row_filter import Condition, RowFilter
 
 if TYPE_CHECKING:
     from .table import RawTable
 
-# Without a number or one of _PARTS behind them.
+# a number or one of _PARTS may follow
 _WORDS = (
     "practice practise practicing pract prac training warmup warmingup catch attentioncheck demo"
     " demonstration tutorial familiarization familiarisation übung übungen uebung uebungen probe"
     " probedurchlauf vorübung eingewöhnung aufwärmen aufwaermen entraînement échauffement démo"
     " démonstration práctica entrenamiento ensayodepráctica calentamiento"
 )
-_MAX_DIFFERENT = 200  # different cells of a column that says something else of its rows
+_MAX_DISTINCT = 200  # columns with more distinct cells are not labels of practice
 _PARTS = (
     "trials trial blocks block phase rounds round session run task loop durchgänge durchgang"
     " durchlauf essai essais ensayo bloque bloc"
@@ -31,26 +30,26 @@ _PARTS = (
 _PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(plain, text.split())) for text in (_WORDS, _PARTS))
 
 
-class Marked(NamedTuple):
-    """A column some of whose rows say so."""
+class PracticeRows(NamedTuple):
+    """Rows that a column labels as practice."""
 
     column: str
-    words: tuple[str, ...]  # the cells that say so
+    words: tuple[str, ...]  # labels of practice
     rows: int
 
     def message(self) -> Message:
-        """What was counted, and how to leave it out."""
-        left_out = Where(tuple(Condition(self.column, "!=", (word,)) for word in self.words))
+        """Return a warning with the number of rows and the condition that excludes them."""
+        row_filter = RowFilter(tuple(Condition(self.column, "!=", (word,)) for word in self.words))
         return Message(
             f"The data include {plural(self.rows, 'row')} in which {self.column!r} is"
             f" {' or '.join(map(repr, self.words))}; exclude such rows with ",
-            Setting("where", str(left_out)),
+            Setting("where", str(row_filter)),
             ".",
         )
 
 
-def says_practice(text: str) -> bool:
-    """Whether a cell says that its row is no data.
+def is_practice_label(text: str) -> bool:
+    """Return whether a cell labels its row as practice.
 
     Examples
     --------
@@ -65,44 +64,52 @@ def says_practice(text: str) -> bool:
     return any(end in _PLAIN_WORDS or end.removesuffix("s") in _PLAIN_WORDS for end in ends)
 
 
-def marked(table: "RawTable", data: Any) -> list[Marked]:
-    """The columns of text some of whose cells say so, unless a condition names them or they hold
-    names of the data."""
-    names = _names_in(data)
-    found = []
-    for name, values in table.frame.items():
-        kind = values.dtype
+def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
+    """Find text columns with labels of practice.
+
+    Columns in conditions, and labels that are names of the data, are ignored.
+    """
+    names = _list_data_names(data)
+    practice_columns = []
+    for name, cells in table.frame.items():
+        dtype = cells.dtype
         if (
-            str(name) in table.conditioned
-            or pd.api.types.is_numeric_dtype(kind)
-            or kind.kind in "mM"
+            str(name) in table.filter_columns
+            or pd.api.types.is_numeric_dtype(dtype)
+            or dtype.kind in "mM"
         ):
             continue
         try:
-            codes, different = pd.factorize(values)
-        except TypeError:  # cells that hold lists
+            codes, distinct_cells = pd.factorize(cells)
+        except TypeError:  # cells are lists
             continue
-        texts = [as_label(value) for value in different] if len(different) <= _MAX_DIFFERENT else []
-        places = [k for k, text in enumerate(texts) if says_practice(text)]
-        words = tuple(dict.fromkeys(texts[k] for k in places))
+        texts = (
+            [as_label(cell) for cell in distinct_cells]
+            if len(distinct_cells) <= _MAX_DISTINCT
+            else []
+        )
+        label_indices = [k for k, text in enumerate(texts) if is_practice_label(text)]
+        words = tuple(dict.fromkeys(texts[k] for k in label_indices))
         if words and not names & set(words):
-            found.append(Marked(str(name), words, int(np.isin(codes, places).sum())))
-    return found
+            practice_columns.append(
+                PracticeRows(str(name), words, int(np.isin(codes, label_indices).sum()))
+            )
+    return practice_columns
 
 
-def warn_of_practice(table: "RawTable", data: Any) -> None:
-    """Warn of rows that say so and became data, if there are others."""
-    for each in marked(table, data):
-        if each.rows < len(table.frame):
-            warn(DataWarning(each.message()))
+def warn_about_practice(table: "RawTable", data: Any) -> None:
+    """Warn if some rows, but not all, are labelled as practice."""
+    for practice_rows in find_practice_rows(table, data):
+        if practice_rows.rows < len(table.frame):
+            warn(DataWarning(practice_rows.message()))
 
 
-def _names_in(data: Any) -> frozenset[str]:
-    """What options, alternatives, levels and those who answered are called."""
+def _list_data_names(data: Any) -> frozenset[str]:
+    """Return the names of options, alternatives, levels and respondents."""
     names: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):
-        values = getattr(data, field, None)
-        names |= {as_label(value) for value in (() if values is None else values)}
+        field_names = getattr(data, field, None)
+        names |= {as_label(name) for name in (() if field_names is None else field_names)}
     scheme = getattr(data, "scheme", None)
     for attribute in () if scheme is None else scheme.attributes:
         names |= set(map(as_label, attribute.levels))

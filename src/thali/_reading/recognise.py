@@ -1,4 +1,4 @@
-"""Which data a table holds: each shape is tried, and one of them must match."""
+"""Recognition of the data in a table: each shape is tried, and one of them must match."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,189 +24,209 @@ from thali._labels import as_label, shorten, suggest
 from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
-from .beside_design import answered, answers_in_loops
-from .cells import joined
-from .codes import coded, read_codes
+from .cells import join_notes
+from .codes import read_codes, replace_codes
+from .design_files import find_loop_answers, match_answers
+from .row_filter import RowFilter
 from .shape import Reading, Shape
 from .shapes import SHAPES
-from .table import RawTable, in_file, load
-from .where import Where
+from .table import RawTable, load, prefix_errors
 
 if TYPE_CHECKING:
     from .table import RawTable
 
 
-# What labels are called where people read them: files without folder and ending, and names that a
-# table gives
+# Labels for readers: file names without folder and ending, and labels from a table
 
 
 _MEDIA = re.compile(
     r"(?:.*[/\\])?([^/\\]+)\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|mp3|wav|ogg|flac|m4a|mp4|mov|webm)",
     re.I,
 )
-_MAX_DIFFERENT = 10_000  # different cells of a column that holds something else than labels
+_MAX_DISTINCT_LABELS = 10_000  # columns with more distinct cells do not contain labels
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """Name in the data -> label that is shown, from a table of these two columns."""
-    from .table import in_file, read_table
+    """Read a table of names in the data and labels to show."""
+    from .table import prefix_errors, read_table
 
     frame = read_table(path)
-    with in_file(str(path)):
+    with prefix_errors(str(path)):
         if frame.shape[1] != 2:
             raise DataError(
                 "A table of labels needs two columns: the name in the data and the label to show;"
                 f" this table has {frame.shape[1]}."
             )
         names, labels = ([as_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
-        for what, column in (("names", names), ("labels", labels)):
+        for column_name, column in (("names", names), ("labels", labels)):
             if not all(column):
                 raise DataError(
-                    f"A table of labels needs a name and a label in each row; some {what} are"
-                    " empty."
+                    f"A table of labels needs a name and a label in each row; some {column_name}"
+                    " are empty."
                 )
-            if twice := list(dict.fromkeys(each for each in column if column.count(each) > 1)):
+            if repeated_labels := list(
+                dict.fromkeys(label for label in column if column.count(label) > 1)
+            ):
                 raise DataError(
-                    f"The {what} in a table of labels must be unique; {shorten(twice)} is listed"
-                    " twice."
+                    f"The {column_name} in a table of labels must be unique;"
+                    f" {shorten(repeated_labels)} is listed twice."
                 )
     return dict(zip(names, labels, strict=True))
 
 
-def relabelled(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
-    """The table with those names replaced wherever they are a whole cell of text, or label a
-    square."""
-    cells = {cell for column in _texts_of(table) for cell in column}
-    if lost := [name for name in labels if name not in cells]:
+def replace_labels(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
+    """Replace names in text cells and in the header of a square by labels."""
+    cells = {cell for column in _list_text_cells(table) for cell in column}
+    if unknown_names := [name for name in labels if name not in cells]:
         raise DataError(
             Argument("labels"),
-            f" lists {lost[0]!r}, which no text cell contains.{suggest(lost[0], tuple(cells))}",
+            f" lists {unknown_names[0]!r}, which no text cell"
+            f" contains.{suggest(unknown_names[0], tuple(cells))}",
         )
-    if doubled := [
+    if existing_labels := [
         label for name, label in labels.items() if label in cells and label not in labels
     ]:
         raise DataError(
             Argument("labels"),
-            f" renames a label to {doubled[0]!r}, which the data already contain.",
+            f" renames a label to {existing_labels[0]!r}, which the data already contain.",
         )
-    return _with(table, labels)
+    return _apply_labels(table, labels)
 
 
-def without_file_names(table: "RawTable") -> "RawTable":
-    """The table with names of pictures, sounds and films without their folder and ending, and a
-    sentence about it."""
+def strip_file_names(table: "RawTable") -> "RawTable":
+    """Strip folder and ending from names of pictures, sounds and films.
+
+    The note reports an example.
+    """
     names = [
-        name for column in _texts_of(table) if all(map(_MEDIA.fullmatch, column)) for name in column
+        name
+        for column in _list_text_cells(table)
+        if all(map(_MEDIA.fullmatch, column))
+        for name in column
     ]
-    labels = {name: _plain(name) for name in dict.fromkeys(names)}
+    labels = {name: _strip_media_name(name) for name in dict.fromkeys(names)}
     if not labels or len(set(labels.values())) < len(labels) or not all(labels.values()):
         return table
     name, label = next(iter(labels.items()))
     note = f"file names in labels shown without folder and extension ({label!r} for {name!r})"
-    return _with(table, labels, note)
+    return _apply_labels(table, labels, note)
 
 
-def _plain(name: str) -> str:
-    """ice cream for stimuli/ice_cream.png."""
-    found = _MEDIA.fullmatch(name)
-    return "" if found is None else " ".join(found[1].replace("_", " ").split())
+def _strip_media_name(name: str) -> str:
+    """Return "ice cream" for "stimuli/ice_cream.png"."""
+    match = _MEDIA.fullmatch(name)
+    return "" if match is None else " ".join(match[1].replace("_", " ").split())
 
 
-def _texts_of(table: "RawTable") -> list[list[str]]:
-    """The different cells of each column of text, and the header of a square."""
+def _list_text_cells(table: "RawTable") -> list[list[str]]:
+    """List the distinct cells of each text column, and the header of a square."""
     if table.sheets:
-        return [column for _, sheet in table.sheets for column in _texts_of(sheet)]
+        return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
     columns = [table.frame.iloc[:, k] for k in range(table.frame.shape[1])]
-    found = [labels for column in columns if _is_text(column) and (labels := _different(column))]
-    return [*found, *([_header(table)] if _is_square(table) else [])]
+    label_lists = [
+        labels
+        for column in columns
+        if _is_text_dtype(column) and (labels := _list_distinct_labels(column))
+    ]
+    return [*label_lists, *([_list_header_labels(table)] if _has_header_labels(table) else [])]
 
 
-def _header(table: "RawTable") -> list[str]:
+def _list_header_labels(table: "RawTable") -> list[str]:
+    """Return the labels in the header, without the first column."""
     return [as_label(name) for name in table.frame.columns[1:]]
 
 
-def _is_square(table: "RawTable") -> bool:
-    """Whether the first column has the labels of the header."""
-    header = set(_header(table))
+def _has_header_labels(table: "RawTable") -> bool:
+    """Return whether the first column contains the labels of the header."""
+    header = set(_list_header_labels(table))
     return bool(header) and header <= set(map(as_label, table.frame.iloc[: 2 * len(header), 0]))
 
 
-def _is_text(column: pd.Series) -> bool:
+def _is_text_dtype(column: pd.Series) -> bool:
+    """Return whether a column contains neither numbers nor dates."""
     return column.dtype.kind not in "biufcmM"
 
 
-def _different(column: pd.Series) -> list[str]:
-    """The different cells that are there; [] of very many."""
-    values = column.dropna().unique()
+def _list_distinct_labels(column: pd.Series) -> list[str]:
+    """List the distinct non-empty labels of a column; [] if they are too many."""
+    cells = column.dropna().unique()
     return (
-        [label for value in values if (label := as_label(value))]
-        if len(values) <= _MAX_DIFFERENT
+        [label for cell in cells if (label := as_label(cell))]
+        if len(cells) <= _MAX_DISTINCT_LABELS
         else []
     )
 
 
-def _with(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
-    """The table with other labels, and a note."""
+def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
+    """Apply labels to a table, and add a note."""
 
-    def called(value: object) -> object:
-        return labels.get(as_label(value), value)
+    def replace_cell(cell: object) -> object:
+        return labels.get(as_label(cell), cell)
 
     if table.sheets:
-        sheets = tuple((title, _with(sheet, labels)) for title, sheet in table.sheets)
-        return replace(table, sheets=sheets, note=joined(table.note, note))
+        sheets = tuple((title, _apply_labels(sheet, labels)) for title, sheet in table.sheets)
+        return replace(table, sheets=sheets, note=join_notes(table.note, note))
     frame = table.frame.copy(deep=False)
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
-        if _is_text(column):
-            values = [value for value in column.dropna().unique() if as_label(value) in labels]
-            if values:
+        if _is_text_dtype(column):
+            renamed_cells = [cell for cell in column.dropna().unique() if as_label(cell) in labels]
+            if renamed_cells:
                 frame.isetitem(
-                    k, column.astype(object).replace({value: called(value) for value in values})
+                    k,
+                    column.astype(object).replace(
+                        {cell: replace_cell(cell) for cell in renamed_cells}
+                    ),
                 )
-    if _is_square(table):
-        frame.columns = [str(called(name)) for name in frame.columns]
-    return replace(table, frame=frame, note=joined(table.note, note))
+    if _has_header_labels(table):
+        frame.columns = [str(replace_cell(name)) for name in frame.columns]
+    return replace(table, frame=frame, note=join_notes(table.note, note))
 
 
-COVARIATES = "covariates"  # the columns that describe comparisons
-# What decides no shape: who answered and in which task, and what names the shape.
-_DECIDE_NONE = (RESPONDENT.name, TASK_OF_RESPONDENT.name, OBJECTS.name, TARGET.name)
-_COLUMNS = {role.name for shape in SHAPES for role in shape.roles}
-# Only shapes that know all of these that are given are tried.
-_DECIDING = _COLUMNS.difference(_DECIDE_NONE) | {"unranked", COVARIATES, "dissimilarities"}
+COVARIATES = "covariates"  # columns that describe comparisons
+# Arguments without influence on the shape: respondents, tasks, and arguments that select a shape.
+_IRRELEVANT = (RESPONDENT.name, TASK_OF_RESPONDENT.name, OBJECTS.name, TARGET.name)
+_COLUMN_ARGUMENTS = {role.name for shape in SHAPES for role in shape.roles}
+# Only shapes that accept all given arguments of this set are tried.
+_DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
+    "unranked",
+    COVARIATES,
+    "dissimilarities",
+}
 
 
 class RecognitionError(DataError):
-    """A table can be read in no way, in several, or only as another kind of data than was asked
-    for.
+    """A table with no reading, with several, or with another kind of data.
+
+
 
     Attributes
     ----------
     found : tuple of str
-        The kinds of data that it may hold, as `thali._data.kinds` names them.
+        The possible kinds of data, as `thali._data.kinds` names them.
     wanted : tuple of str
-        The kinds that were asked for; none: any.
+        The requested kinds; (): any.
     nearest : str
-        The shape that the table nearly has; "" if none is near.
+        The shape that the table nearly has; "" if there is none.
     """
 
-    found: tuple[str, ...]
-    wanted: tuple[str, ...]
-    nearest: str
+    kinds: tuple[str, ...]
+    requested_kinds: tuple[str, ...]
+    nearest_shape: str
 
     def __init__(
         self,
         message: object,
-        found: tuple[str, ...] = (),
-        wanted: tuple[str, ...] = (),
-        nearest: str = "",
+        kinds: tuple[str, ...] = (),
+        requested_kinds: tuple[str, ...] = (),
+        nearest_shape: str = "",
     ) -> None:
         super().__init__(message)
-        self.found, self.wanted, self.nearest = found, wanted, nearest
+        self.kinds, self.requested_kinds, self.nearest_shape = kinds, requested_kinds, nearest_shape
 
 
 def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, str]:
-    """The data in a file, and a sentence that says how they were read.
+    """Read the data in a file, with a sentence that describes the reading.
 
     Examples
     --------
@@ -220,7 +240,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; diagonal
     ignored')
     """
-    where = Where.of(options.pop("where", None))
+    where = RowFilter.parse(options.pop("where", None))
     return recognise(load(path), *kinds, where=where, **options).build()
 
 
@@ -238,116 +258,129 @@ def recognise(
     asks: bool = False,
     **options: Any,
 ) -> Reading:
-    """The one way to read a table; of `holdouts`, a condition, the rows that are held out, or the
-    others.
+    """Recognise the shape of a table and return how to read it.
 
-    `without`: columns that are not read. `asks`: nobody said that the data are of these kinds, so a
-    doubt is an error.
+    `holdouts` is a condition for hold-out rows; `held_out` selects them or the others. `without`:
+    columns to drop. `asks`: the kinds of data are only assumed, so a doubt is an error.
     """
     order: dict[str, list[str]] = {}
     if design is not None:
-        with in_file(table.file):
-            table, columns = answered(table, load(design), options)
+        with prefix_errors(table.file):
+            table, columns = match_answers(table, load(design), options)
         options |= columns
-        kinds = kinds or ((EXPERIMENTS,) if columns else ())  # products
+        kinds = kinds or (
+            (EXPERIMENTS,) if columns else ()
+        )  # only a design of products sets columns
     if codes is not None:
-        with in_file(table.file):
-            table, order = coded(table, read_codes(codes), options.get("attributes"))
-    tried = [shape for shape in shapes if not kinds or shape.kind in kinds]
-    deciding = {name for name, value in options.items() if name in _DECIDING and value is not None}
-    tried = [shape for shape in tried if deciding <= set(shape.options)] or tried
-    named = [
-        shape for shape in tried if any(options.get(name) is not None for name in shape.named_by)
+        with prefix_errors(table.file):
+            table, order = replace_codes(table, read_codes(codes), options.get("attributes"))
+    tried_shapes = [shape for shape in shapes if not kinds or shape.kind in kinds]
+    deciding_names = {
+        name
+        for name, argument in options.items()
+        if name in _DECIDING_ARGUMENTS and argument is not None
+    }
+    tried_shapes = [
+        shape for shape in tried_shapes if deciding_names <= set(shape.options)
+    ] or tried_shapes
+    selected_shapes = [
+        shape
+        for shape in tried_shapes
+        if any(options.get(name) is not None for name in shape.named_by)
     ]
-    triangles = {shape.name for shape in tried if shape.triangle}
-    conditions = Where.of(where)
-    with in_file(table.file):
-        table = table.only(conditions).parted(Where.of(holdouts, "holdouts"), held_out)
-        table = without_file_names(table.without(without, columns_in(options)))
+    triangles = {shape.name for shape in tried_shapes if shape.triangle}
+    conditions = RowFilter.parse(where)
+    with prefix_errors(table.file):
+        holdout_filter = RowFilter.parse(holdouts, "holdouts")
+        table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
+        table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
         if labels is not None:
-            table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
-        for role in sorted(_COLUMNS - {TARGET.name}):  # what classes are in is asked of the shape
+            if isinstance(labels, Path):
+                labels = read_labels(labels)
+            table = replace_labels(table, labels)
+        # the shape checks the column of classes
+        for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
             columns = options.get(role) or ()
             for name in [columns] if isinstance(columns, str) else columns:
                 column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
-        known = {
-            "known": len(kinds) == 1
-            or (bool(kinds) and all(spec_of_kind(kind).of_objects for kind in kinds)),
-            "levels": order | (options.get("levels") or {}) or None,
-        }
-        readings = _matches(named or tried, table, options | known)
-        sure = [reading for reading in readings if reading.sure] or readings[:1]
-        if (
-            design is None
-            and (not sure or kinds == (EXPERIMENTS,))
-            and (loops := answers_in_loops(table.names))
-        ):
+        is_known = len(kinds) == 1
+        if len(kinds) > 1:
+            is_known = all(spec_of_kind(kind).of_objects for kind in kinds)
+        levels = order | (options.get("levels") or {}) or None
+        context = {"known": is_known, "levels": levels}
+        readings = _match_shapes(selected_shapes or tried_shapes, table, options | context)
+        sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
+        loop_columns = find_loop_answers(table.names) if design is None else []
+        if loop_columns and (not sure_readings or kinds == (EXPERIMENTS,)):
             raise DataError(
-                f"The columns {shorten(loops)} contain answers, but the table does not contain the"
-                " questions; name the design with ",
+                f"The columns {shorten(loop_columns)} contain answers, but the table does not"
+                " contain the questions; name the design with ",
                 Argument("design"),
                 ".",
             )
-        if len(sure) > 1:
-            raise _ambiguous(sure, kinds)
-        if sure and sure[0].doubt is not None and (asks or not kinds or SIMILARITIES in kinds):
-            raise RecognitionError(sure[0].doubt, (SIMILARITIES, sure[0].kind), kinds)
-        if table.short_rows and not (sure and sure[0].shape in triangles):
+        if len(sure_readings) > 1:
+            raise _ambiguity_error(sure_readings, kinds)
+        reading = next(iter(sure_readings), None)
+        if reading is not None and reading.doubt is not None:
+            if asks or not kinds or SIMILARITIES in kinds:
+                raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), kinds)
+        if table.short_rows and not (reading is not None and reading.shape in triangles):
             raise DataError(table.short_rows)
-        if not sure and options.get(COVARIATES) is not None:
-            raise RecognitionError(_no_order(table), (), kinds)
-        if not sure:
-            others = [shape for shape in shapes if shape not in tried]
-            raise _unknown(
-                table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds
-            )
-        read_by = sure[0].roles
-        if read_by is not None and read_by.who is None and not read_by.counts:
+        if reading is None and options.get(COVARIATES) is not None:
+            raise RecognitionError(_missing_order_message(table), (), kinds)
+        if reading is None:
+            other_shapes = [shape for shape in shapes if shape not in tried_shapes]
+            readings = _match_shapes(other_shapes, table, {})
+            other_readings = [reading for reading in readings if reading.sure]
+            raise _unknown_shape_error(table, tried_shapes, other_readings, kinds)
+        roles = reading.roles
+        if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
-        of_others = {
-            name for shape in shapes if shape.name != sure[0].shape for name in shape.options
-        }
-        of_others -= {
-            name for shape in shapes if shape.name == sure[0].shape for name in shape.options
-        }
-        if unused := [
-            name for name, value in options.items() if value is not None and name in of_others
-        ]:
-            raise ArgumentError(
-                Argument(unused[0]),
-                f" does not apply to this table ({sure[0].how}); remove ",
-                Argument(unused[0]),
-                ".",
-            )
-    return sure[0]
+        matching = [shape.options for shape in shapes if shape.name == reading.shape]
+        others = [shape.options for shape in shapes if shape.name != reading.shape]
+        other_arguments = set(chain(*others)) - set(chain(*matching))
+        for name, argument in options.items():
+            if argument is not None and name in other_arguments:
+                raise ArgumentError(
+                    Argument(name),
+                    f" does not apply to this table ({reading.description}); remove ",
+                    Argument(name),
+                    ".",
+                )
+    return reading
 
 
-def columns_in(options: Mapping[str, Any]) -> list[str]:
-    """List the columns that these options name, whatever else they say."""
-    several = (value for value in options.values() if isinstance(value, list | tuple | Mapping))
+def list_named_columns(options: Mapping[str, Any]) -> list[str]:
+    """List the columns that these options name."""
+    column_lists = (
+        option for option in options.values() if isinstance(option, list | tuple | Mapping)
+    )
     return [
-        *(value for value in options.values() if isinstance(value, str)),
-        *chain.from_iterable(several),
+        *(option for option in options.values() if isinstance(option, str)),
+        *chain.from_iterable(column_lists),
     ]
 
 
 def check_names(options: dict[str, Any], *kinds: str) -> None:
-    """Refuse names of columns, and other arguments about a table, that no shape of such data
-    has."""
-    known = {
+    """Raise for arguments that no shape of these kinds has."""
+    known_names = {
         name for shape in SHAPES if shape.kind in kinds for name in shape.options if name != "known"
     }
-    known |= {"where", "without", "labels", "codes", "design"}
-    if unknown := [name for name in options if name not in known]:
-        names = shorten(sorted(known), 40)
-        raise ArgumentError(f"Unknown argument {unknown[0]!r}; arguments for tables: {names}.")
+    known_names |= {"where", "without", "labels", "codes", "design"}
+    if unknown_names := [name for name in options if name not in known_names]:
+        names = shorten(sorted(known_names), 40)
+        raise ArgumentError(
+            f"Unknown argument {unknown_names[0]!r}; arguments for tables: {names}."
+        )
 
 
-def _matches(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
-    """The readings of the shapes that match; the fault of a shape counts only where no other is
-    sure."""
+def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
+    """Return the readings of shapes that match a table.
+
+    An error of a shape is raised only if no reading is sure.
+    """
     readings, faults = [], []
     for shape in shapes:
         try:
@@ -357,100 +390,113 @@ def _matches(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> l
         except DataError as fault:
             faults.append(fault)
         else:
-            readings += [] if reading is None else [reading]
+            if reading is not None:
+                readings.append(reading)
     if faults and not any(reading.sure for reading in readings):
         raise faults[0]
     return readings
 
 
-def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
-    ways = "; or as ".join(f"{reading.kind} ({reading.how})" for reading in readings)
+def _ambiguity_error(readings: list[Reading], requested_kinds: tuple[str, ...]) -> DataError:
+    """Return the error about a table with several readings."""
+    readings_text = "; or as ".join(
+        f"{reading.kind} ({reading.description})" for reading in readings
+    )
     kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
-    if len(kinds) == 1:  # of which nothing but the names of the columns decides
+    if len(kinds) == 1:  # only the names of columns distinguish the readings
         return DataError(
-            f"The table can be read as {ways}; remove or rename the columns that cause the wrong"
-            " reading."
+            f"The table can be read as {readings_text}; remove or rename the columns that cause the"
+            " wrong reading."
         )
     return RecognitionError(
-        f"The table can be read as {ways}; specify which is meant.", kinds, wanted
+        f"The table can be read as {readings_text}; specify which is meant.", kinds, requested_kinds
     )
 
 
-def _unknown(
-    table: RawTable, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]
+def _unknown_shape_error(
+    table: RawTable,
+    tried_shapes: list[Shape],
+    other_readings: list[Reading],
+    requested_kinds: tuple[str, ...],
 ) -> RecognitionError:
-    """The error about a table of another kind, or of none, which names the nearest shape."""
-    kinds = wanted or tuple(dict.fromkeys(shape.kind for shape in tried))
-    if others:
-        found = others[0]
-        message = f"The table contains {found.kind} ({found.how}), not {_either(kinds)}."
-        return RecognitionError(message, (found.kind,), wanted)
-    near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
-    known = (
-        "do not match a known layout"
-        if len(kinds) > 2
-        else f"are not recognised as {_either(kinds)}"
-    )
-    found = f"The columns {shorten(table.names, 12)} {known}"
-    if not near and holds_scores(table):
+    """Return the error about a table of another kind or of no known shape.
+
+    It names the nearest shape.
+    """
+    kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
+    if other_readings:
+        reading = other_readings[0]
+        message = (
+            f"The table contains {reading.kind} ({reading.description}), not"
+            f" {_join_alternatives(kinds)}."
+        )
+        return RecognitionError(message, (reading.kind,), requested_kinds)
+    near_shapes = [
+        (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
+    ]
+    match_note = "do not match a known layout"
+    if len(kinds) <= 2:
+        match_note = f"are not recognised as {_join_alternatives(kinds)}"
+    problem = f"The columns {shorten(table.names, 12)} {match_note}"
+    if not near_shapes and has_scores(table):
         return RecognitionError(
             f"The table contains scores (real numbers in {shorten(table.names, 4)}), not"
             " comparisons; write one row per item and pair of options, with the columns 'winner'"
             " and 'loser'.",
             (),
-            wanted,
+            requested_kinds,
         )
-    if not near and not wanted:
-        return RecognitionError(f"{found}. {reasons(tried, table)}", (), wanted)
-    if not near:
-        shapes = "; or ".join(shape.expected for shape in tried)
+    if not near_shapes and not requested_kinds:
+        return RecognitionError(
+            f"{problem}. {list_reasons(tried_shapes, table)}", (), requested_kinds
+        )
+    if not near_shapes:
+        shapes = "; or ".join(shape.expected for shape in tried_shapes)
         if len(kinds) > 1:
-            shapes = _either(tuple(f"a {shape.name}" for shape in tried))
-        return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
-    shape, lack = max(near, key=lambda each: each[1].near)
-    name = (
-        Clause("; if such a column exists, name it with ", Argument(lack.option))
-        if lack.option
-        else ""
-    )
+            shapes = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
+        return RecognitionError(f"{problem}; expected {shapes}.", (), requested_kinds)
+    shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
+    argument_hint: Any = ""
+    if lack.option:
+        argument_hint = Clause("; if such a column exists, name it with ", Argument(lack.option))
     message = Message(
-        f"{found}. The closest layout is a {shape.name}, but it lacks {lack.what}",
-        name,
+        f"{problem}. The closest layout is a {shape.name}, but it lacks {lack.missing}",
+        argument_hint,
         f". Expected: {shape.expected}.",
     )
-    return RecognitionError(message, (), wanted, shape.name)
+    return RecognitionError(message, (), requested_kinds, shape.name)
 
 
-def holds_scores(table: RawTable) -> bool:
-    """Return whether a table has columns of real numbers beside one of labels or none, as scores of
-    models have."""
+def has_scores(table: RawTable) -> bool:
+    """Return whether several columns are real numbers, and at most one is not numeric."""
     frame: Any = table.frame
-    numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
-    real = [name for name in numbers if (frame[name] % 1 > 0).any()]
-    return len(real) > 1 and len(numbers) > frame.shape[1] - 2
+    numeric_columns = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
+    real_columns = [name for name in numeric_columns if (frame[name] % 1 > 0).any()]
+    return len(real_columns) > 1 and len(numeric_columns) > frame.shape[1] - 2
 
 
-def reasons(tried: Sequence[Shape], table: RawTable) -> str:
-    """List the shapes that were tried, and what the table lacks of each."""
-    return (
-        f"Layouts tried: {'; '.join(f'{shape.name} ({_reason(shape, table)})' for shape in tried)}."
-    )
+def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
+    """List the shapes that were tried, and what the table lacks for each."""
+    reasons = [f"{shape.name} ({_describe_mismatch(shape, table)})" for shape in tried_shapes]
+    return f"Layouts tried: {'; '.join(reasons)}."
 
 
-def _reason(shape: Shape, table: RawTable) -> str:
-    """Say what a table lacks of a shape: columns with its names, else what such a table has."""
-    own = by_plain_name(table.names)
-    main = [
+def _describe_mismatch(shape: Shape, table: RawTable) -> str:
+    """Describe the columns that a table lacks for a shape."""
+    names = by_plain_name(table.names)
+    main_roles = [
         role
         for role in shape.roles
         if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)
     ]
-    lacking = [role.name for role in main if role.among(own) is None]
-    return f"no {', '.join(lacking)}" if lacking else shape.needs
+    missing_roles = [role.name for role in main_roles if role.among(names) is None]
+    if missing_roles:
+        return f"no {', '.join(missing_roles)}"
+    return shape.needs
 
 
-def _no_order(table: RawTable) -> Message:
-    """The error about a table with covariates that does not say which option was first."""
+def _missing_order_message(table: RawTable) -> Message:
+    """Return the error about covariates without the order of options."""
     return Message(
         "Covariates describe the first option minus the second, but the columns"
         f" {shorten(table.names, 12)} do not show which came first; use one trial per row with the"
@@ -465,5 +511,6 @@ def _no_order(table: RawTable) -> Message:
     )
 
 
-def _either(kinds: tuple[str, ...]) -> str:
+def _join_alternatives(kinds: tuple[str, ...]) -> str:
+    """Join kinds as "a, b or c"."""
     return " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))

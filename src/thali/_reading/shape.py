@@ -1,4 +1,4 @@
-"""What a shape is: one shape of table, how it is recognised, and how it becomes data."""
+"""Shape of a table: how it is recognised, and how it becomes data."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,93 +10,101 @@ from thali._data.roles import Role, column_names
 from thali._labels import shorten
 from thali.errors import PYTHON, Argument, DataError, Message, Words
 
-from .practice import warn_of_practice
-from .table import RawTable, in_file
+from .practice import warn_about_practice
+from .table import RawTable, prefix_errors
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a table; nothing is converted before `build`."""
+    """One interpretation of a table; nothing is converted before `build`."""
 
-    kind: str  # of data, one of `thali._data.kinds`
+    kind: str  # kind of data, one of `thali._data.kinds`
     shape: str  # its name
-    # what was recognised, such as "long table, 'winner' chosen over 'loser', one comparison a row"
-    how: str
-    table: RawTable | None  # None of a bundled data set
-    convert: Callable[[], tuple[Any, str]]  # the data, and a sentence that says what was read
-    sure: bool = True  # False: it counts only if no reading is sure, and then the first one does
-    could_be: str = ""  # another kind of data that the table may hold
-    # Of a table whose rows add up: the columns that count comparisons are made of, and which of
-    # them are counts. Rows that are alike in the former may be read as one. None: every row must be
-    # seen.
-    counted: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    roles: ColumnsRead | None = None  # the columns that it reads, of rows that hold answers
-    besides: tuple[str | None, ...] | None = None  # others that it reads; None without roles: all
-    doubt: Message | None = None  # what to ask unless it was said of which kind the data are
+    # such as "long table, 'winner' chosen over 'loser', one comparison per row"
+    description: str
+    table: RawTable | None  # None: a bundled data set
+    convert: Callable[[], tuple[Any, str]]  # returns the data and a description
+    sure: bool = True  # False: used only if no reading is sure
+    other_kind: str = ""  # another possible kind of data
+    # For tables whose rows can be added: the columns that define a comparison, and the count
+    # columns among them. Equal rows may be merged. None: every row must be read.
+    countable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    roles: ColumnsRead | None = None  # columns read, for tables of answers
+    extra_columns: tuple[str | None, ...] | None = (
+        None  # other columns read; None without roles: all
+    )
+    doubt: Message | None = None  # question to ask if the kind of data was not given
 
     def build(self, words: Words = PYTHON) -> tuple[Any, str]:
-        """The data, and a sentence in these words that says how they were read; errors name the
-        file."""
+        """Convert the table to data and a sentence that describes the reading.
+
+        Errors name the file.
+        """
         if self.table is None:
             return self.convert()
-        with in_file(self.table.file), listed_omissions() as clauses:
+        with prefix_errors(self.table.file), listed_omissions() as clauses:
             data, sentence = self.convert()
-            warn_of_practice(self.table, data)
+            warn_about_practice(self.table, data)
         note = f"; {self.table.note}" * bool(self.table.note)
-        parts = *self._unused(self.table, data), *clauses, note
+        clauses_and_note = *self._describe_unused_columns(self.table, data), *clauses, note
         return data, sentence + "".join(
-            part.render(words) if isinstance(part, Message) else part for part in parts
+            clause.render(words) if isinstance(clause, Message) else clause
+            for clause in clauses_and_note
         )
 
-    def _unused(self, table: RawTable, data: Any) -> Iterator[str | Message]:
-        """Name the columns that the data do not contain, and those that may say who answered."""
-        if self.roles is None and self.besides is None:
+    def _describe_unused_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
+        """Describe unused columns, and those that may identify respondents."""
+        if self.roles is None and self.extra_columns is None:
             return
-        used = {
+        used_columns = {
             *(() if self.roles is None else self.roles.all),
-            *(self.besides or ()),
-            *table.conditioned,
+            *(self.extra_columns or ()),
+            *table.filter_columns,
         }
-        if (people := getattr(data, "people", None)) is not None:
-            used |= set(column_names(people))
+        if (respondent_table := getattr(data, "people", None)) is not None:
+            used_columns |= set(column_names(respondent_table))
         if (scheme := getattr(data, "scheme", None)) is not None:
-            used |= {
+            used_columns |= {
                 scheme.respondent,
                 scheme.task,
                 scheme.alternative,
                 scheme.chosen,
                 *scheme.names,
             }
-            used |= {name for name, _ in scheme.none}
-            # of which a clause tells
-            used |= {name for name in table.names if numbers_rows(column(table.frame, name))}
-        unused = [
-            name for name in table.names if name not in used and not name.startswith("column ")
+            used_columns |= {name for name, _ in scheme.none}
+            # a clause reports row numbers
+            used_columns |= {
+                name for name in table.names if numbers_rows(column(table.frame, name))
+            }
+        unused_columns = [
+            name
+            for name in table.names
+            if name not in used_columns and not name.startswith("column ")
         ]
-        if unused:
-            yield f"; columns not used: {shorten(unused)}"
-        if unused and self.roles is not None and not getattr(data, "respondents", ()):
-            if likely := possible_respondents(
-                table.frame.loc[:, [*self.roles.all, *unused]], self.roles
+        if unused_columns:
+            yield f"; columns not used: {shorten(unused_columns)}"
+        if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
+            if possible_names := possible_respondents(
+                table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
             ):
-                which = (
-                    f"; no column of respondents was recognised (perhaps {shorten(likely)}?);"
-                    " name it with "
+                question = (
+                    "; no column of respondents was recognised (perhaps"
+                    f" {shorten(possible_names)}?); name it with "
                 )
-                yield Message(which, Argument("respondent"))
+                yield Message(question, Argument("respondent"))
 
 
 class Lack(NamedTuple):
-    """What a table lacks that nearly has a shape."""
+    """A column that a table lacks to have a shape."""
 
-    what: str
-    option: str = ""  # of the shape, by which a column can be named
-    near: int = 1  # how much of the shape is there; the nearest shape is named
+    missing: str
+    option: str = ""  # argument of the shape that can name such a column
+    near: int = 1  # number of matching parts; errors name the nearest shape
 
 
-def refuse(wrong: str) -> Any:
-    """Raise what is wrong with a table that is no other data."""
-    raise DataError(wrong)
+def raise_error(message: str) -> Any:
+    """Raise a DataError with this message."""
+    raise DataError(message)
 
 
 @dataclass(frozen=True)
@@ -104,21 +112,21 @@ class Shape:
     """A shape of table."""
 
     name: str
-    kind: str  # of the data that it holds
-    # of a table and what is known of it; None: it has another shape
+    kind: str  # kind of data
+    # called with a table and the arguments of the shape; None: another shape
     match: Callable[..., Reading | None]
-    expected: str  # how such a table looks, for the error about one that has no known shape
-    roles: tuple[Role, ...] = ()  # of the columns that can be named: keyword arguments of `match`
-    settings: tuple[str, ...] = ()  # its other keyword arguments
-    named_by: tuple[str, ...] = ()  # those that, if given, say that a table has this shape
-    main: tuple[str, ...] = ()  # those that name the columns which are looked at first
-    # what it has instead of columns with such names, for the error about a table of no shape
+    expected: str  # description, for errors about unknown tables
+    roles: tuple[Role, ...] = ()  # roles of columns that can be named: keyword arguments of `match`
+    settings: tuple[str, ...] = ()  # other keyword arguments of `match`
+    named_by: tuple[str, ...] = ()  # arguments that select this shape
+    main: tuple[str, ...] = ()  # arguments that name the main columns
+    # what the shape has instead of such columns, for errors about unknown tables
     needs: str = ""
     triangle: bool = False  # whether rows may end at the diagonal
-    # what a table that nearly has this shape lacks
+    # returns the missing column of a table that nearly has this shape
     lacks: Callable[[RawTable], "Lack | None"] = lambda table: None
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The keyword arguments of `match` for a table of this shape."""
+        """Keyword arguments of `match` for a table of this shape."""
         return (*(role.name for role in self.roles), *self.settings)

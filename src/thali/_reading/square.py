@@ -1,4 +1,4 @@
-"""Square tables as read from a file, whatever the numbers in them mean."""
+"""Square tables read from a file, whatever their numbers mean."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,164 +19,165 @@ from .cells import DECIMAL_COMMA, MISSING
 
 @dataclass(frozen=True)
 class Square:
-    """A square table: its cells, its labels, and what kind of numbers it holds."""
+    """A square table: its cells and labels, with tests of its contents."""
 
     values: np.ndarray
     labels: tuple[str, ...] | None
-    bare: bool  # labels stand in the header alone, or nowhere
+    is_bare: bool  # without labels in the first column
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """The cells with decimal commas and marks of a gap resolved, where some text made a whole
-        column text."""
+        """Cells with decimal commas and gap marks converted, for columns read as text."""
         if self.values.dtype.kind in "biuf":
             return self.values
-        cells = np.array([_cell(value) for value in self.values.ravel()], dtype=object)
+        cells = np.array([_normalise_cell(cell) for cell in self.values.ravel()], dtype=object)
         return cells.reshape(self.values.shape)
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
-        """The cells as numbers, NaN on the diagonal and in gaps; None if some off the diagonal are
-        not numbers."""
-        values = self.cells
-        if values.dtype.kind in "biuf":
-            return np.where(np.eye(len(values), dtype=bool), np.nan, values)
-        values = values.copy()
-        np.fill_diagonal(values, None)
+        """Cells as numbers, NaN on the diagonal and in gaps; None without numbers elsewhere."""
+        raw_cells = self.cells
+        if raw_cells.dtype.kind in "biuf":
+            return np.where(np.eye(len(raw_cells), dtype=bool), np.nan, raw_cells)
+        raw_cells = raw_cells.copy()
+        np.fill_diagonal(raw_cells, None)
         try:
-            cells = [
-                float(value) if as_label(value) and str(value) != "<NA>" else np.nan
-                for value in values.ravel()
+            number_list = [
+                float(cell) if as_label(cell) and str(cell) != "<NA>" else np.nan
+                for cell in raw_cells.ravel()
             ]
         except (TypeError, ValueError):
             return None
-        return np.array(cells).reshape(values.shape)
+        return np.array(number_list).reshape(raw_cells.shape)
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether both sides of the diagonal agree wherever both are there."""
+        """Whether both sides of the diagonal agree where both have numbers."""
         return self.numbers is not None and is_symmetric(self.numbers)
 
     @property
-    def holds_counts(self) -> bool:
-        """Whether all finite numbers off the diagonal are whole and 0 or more."""
+    def has_counts(self) -> bool:
+        """Whether all finite numbers off the diagonal are non-negative integers."""
         if self.numbers is None:
             return False
-        there = self.numbers[np.isfinite(self.numbers)]
-        return bool(np.all((there >= 0) & (there == np.floor(there))))
+        finite_numbers = self.numbers[np.isfinite(self.numbers)]
+        return bool(np.all((finite_numbers >= 0) & (finite_numbers == np.floor(finite_numbers))))
 
     @property
-    def holds_similarities(self) -> bool:
-        """Whether it is symmetric, or one triangle, and holds numbers that are not all counts."""
-        if self.numbers is None or self.holds_counts:
+    def has_similarities(self) -> bool:
+        """Whether the numbers are symmetric or one triangle, and not all counts."""
+        if self.numbers is None or self.has_counts:
             return False
         lower, upper = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
         return self.is_symmetric or lower.any() != upper.any()
 
     @property
-    def holds_symmetric_counts(self) -> bool:
-        """Whether it holds counts of three options or more, the same on both sides of the
-        diagonal."""
-        finite = self.holds_counts and not np.isinf(np.asarray(self.numbers)).any()
-        return finite and len(self.values) > 2 and self.is_symmetric
+    def has_symmetric_counts(self) -> bool:
+        """Whether the square has symmetric counts of at least three options."""
+        is_finite = self.has_counts and not np.isinf(np.asarray(self.numbers)).any()
+        return is_finite and len(self.values) > 2 and self.is_symmetric
 
     @property
-    def holds_confusions(self) -> bool:
-        """Whether it holds counts, each row its largest on the diagonal, and all rows or all
-        columns have one sum."""
-        if not self.holds_counts or not self.has_diagonal:
+    def has_confusions(self) -> bool:
+        """Whether counts have dominant diagonals and equal sums of rows or columns."""
+        if not self.has_counts or not self.has_diagonal:
             return False
-        own, others = (
+        diagonal, off_diagonal = (
             pd.to_numeric(np.diag(self.cells), errors="coerce"),
             np.nan_to_num(np.asarray(self.numbers)),
         )
-        one_sum = any(np.ptp(own + others.sum(axis=axis)) == 0 for axis in (0, 1))
-        return one_sum and bool((own > others.max(axis=1)).all())
+        has_equal_sums = any(np.ptp(diagonal + off_diagonal.sum(axis=axis)) == 0 for axis in (0, 1))
+        return has_equal_sums and bool((diagonal > off_diagonal.max(axis=1)).all())
 
     @property
     def has_diagonal(self) -> bool:
-        """Whether a number other than 0 stands on the diagonal."""
+        """Whether a diagonal cell is a number other than 0."""
         return any(
-            as_label(value) not in MISSING | {"0"} for value in np.diag(self.values.astype(object))
+            as_label(cell) not in MISSING | {"0"} for cell in np.diag(self.values.astype(object))
         )
 
 
-def square_of(frame: pd.DataFrame, named: bool) -> Square | None:
-    """The square in a table: labelled in its first column and header, in its header, or not at all;
-    None if it is none.
+def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
+    """Return the square in a table, or None if it is not square.
 
-    `named`: False if the columns have no names, as in a bare square of numbers.
+    Labels are in the first column and header, in the header only, or absent. `named`: False if the
+    columns have no names, as in a bare square of numbers.
     """
     if not named:
-        return Square(frame.to_numpy(), None, bare=True)
-    if (labelled := _labelled(frame)) is not None:
-        return Square(*labelled, bare=False)
-    if _is_bare(frame):
+        return Square(frame.to_numpy(), None, is_bare=True)
+    if (labelled_square := _match_labels(frame)) is not None:
+        return Square(*labelled_square, is_bare=False)
+    if _is_bare_square(frame):
         return Square(
-            frame.to_numpy(), checked_labels(frame.columns, "Labels in the header"), bare=True
+            frame.to_numpy(), checked_labels(frame.columns, "Labels in the header"), is_bare=True
         )
     return None
 
 
-def other_labels(frame: pd.DataFrame) -> str:
-    """What is wrong with the labels of a table that would be square but for them; "" if it would
-    not."""
-    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
-    if numeric[0] or not all(numeric[1:]) or len(frame) + 1 != len(numeric):
+def describe_label_mismatch(frame: pd.DataFrame) -> str:
+    """Describe why labels prevent a table from being square; "" if they do not."""
+    is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
+    if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
     rows, header = list(map(as_label, frame.iloc[:, 0])), frame.columns[1:]
-    # items, and what has numbers of them
+    # a table of items by variables is not a square
     if frame.columns[0] != "column 1" and not {*rows} & {*header}:
         return ""
     return mismatch(rows, header)
 
 
-def _is_bare(frame: pd.DataFrame) -> bool:
-    """Whether these are as many columns of numbers as rows; a column without any is the edge of a
-    triangle."""
+def _is_bare_square(frame: pd.DataFrame) -> bool:
+    """Return whether a table has as many numeric columns as rows.
+
+    An empty column may be the edge of a triangle.
+    """
     if frame.shape[0] != frame.shape[1] or any(
         plain(str(name)) in RESPONDENT.synonyms for name in frame.columns
     ):
         return False
-    empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
+    is_empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
     return all(
-        pd.api.types.is_numeric_dtype(kind) or none
-        for kind, none in zip(frame.dtypes, empty, strict=True)
+        pd.api.types.is_numeric_dtype(dtype) or is_edge
+        for dtype, is_edge in zip(frame.dtypes, is_empty, strict=True)
     )
 
 
-def _labelled(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """Values and labels of a square table whose first column repeats the labels of the header."""
+def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """Return cells and labels of a square whose first column repeats the header."""
     header = list(frame.columns)
     if len(frame) >= 2 * (len(header) - 1) > 0:  # the header cannot name more than half of the rows
         return None
-    # then "1.0" in the header is 1 beside it
-    numbered = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
-    header = [as_label(_number(name)) if numbered else as_label(name) for name in header]
-    rows = [as_label(value) for value in frame.iloc[:, 0]]
-    shared = len(set(rows) & set(header[1:]))
-    if 2 * shared <= max(len(rows), len(header) - 1):
+    # "1.0" in the header then equals 1 in the first column
+    has_numeric_labels = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
+    header = [
+        as_label(_parse_number(name)) if has_numeric_labels else as_label(name) for name in header
+    ]
+    rows = [as_label(cell) for cell in frame.iloc[:, 0]]
+    n_shared = len(set(rows) & set(header[1:]))
+    if 2 * n_shared <= max(len(rows), len(header) - 1):
         return None
-    own = checked_labels(header[1:], "Labels in the header")
-    place = positions(checked_labels(rows, "Labels in the first column"))
-    if set(place) != set(own):
+    column_labels = checked_labels(header[1:], "Labels in the header")
+    row_index = positions(checked_labels(rows, "Labels in the first column"))
+    if set(row_index) != set(column_labels):
         numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-        refuse_lone_totals(list(place), own, numbers)
-        raise DataError(mismatch(place, own))
-    return frame.iloc[[place[name] for name in own], 1:].to_numpy(), own
+        refuse_lone_totals(list(row_index), column_labels, numbers)
+        raise DataError(mismatch(row_index, column_labels))
+    return frame.iloc[[row_index[name] for name in column_labels], 1:].to_numpy(), column_labels
 
 
-def _number(name: str) -> float | str:
+def _parse_number(name: str) -> float | str:
+    """Return a name as a number if it is one, also with a decimal comma."""
     try:
         return float(name.replace(",", "."))
     except ValueError:
         return name
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        if value in MISSING:
+def _normalise_cell(cell: Any) -> Any:
+    """Return None for a gap mark, and a decimal point for a decimal comma."""
+    if isinstance(cell, str):
+        if cell in MISSING:
             return None
-        if DECIMAL_COMMA.fullmatch(value):
-            return value.replace(",", ".")
-    return value
+        if DECIMAL_COMMA.fullmatch(cell):
+            return cell.replace(",", ".")
+    return cell

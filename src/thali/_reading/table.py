@@ -41,36 +41,33 @@ from .cells import (
     MISSING,
     NUMBER,
     TextTable,
-    assembled,
-    joined,
-    refuse_header_again,
-    text_cells,
+    assemble_columns,
+    check_repeated_header,
+    join_notes,
+    split_text_cells,
 )
-from .json_rows import is_json, json_cells
-from .square import Square, square_of
-from .where import Where
+from .json_rows import is_json, parse_json_cells
+from .row_filter import RowFilter
+from .square import Square, find_square
 
-# A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill
-# the memory.
+# Workbooks unpack to about 5 to 20 times their size; far more suggests an attack on memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
-# digits of an integer; a column with gaps holds numbers of double precision
+# digits of exact integers; a column with gaps has double precision
 _EXACT, _EXACT_BESIDE_GAPS = 17, 15
 
-_UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # here, by readr, by pandas
+_UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # in thali, readr, pandas
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-# A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no
-# text.
+# A cell with a formula and no stored value; with t="str" an empty text is a valid value.
 _NEVER_CALCULATED = re.compile(
     rb"""<(?:\w+:)?c(?P<attributes>[^>]*)>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>(?P<formula>[^<]*)</(?:\w+:)?f>)\s*"""
     rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
 )
 
 
-def excel_sheets(content: bytes) -> dict[str, TextTable]:
-    """The cells of the first sheet that holds any, and of those with the same header, by the titles
-    of the sheets."""
+def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
+    """Read the first filled sheet and all sheets with the same header, by title."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -78,94 +75,106 @@ def excel_sheets(content: bytes) -> dict[str, TextTable]:
             'Excel files require openpyxl; run pip install "thali[files]", or save as CSV.'
         ) from None
     try:
-        archive = ZipFile(io.BytesIO(content))
+        archive = ZipFile(io.BytesIO(file_bytes))
     except (BadZipFile, OSError, ValueError) as error:
         raise DataError(
             f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
         ) from None
-    _refuse_workbook_bomb(archive, len(content))
+    _check_unpacked_size(archive, len(file_bytes))
     try:
-        book: Any = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = {sheet.title: _sheet_rows(sheet) for sheet in book.worksheets}
-        filled = [title for title, rows in sheets.items() if rows]
-        alike = [title for title in filled if _header(sheets[title]) == _header(sheets[filled[0]])]
-        for title in alike:
-            _refuse_never_calculated(title, archive.read(book[title]._worksheet_path))
+        book: Any = load_workbook(io.BytesIO(file_bytes), read_only=True, data_only=True)
+        sheets = {sheet.title: _read_sheet_rows(sheet) for sheet in book.worksheets}
+        filled_titles = [title for title, rows in sheets.items() if rows]
+        matching_titles = [
+            title
+            for title in filled_titles
+            if _list_header_names(sheets[title]) == _list_header_names(sheets[filled_titles[0]])
+        ]
+        for title in matching_titles:
+            _check_formulas(title, archive.read(book[title]._worksheet_path))
     except DataError:
         raise
-    except Exception as error:  # openpyxl raises whatever the broken part of the archive makes it
+    except Exception as error:  # openpyxl may raise any error for a damaged archive
         raise DataError(
             f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
         ) from None
-    if not filled:
+    if not filled_titles:
         raise DataError("The workbook is empty: no sheet has any cells.")
-    others = [repr(title) for title in filled if title not in alike]
-    which = (
-        f"sheet {alike[0]!r}"
-        if len(alike) == 1
-        else f"{len(alike)} sheets, {alike[0]!r} to {alike[-1]!r}"
+    ignored_sheets = [repr(title) for title in filled_titles if title not in matching_titles]
+    sheet_names = (
+        f"sheet {matching_titles[0]!r}"
+        if len(matching_titles) == 1
+        else f"{len(matching_titles)} sheets, {matching_titles[0]!r} to {matching_titles[-1]!r}"
     )
-    note = f"{which} (ignored: {', '.join(others)})" if others else which if len(alike) > 1 else ""
-    found = {
-        title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
-        for title in alike
+    note = (
+        f"{sheet_names} (ignored: {', '.join(ignored_sheets)})"
+        if ignored_sheets
+        else sheet_names
+        if len(matching_titles) > 1
+        else ""
+    )
+    cells_of_sheet = {
+        title: assemble_columns(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
+        for title in matching_titles
     }
-    for cells in found.values():
-        refuse_header_again(cells)
-    return found
+    for cells in cells_of_sheet.values():
+        check_repeated_header(cells)
+    return cells_of_sheet
 
 
-def _header(rows: list[tuple[int, list[str]]]) -> set[str]:
-    """The names in the first row."""
+def _list_header_names(rows: list[tuple[int, list[str]]]) -> set[str]:
+    """Return the names in the first row."""
     return {cell.strip() for cell in rows[0][1]}
 
 
-def _refuse_workbook_bomb(archive: ZipFile, packed: int) -> None:
-    """Raise if the parts unpack to more than a table can hold; no part unpacks to more than the
-    directory says."""
-    unpacked = sum(part.file_size for part in archive.infolist())
-    if unpacked > MAX_WORKBOOK or (
-        unpacked > HARMLESS_WORKBOOK and unpacked > MAX_UNPACKED * packed
+def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
+    """Raise if a workbook unpacks to more than a table can contain.
+
+    The sizes in the directory of the archive are upper limits.
+    """
+    unpacked_bytes = sum(part.file_size for part in archive.infolist())
+    if unpacked_bytes > MAX_WORKBOOK or (
+        unpacked_bytes > HARMLESS_WORKBOOK and unpacked_bytes > MAX_UNPACKED * packed_bytes
     ):
         raise DataError(
-            f"This workbook of {packed:,} bytes would unpack to {unpacked:,}, too much for a"
-            " table; save the sheet as CSV."
+            f"This workbook of {packed_bytes:,} bytes would unpack to {unpacked_bytes:,}, too much"
+            " for a table; save the sheet as CSV."
         )
 
 
-def _sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
-    """The rows with any text in them, without the empty cells at their ends."""
-    sheet.reset_dimensions()  # the size that some programs store is wrong
-    found, read = [], 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-        read += len(row) + 1
-        if read > MAX_CELLS:
+def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
+    """Return the line numbers and cells of rows with text, without empty ends."""
+    sheet.reset_dimensions()  # some programs store a wrong size
+    filled_rows, n_cells = [], 0
+    for line_number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        n_cells += len(row) + 1
+        if n_cells > MAX_CELLS:
             raise DataError(
                 f"Sheet {sheet.title!r} has more than {MAX_CELLS:,} cells, probably most of them"
                 " empty; delete the empty rows and columns around the table, or save the sheet as"
                 " CSV."
             )
-        cells = ["" if value is None else str(value) for value in row]
+        cells = ["" if cell_value is None else str(cell_value) for cell_value in row]
         while cells and not cells[-1].strip():
             cells.pop()
         if cells:
-            found.append((number, cells))
-    return found
+            filled_rows.append((line_number, cells))
+    return filled_rows
 
 
-def _refuse_never_calculated(title: str, sheet: bytes) -> None:
-    """Raise if a formula has no value, as in a workbook that a program wrote and no spreadsheet
-    ever saved."""
+def _check_formulas(title: str, sheet: bytes) -> None:
+    """Raise if a formula has no value, as in workbooks that no spreadsheet ever saved."""
     if not _FORMULA.search(sheet):
         return
     for cell in _NEVER_CALCULATED.finditer(sheet):
         attributes = cell["attributes"].decode("utf-8", "replace")
         if not re.search(r"""\bt\s*=\s*["']str["']""", attributes):
-            place = re.search(r"""\br\s*=\s*["'](\w+)["']""", attributes)
+            cell_name = re.search(r"""\br\s*=\s*["'](\w+)["']""", attributes)
             formula = unescape((cell["formula"] or b"").decode("utf-8", "replace"))
-            shown = f" (={formula})" if formula else ""
+            formula_note = f" (={formula})" if formula else ""
             raise DataError(
-                f"Cell {place[1] if place else '?'} of sheet {title!r} contains a formula{shown}"
+                f"Cell {cell_name[1] if cell_name else '?'} of sheet {title!r} contains a"
+                f" formula{formula_note}"
                 " that was never calculated; open the workbook in a spreadsheet, save it, and"
                 " read it again."
             )
@@ -174,15 +183,14 @@ def _refuse_never_calculated(title: str, sheet: bytes) -> None:
 # The columns of a Parquet file --------------------------------------------------------------------
 
 
-# A file of some kilobytes may hold any number of equal rows, and a long text for each at the room
-# of one.
-# cells of any file; of one; of a byte
+# A small file can contain any number of equal rows, and store a long text of all of them only once.
+# cells: always allowed; at most per file; at most per byte
 HARMLESS, MAX_PARQUET_CELLS, MAX_TIMES = 1 << 24, 1 << 29, 100
-MAX_BYTES = 1 << 28  # to which any file may unpack
+MAX_BYTES = 1 << 28  # unpacked bytes that are always allowed
 
 
-def parquet_frame(content: bytes) -> "pd.DataFrame":
-    """The table, an index with names or labels as its first columns; column names as text."""
+def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
+    """Read a Parquet table, with a named index as its first columns."""
     import pandas as pd
 
     try:
@@ -192,18 +200,20 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
             'Parquet files require pyarrow; run pip install "thali[files]", or save as CSV.'
         ) from None
     try:
-        _refuse_parquet_bomb(content)
-        frame = pd.read_parquet(io.BytesIO(content), engine="pyarrow")
+        _check_parquet_size(file_bytes)
+        frame = pd.read_parquet(io.BytesIO(file_bytes), engine="pyarrow")
     except DataError:
         raise
-    # pyarrow and pandas raise whatever the broken part of the file makes them
+    # pyarrow and pandas may raise any error for a damaged file
     except Exception as error:
         raise DataError(
             f"This is not a readable Parquet file ({error}); save it again, or as CSV."
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         names = [*(name or "" for name in frame.index.names), *frame.columns]
-        frame = frame.set_axis(range(frame.shape[1]), axis=1)  # one may be called as the index is
+        frame = frame.set_axis(
+            range(frame.shape[1]), axis=1
+        )  # a column may have the name of the index
         frame = frame.reset_index(
             names=[f"index {k}" for k in range(frame.index.nlevels)]
         ).set_axis(names, axis=1)
@@ -212,104 +222,111 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
     return frame.set_axis([as_label(name) for name in frame.columns], axis=1)
 
 
-def _refuse_parquet_bomb(content: bytes) -> None:
-    """Raise if the cells, or their texts, take far more room than a table of that many bytes
-    needs."""
+def _check_parquet_size(file_bytes: bytes) -> None:
+    """Raise if cells or texts need far more memory than the file size suggests."""
     import pyarrow.parquet
 
-    packed, claimed = len(content), pyarrow.parquet.ParquetFile(io.BytesIO(content)).metadata
-    groups = [claimed.row_group(group) for group in range(claimed.num_row_groups)]
-    parts = [
-        (group, each.column(k))
-        for group, each in enumerate(groups)
-        for k in range(each.num_columns)
+    packed_bytes, metadata = (
+        len(file_bytes),
+        pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes)).metadata,
+    )
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    column_parts = [
+        (group, row_group.column(k))
+        for group, row_group in enumerate(groups)
+        for k in range(row_group.num_columns)
     ]
-    cells = sum(part.num_values for _, part in parts)
-    if cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed)):
+    n_cells = sum(column_part.num_values for _, column_part in column_parts)
+    if n_cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed_bytes)):
         raise DataError(
-            f"The file of {packed:,} bytes contains {cells:,} cells, more than fit into memory;"
-            " remove columns that the model does not use."
+            f"The file of {packed_bytes:,} bytes contains {n_cells:,} cells, more than fit into"
+            " memory; remove columns that the model does not use."
         )
-    most = max(MAX_BYTES, MAX_TIMES * packed)
-    unpacked = sum(part.total_uncompressed_size for _, part in parts)
-    for group, part in parts if unpacked <= most else ():
+    max_bytes = max(MAX_BYTES, MAX_TIMES * packed_bytes)
+    unpacked_bytes = sum(column_part.total_uncompressed_size for _, column_part in column_parts)
+    for group, column_part in column_parts if unpacked_bytes <= max_bytes else ():
         if (
-            part.physical_type == "BYTE_ARRAY"
-            and part.num_values * part.total_uncompressed_size > most
+            column_part.physical_type == "BYTE_ARRAY"
+            and column_part.num_values * column_part.total_uncompressed_size > max_bytes
         ):
-            unpacked += _bytes_of_text(content, group, part.path_in_schema)
-    if unpacked > most:
+            unpacked_bytes += _measure_text(file_bytes, group, column_part.path_in_schema)
+    if unpacked_bytes > max_bytes:
         raise DataError(
-            f"The file of {packed:,} bytes would unpack to at least {unpacked:,}, too much for a"
-            " table; remove columns that the model does not use."
+            f"The file of {packed_bytes:,} bytes would unpack to at least {unpacked_bytes:,}, too"
+            " much for a table; remove columns that the model does not use."
         )
 
 
-def _bytes_of_text(content: bytes, group: int, column: str) -> int:
-    """How long the texts of a column are together, each of which is read once; 0 for a column of
-    lists."""
+def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
+    """Return the total length of the texts of a column in bytes; 0 for lists."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.parquet
 
-    file = pyarrow.parquet.ParquetFile(io.BytesIO(content), read_dictionary=[column])
-    compute: Any = pyarrow.compute  # whose functions are made when it is imported
-    found = 0
+    file = pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes), read_dictionary=[column])
+    compute: Any = pyarrow.compute  # pyarrow creates the functions at import
+    n_bytes = 0
     for part in file.read_row_group(group, columns=[column])[0].chunks if "." not in column else ():
         if pyarrow.types.is_dictionary(part.type):
             lengths = compute.binary_length(part.dictionary)
-            found += compute.sum(lengths.take(part.indices)).as_py() or 0
-    return found
+            n_bytes += compute.sum(lengths.take(part.indices)).as_py() or 0
+    return n_bytes
 
 
-# The files of PrefLib: complete and incomplete orders (.soc, .soi), and those with ties (.toc,
-# .toi)
+# PrefLib files: complete and incomplete orders (.soc, .soi), and orders with ties (.toc, .toi)
 
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
-_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
-_PLACE = re.compile(r"\{([^}]*)\}|([^{},]+)")  # of an order: those that tie, or one
+_PREFLIB_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
+_PREFLIB_RANK = re.compile(
+    r"\{([^}]*)\}|([^{},]+)"
+)  # in an order: a tied group, or one alternative
 
 
-MAX_COLUMNS = 10_000  # of a file of text, each of which takes half a millisecond
+MAX_COLUMNS = 10_000  # per text file; each column takes half a millisecond
 NUMBERED = "attribute{}"  # columns of files that number attributes
 
 
-def preflib_cells(content: bytes) -> TextTable:
-    """A table with a row an order: its count, and what stands at each rank."""
-    lines = content.decode("utf-8-sig", "replace").splitlines()
-    names = {found[1]: found[2].strip() for line in lines if (found := _NAME.match(line))}
+def parse_preflib_cells(file_bytes: bytes) -> TextTable:
+    """Parse a PrefLib file into one row per order: its count and alternatives by rank."""
+    lines = file_bytes.decode("utf-8-sig", "replace").splitlines()
+    names = {
+        name_line[1]: name_line[2].strip()
+        for line in lines
+        if (name_line := _PREFLIB_NAME.match(line))
+    }
     body = [
         (k, line.strip())
         for k, line in enumerate(lines, start=1)
         if line.strip() and not line.startswith("#")
     ]
     if not names:
-        names, body = _old(body)
-    rows, numbers, ranked = [], [], set()
-    for number, line in body:
+        names, body = _parse_old_preflib(body)
+    rows, numbers, ranked_names = [], [], set()
+    for line_number, line in body:
         count, colon, order = line.partition(":")
         if not colon or not count.strip().isdigit():
             raise DataError(
-                f"Line {number} is {line!r}, but PrefLib files contain orders such as '3: 2,1,4'."
+                f"Line {line_number} is {line!r}, but PrefLib files contain orders such as '3:"
+                " 2,1,4'."
             )
-        groups = [(tied or single).split(",") for tied, single in _PLACE.findall(order)]
+        groups = [(tied or single).split(",") for tied, single in _PREFLIB_RANK.findall(order)]
         groups = [[code.strip() for code in group if code.strip()] for group in groups]
         if unknown := [code for group in groups for code in group if code not in names]:
             raise DataError(
-                f"Line {number} contains alternative {unknown[0]!r}, which the file header does"
-                " not list."
+                f"Line {line_number} contains alternative {unknown[0]!r}, which the file header"
+                " does not list."
             )
-        ranked |= {names[code] for group in groups for code in group}
+        ranked_names |= {names[code] for group in groups for code in group}
         cells = [
             TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group
         ]
         rows.append([count.strip(), *cells])
-        numbers.append(number)
+        numbers.append(line_number)
     if not rows:
         raise DataError("The file has a header but no orders.")
-    if never := [name for name in names.values() if name not in ranked]:
-        rows.append(["0", *never])
+    if unranked_names := [name for name in names.values() if name not in ranked_names]:
+        rows.append(["0", *unranked_names])
         numbers.append(numbers[-1])
     if (width := max(3, *map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
@@ -321,14 +338,14 @@ def preflib_cells(content: bytes) -> TextTable:
     return TextTable(header, columns, numbers, note="a PrefLib file")
 
 
-def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
-    """The names and orders of a file as PrefLib had them before 2022."""
-    # A number of names, these, a line of sums, orders.
+def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
+    """Return names and orders of a PrefLib file in the format before 2022."""
+    # The format: number of names, the names, a line of sums, the orders.
     try:
-        many = int(body[0][1])
-        named = [line.split(",", 1) for _, line in body[1 : many + 1]]
-        names = {code.strip(): name.strip().strip('"') for code, name in named}
-        orders = [(k, ": ".join(line.split(",", 1))) for k, line in body[many + 2 :]]
+        n_names = int(body[0][1])
+        name_fields = [line.split(",", 1) for _, line in body[1 : n_names + 1]]
+        names = {code.strip(): name.strip().strip('"') for code, name in name_fields}
+        orders = [(k, ": ".join(line.split(",", 1))) for k, line in body[n_names + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
             "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor"
@@ -337,63 +354,77 @@ def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, s
     return names, orders
 
 
-# Sawtooth Software's .cho, as its help describes it ("CHO file format"): integers, nothing says
-# what they are
+# Sawtooth Software's .cho, as its help describes it ("CHO file format"): integers without names
 
 
 CHO = ".cho"
-_DUAL = 2  # of the fifth number of a person: whoever chose was asked whether they would buy
+_DUAL_RESPONSE = (
+    2  # fifth number of a respondent: each choice was followed by the question whether to buy
+)
 
 
-def cho_cells(content: bytes) -> TextTable:
-    """A long table with a row an alternative: who, task, concept, codes of attributes, choice,
-    variables of people.
+def parse_cho_cells(file_bytes: bytes) -> TextTable:
+    """Parse a .cho file into one row per alternative.
 
-    A person has five numbers (who, number of variables, attributes, tasks, whether nothing can be
-    chosen), the variables, and for each task the number of concepts and of choices, the codes of
-    each concept, the concept chosen, and how long it took. Nothing is the last concept, with 0 for
-    its codes; tasks with choice 0 were not answered.
+    Columns: respondent, task, concept, codes of attributes, choice, variables of respondents. A
+    respondent has five numbers (label, number of variables, attributes, tasks, whether "none" can
+    be chosen), the variables, and for each task the numbers of concepts and of choices, the codes
+    of each concept, the chosen concept, and the response time. "None" is the last concept, with
+    codes 0; tasks with choice 0 were not answered.
     """
-    numbers = _integers(content)
-    take = iter(numbers)
+    numbers = _parse_integers(file_bytes)
+    number_stream = iter(numbers)
     rows: list[list[str]] = []
     lines: list[int] = []
-    width, missing = None, 0
+    width, n_unanswered = None, 0
     try:
-        for line, who in take:
-            extra, attributes, tasks, none = [int(next(take)[1]) for _ in range(4)]
+        for line, respondent in number_stream:
+            extra, attributes, tasks, has_none = [int(next(number_stream)[1]) for _ in range(4)]
             if width not in (None, (extra, attributes)):
                 raise DataError(
                     f"Line {line} starts a respondent whose numbers of variables and attributes"
                     " differ from earlier respondents."
                 )
-            if none == _DUAL:
+            if has_none == _DUAL_RESPONSE:
                 raise DataError(
                     "The choices contain a dual-response none option, which is not supported;"
                     " export them without it."
                 )
             width = extra, attributes
-            variables = [next(take)[1] for _ in range(extra)]
+            variables = [next(number_stream)[1] for _ in range(extra)]
             for task in range(1, tasks + 1):
-                concepts, _ = int(next(take)[1]), next(take)
-                shown = [[next(take) for _ in range(attributes)] for _ in range(concepts)]
-                chosen, _ = int(next(take)[1]), next(take)
-                if not 0 <= chosen <= concepts + (none != 0):
+                concepts, _ = int(next(number_stream)[1]), next(number_stream)
+                concept_tokens = [
+                    [next(number_stream) for _ in range(attributes)] for _ in range(concepts)
+                ]
+                chosen_concept, _ = int(next(number_stream)[1]), next(number_stream)
+                if not 0 <= chosen_concept <= concepts + (has_none != 0):
                     raise DataError(
-                        f"Task {task} of respondent {who} has {concepts} concepts, but concept"
-                        f" {chosen} was chosen."
+                        f"Task {task} of respondent {respondent} has {concepts} concepts, but"
+                        f" concept {chosen_concept} was chosen."
                     )
-                if any("0" in [code for _, code in own] for own in shown):
+                if any(
+                    "0" in [code for _, code in concept_codes] for concept_codes in concept_tokens
+                ):
                     raise DataError(
-                        f"Task {task} of respondent {who} has a concept without some attributes,"
-                        " which is not supported; export one row per concept instead."
+                        f"Task {task} of respondent {respondent} has a concept without some"
+                        " attributes, which is not supported; export one row per concept instead."
                     )
-                missing += chosen == 0
-                nothing = [[(line, "0")] * attributes] if none else []
-                for place, codes in enumerate([*shown, *nothing] if chosen else [], start=1):
+                n_unanswered += chosen_concept == 0
+                none_concept = [[(line, "0")] * attributes] if has_none else []
+                for concept, codes in enumerate(
+                    [*concept_tokens, *none_concept] if chosen_concept else [], start=1
+                ):
                     cells = [code for _, code in codes]
                     rows.append(
-                        [who, str(task), str(place), *cells, str(int(place == chosen)), *variables]
+                        [
+                            respondent,
+                            str(task),
+                            str(concept),
+                            *cells,
+                            str(int(concept == chosen_concept)),
+                            *variables,
+                        ]
                     )
                     lines.append(codes[0][0])
     except StopIteration:
@@ -409,27 +440,31 @@ def cho_cells(content: bytes) -> TextTable:
         "choice",
         *(f"variable{k}" for k in range(1, width[0] + 1)),
     ]
-    left_out = f"; {plural(missing, 'task')} without an answer dropped" if missing else ""
+    omission_note = (
+        f"; {plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
+    )
     return TextTable(
         header,
         [list(column) for column in zip(*rows, strict=True)],
         lines,
-        note=f"a .cho file{left_out}",
+        note=f"a .cho file{omission_note}",
     )
 
 
-def _integers(content: bytes) -> list[tuple[int, str]]:
-    """The numbers of the file, and the line of each."""
-    found = []
-    for line, text in enumerate(content.decode("utf-8-sig", "replace").splitlines(), start=1):
-        for word in text.split():
+def _parse_integers(file_bytes: bytes) -> list[tuple[int, str]]:
+    """Return the line number and text of each number in the file."""
+    numbers = []
+    for line_number, line_text in enumerate(
+        file_bytes.decode("utf-8-sig", "replace").splitlines(), start=1
+    ):
+        for word in line_text.split():
             if not word.lstrip("-").isdigit():
                 raise DataError(
-                    f"Line {line} contains {word!r}, but .cho files contain only integers; check"
-                    " the file format."
+                    f"Line {line_number} contains {word!r}, but .cho files contain only integers;"
+                    " check the file format."
                 )
-            found.append((line, word))
-    return found
+            numbers.append((line_number, word))
+    return numbers
 
 
 # Tables from files: CSV, TSV, Excel, Parquet and JSON ---------------------------------------------
@@ -439,58 +474,59 @@ _NO_EXCEL = (
     "This is neither an Excel workbook, despite its name, nor a text table; save it as"
     " .xlsx or CSV."
 )
-_OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
+_ERROR_OF_ENDING: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
     ".parquet": "This is neither a Parquet file, despite its name, nor a text table; save it as"
     " Parquet or CSV."
 }
 
 
-_ANSWERS = {name for role in (CHOSEN_OF_TWO, BEST, WORST, ODD) for name in role.synonyms}
+_ANSWER_NAMES = {name for role in (CHOSEN_OF_TWO, BEST, WORST, ODD) for name in role.synonyms}
 
 
-class Parted(NamedTuple):
-    """A table of which some rows are held out, in the words of the file."""
+class HoldoutSplit(NamedTuple):
+    """A table split into hold-out rows and other rows."""
 
     frame: pd.DataFrame
-    kept: np.ndarray  # which rows are in this part
-    where: Where
+    kept: np.ndarray  # mask of rows in this part
+    where: RowFilter
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as read, once for all shapes that are tried; its rows are numbered as in the file."""
+    """A table as read, shared by all shapes; its index contains line numbers of the file."""
 
     frame: pd.DataFrame
     file: str  # its name, for errors
     named: bool = True  # False: the columns have no names, as in a bare square of numbers
-    note: str = ""  # what else there was
-    # what is wrong unless this is a triangle, whose rows may end at the diagonal
+    note: str = ""  # what was ignored or changed
+    # error about short rows, unless the table is a triangle
     short_rows: str = ""
-    # of a workbook with several alike squares, by their titles
+    # sheets of a workbook with several squares, by title
     sheets: "tuple[tuple[str, RawTable], ...]" = ()
-    # of a table of text; None: the file says itself which columns are numbers
+    # for text tables; None: the file stores the types of columns
     decimal_comma: bool | None = None
-    conditioned: tuple[str, ...] = ()  # the columns by which rows were left out
-    parted_from: "Parted | None" = None  # where some rows are held out
+    filter_columns: tuple[str, ...] = ()  # columns of the conditions on rows
+    holdout_split: "HoldoutSplit | None" = (
+        None  # the table before the split, if some rows are held out
+    )
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns."""
         return column_names(self.frame)
 
     @cached_property
     def square(self) -> Square | None:
-        """The table as a square, None if it is none."""
-        return square_of(self.frame, self.named)
+        """The table as a square, or None if it is not one."""
+        return find_square(self.frame, self.named)
 
-    def refuse_short_rows(self) -> None:
-        """Raise an error if rows end early."""
+    def check_row_lengths(self) -> None:
+        """Raise if rows are too short."""
         if self.short_rows:
             raise DataError(f"{self.file}: {self.short_rows}")
 
-    def only(self, where: Where) -> "RawTable":
-        """The rows that fulfil the conditions, as if the file had no others; the note says how many
-        were left out."""
+    def filter_rows(self, where: RowFilter) -> "RawTable":
+        """Return the rows that fulfil the conditions; the note reports their number."""
         if not where.conditions:
             return self
         if self.sheets:
@@ -499,107 +535,114 @@ class RawTable:
                 " applies to rows, but this workbook contains square matrices; remove this"
                 " argument.",
             )
-        kept = where.holds(self.frame)
-        if not kept.any():
-            where.refuse_none_left(self.frame)
-        where.warn_of_unknown_values(self.frame)
-        frame = self.frame.loc[kept]
-        if self.decimal_comma is not None and not kept.all():
-            frame = _typed_again(frame, self.decimal_comma)
-        note = joined(self.note, where.left_out(len(kept), int(kept.sum())))
-        return replace(self, frame=frame, note=note, conditioned=where.columns)
+        is_kept = where.select(self.frame)
+        if not is_kept.any():
+            where.raise_if_empty(self.frame)
+        where.warn_about_similar_texts(self.frame)
+        frame = self.frame.loc[is_kept]
+        if self.decimal_comma is not None and not is_kept.all():
+            frame = _retype_columns(frame, self.decimal_comma)
+        note = join_notes(self.note, where.describe_selection(len(is_kept), int(is_kept.sum())))
+        return replace(self, frame=frame, note=note, filter_columns=where.columns)
 
-    def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "RawTable":
-        """Drop the columns of these names, and those that number the rows unless they are `kept`;
-        note both."""
+    def drop_columns(self, names: Sequence[str], used_names: Collection[Any] = ()) -> "RawTable":
+        """Drop columns by name, and row numbers that are not `used_names`; note both."""
         for name in names:
             column(self.frame, name)
-        numbering = []
+        row_numbers = []
         if (
             self.named
             and not self.sheets
             and not self.short_rows
-            and (self.square is None or self.square.bare)
+            and (self.square is None or self.square.is_bare)
         ):
-            numbering = [
+            row_numbers = [
                 name
                 for name in self.names
-                if name not in kept and _numbers_rows(name, column(self.frame, name))
+                if name not in used_names and _is_row_number(name, column(self.frame, name))
             ]
-        if not names and not numbering:
+        if not names and not row_numbers:
             return self
-        asked = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
-        unused = f"row numbers ({shorten(numbering)}) not used" * bool(numbering)
+        request_note = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
+        row_number_note = f"row numbers ({shorten(row_numbers)}) not used" * bool(row_numbers)
         return replace(
             self,
-            frame=self.frame.drop(columns=[*names, *numbering]),
-            note=joined(self.note, asked, unused),
+            frame=self.frame.drop(columns=[*names, *row_numbers]),
+            note=join_notes(self.note, request_note, row_number_note),
         )
 
-    def parted(self, where: Where, held_out: bool) -> "RawTable":
-        """Of rows that are held out where the conditions hold, if there are any, these or the
-        others."""
+    def split_rows(self, where: RowFilter, held_out: bool) -> "RawTable":
+        """Return the hold-out rows or the other rows, as the conditions select them."""
         if not where.conditions:
             return self
-        is_held = where.holds(self.frame)
-        if is_held.all() or not is_held.any():
-            every = "all rows" if is_held.all() else "no rows"
+        is_holdout = where.select(self.frame)
+        if is_holdout.all() or not is_holdout.any():
+            selection = "all rows" if is_holdout.all() else "no rows"
             raise DataError(
                 Argument("holdouts"),
-                f" ({where}) selects {every} of {len(self.frame):,}; change it to select some of"
-                " them.",
+                f" ({where}) selects {selection} of {len(self.frame):,}; change it to select some"
+                " of them.",
             )
-        kept = is_held if held_out else ~is_held
-        note = joined(self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}")
-        conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
+        is_kept = is_holdout if held_out else ~is_holdout
+        note = join_notes(
+            self.note, f"{is_holdout.sum():,} of {len(is_kept):,} rows held out where {where}"
+        )
+        conditioned, split = (
+            (*self.filter_columns, *where.columns),
+            HoldoutSplit(self.frame, is_kept, where),
+        )
         return replace(
-            self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted
+            self,
+            frame=self.frame.loc[is_kept],
+            note=note,
+            filter_columns=conditioned,
+            holdout_split=split,
         )
 
 
-def _numbers_rows(name: str, values: "pd.Series") -> bool:
-    """Return whether a column numbers the rows by its name, as files of pandas and R do, and by its
-    cells."""
+def _is_row_number(name: str, cells: "pd.Series") -> bool:
+    """Return whether a column numbers the rows, by its name and cells."""
     short = plain(name)
     is_named = short in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
     return is_named and (
-        numbers_rows(values) or (short != "x" and values.dtype.kind in "iu" and values.is_unique)
+        numbers_rows(cells) or (short != "x" and cells.dtype.kind in "iu" and cells.is_unique)
     )
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """A table from a CSV, TSV, Excel, Parquet or JSON file.
+    """Read a table from a CSV, TSV, Excel, Parquet or JSON file.
 
-    The kind of file, its encoding, separator and decimal comma are recognised from its content. A
-    column is numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with
-    leading zeros ("001") are names, and so is "NA" in a column of names. Excel: the first sheet
-    that holds anything. JSON: an object a line or an array of objects, in which quoted numbers are
-    text, `null` and absent keys are empty cells, and columns with lists or objects are left out.
+    Kind of file, encoding, separator and decimal comma are recognised from the content. A column is
+    numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with leading zeros
+    ("001") are names, and so is "NA" in a column of names. Excel: the first sheet with cells is
+    read. JSON: one object per line or an array of objects; quoted numbers are text, `null` and
+    absent keys are empty cells, and columns with lists or objects are dropped.
 
     Parameters
     ----------
     path : str, Path or Source
     where : str or list of str, optional
-        Conditions on columns, all of which must hold; other rows are left out, as if the file did
-        not have them. A condition compares a column by ==, !=, <, <=, > or >= with a number or a
-        text, or says ``in (a, b)``, ``is missing`` or ``is not missing``; several are joined by
-        ``and``. Names and texts of one word need no quotes. Columns of numbers are compared as
-        numbers, others as texts; an empty cell is unequal to every value.
+        Conditions on columns; rows that fail any of them are dropped, as if the file did not
+        contain them. A condition compares a column by ==, !=, <, <=, > or >= with a number or a
+        text, or is ``in (a, b)``, ``is missing`` or ``is not missing``; ``and`` joins several.
+        Names and texts of one word need no quotes. Columns of numbers are compared as numbers,
+        others as texts; an empty cell is unequal to every value.
 
     Returns
     -------
     DataFrame
-        One row for each row of the file that is not empty and fulfils the conditions. A square
-        table of numbers without a header has the columns "0", "1", ...; an unnamed column is called
-        "column 1", "column 2", ... by its position.
+        One row per non-empty row of the file that fulfils the conditions. A square table of numbers
+        without a header has the columns "0", "1", ...; unnamed columns are called "column 1",
+        "column 2", ... by position.
 
     Raises
     ------
     ArgumentError
         If a condition cannot be read.
     DataError
-        If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same
-        name; if a condition names no column, compares texts with a number, or leaves no row.
+        If the file is absent, a folder, empty, not a table, or ragged; if two columns have the same
+        name; if a condition names an unknown column, compares texts with a number, or selects no
+        row.
 
     Examples
     --------
@@ -614,17 +657,17 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
       winner loser  times
     0    tea  milk      3
     """
-    conditions = Where.of(where)
+    conditions = RowFilter.parse(where)
     table = load(path)
-    table.refuse_short_rows()
-    with in_file(table.file):
-        table = table.only(conditions)
+    table.check_row_lengths()
+    with prefix_errors(table.file):
+        table = table.filter_rows(conditions)
     return table.frame.reset_index(drop=True)
 
 
 @contextmanager
-def in_file(name: str) -> Iterator[None]:
-    """Errors about the data begin with the name of the file."""
+def prefix_errors(name: str) -> Iterator[None]:
+    """Prefix errors about the data with the name of the file."""
     try:
         yield
     except DataError as error:
@@ -633,194 +676,218 @@ def in_file(name: str) -> Iterator[None]:
 
 
 def load(path: str | Path | Source) -> RawTable:
-    """The table in a file, parsed once; errors name the file."""
-    name, content = read_source(path)
-    with in_file(name):
-        if content.startswith(b"PAR1"):
-            return _parquet(content, name)
-        if content.startswith(b"PK\x03\x04"):
-            return _workbook(
-                {title: text_table(cells, name) for title, cells in excel_sheets(content).items()}
+    """Load the table in a file; errors name the file."""
+    name, file_bytes = read_source(path)
+    with prefix_errors(name):
+        if file_bytes.startswith(b"PAR1"):
+            return _load_parquet(file_bytes, name)
+        if file_bytes.startswith(b"PK\x03\x04"):
+            return _merge_sheets(
+                {
+                    title: build_raw_table(cells, name)
+                    for title, cells in read_excel_sheets(file_bytes).items()
+                }
             )
-        if content.startswith(b"\xd0\xcf\x11\xe0"):
+        if file_bytes.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError(
                 "This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV."
             )
         ending = Path(name).suffix.lower()
-        if ending in SUFFIXES or content.startswith(b"# FILE NAME"):
-            return text_table(preflib_cells(content), name)
+        if ending in SUFFIXES or file_bytes.startswith(b"# FILE NAME"):
+            return build_raw_table(parse_preflib_cells(file_bytes), name)
         if ending == CHO:
-            return text_table(cho_cells(content), name)
-        if is_json(name, content):
-            cells, texts = json_cells(content)
-            return text_table(cells, name, texts)
+            return build_raw_table(parse_cho_cells(file_bytes), name)
+        if is_json(name, file_bytes):
+            cells, is_text = parse_json_cells(file_bytes)
+            return build_raw_table(cells, name, is_text)
         try:
-            return text_table(text_cells(content), name)
+            return build_raw_table(split_text_cells(file_bytes), name)
         except DataError as error:
-            raise DataError(_OTHER_KINDS.get(ending, error)) from None
+            raise DataError(_ERROR_OF_ENDING.get(ending, error)) from None
 
 
-def _workbook(sheets: dict[str, RawTable]) -> RawTable:
-    """The sheets as one table: several squares side by side, several lists one below the other."""
+def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
+    """Merge sheets: several squares side by side, several lists one below the other."""
     tables = list(sheets.values())
     if len(tables) == 1:
         return tables[0]
-    first = tables[0]
+    first_table = tables[0]
     if all(table.square is not None for table in tables):
-        return replace(first, sheets=tuple(sheets.items()))
-    own = by_plain_name(first.names)
+        return replace(first_table, sheets=tuple(sheets.items()))
+    names = by_plain_name(first_table.names)
     frames = [table.frame for table in tables]
-    if RESPONDENT.among(own) is None:
+    if RESPONDENT.among(names) is None:
         frames = [table.frame.assign(respondent=title) for title, table in sheets.items()]
-    return replace(first, frame=pd.concat(frames))
+    return replace(first_table, frame=pd.concat(frames))
 
 
-def _parquet(content: bytes, file: str) -> RawTable:
-    frame = parquet_frame(content)
-    frame = frame.set_axis(_names(list(frame.columns)), axis=1).set_axis(range(1, len(frame) + 1))
-    for _, values in frame.items():
-        refuse_nested(values)
+def _load_parquet(content: bytes, file: str) -> RawTable:
+    """Load a Parquet table with unique column names."""
+    frame = read_parquet_frame(content)
+    frame = frame.set_axis(_name_columns(list(frame.columns)), axis=1).set_axis(
+        range(1, len(frame) + 1)
+    )
+    for _, cells in frame.items():
+        refuse_nested(cells)
     return RawTable(frame, file)
 
 
-def _names(header: list[str]) -> list[str]:
+def _name_columns(header: list[str]) -> list[str]:
+    """Return unique column names; unnamed columns get their position."""
     names = [name or f"column {k}" for k, name in enumerate(header, start=1)]
-    seen: dict[str, int] = {}
+    number_of_name: dict[str, int] = {}
     for k, name in enumerate(names, start=1):
-        if (first := seen.setdefault(name, k)) != k:
-            raise DataError(f"Columns {first} and {k} are both called {name!r}; rename one.")
+        if (first_number := number_of_name.setdefault(name, k)) != k:
+            raise DataError(f"Columns {first_number} and {k} are both called {name!r}; rename one.")
     return names
 
 
-def text_table(cells: TextTable, file: str, texts: Mapping[str, bool] | None = None) -> RawTable:
-    """The table of these cells: columns of numbers and of text; `texts`: of which columns that is
-    known."""
+def build_raw_table(
+    cells: TextTable, file: str, texts: Mapping[str, bool] | None = None
+) -> RawTable:
+    """Build a table with numeric and text columns from text cells.
+
+    `texts`: whether columns are text, where that is known.
+    """
     if len(cells.header) > MAX_COLUMNS:
         raise DataError(
             f"The table has {len(cells.header):,} columns, but at most {MAX_COLUMNS:,} can be"
             " read; remove some, or write one row per answer."
         )
-    cells = _without_questions(cells)
+    cells = _drop_qualtrics_lines(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
-    named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
-    if not named:  # a square of numbers: what looked like the header is its first row
+    has_names = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
+    if not has_names:  # a square of numbers: what looked like the header is its first row
         columns = [[name, *column] for name, column in zip(header, columns, strict=True)]
         lines = [1, *lines]
         header = [str(k) for k in range(len(header))]
     distinct = [dict.fromkeys(column) for column in columns]
-    known = {**_names_alike(header, distinct), **(texts or {})}
-    typed = {
-        name: _typed(column, each, cells.decimal_comma, known.get(name))
-        for name, column, each in zip(_names(header), columns, distinct, strict=True)
+    text_columns = {**_find_text_columns(header, distinct), **(texts or {})}
+    typed_columns = {
+        name: _convert_column(column, distinct_cells, cells.decimal_comma, text_columns.get(name))
+        for name, column, distinct_cells in zip(
+            _name_columns(header), columns, distinct, strict=True
+        )
     }
-    frame = pd.DataFrame(typed, index=lines)
+    frame = pd.DataFrame(typed_columns, index=lines)
     if cells.decimal_comma:
-        columns_of = dict(zip(typed, columns, strict=True))
+        columns_of = dict(zip(typed_columns, columns, strict=True))
         note_thousands(
-            frame, {name: columns_of[name] for name in typed if frame[name].dtype.kind == "f"}
+            frame,
+            {name: columns_of[name] for name in typed_columns if frame[name].dtype.kind == "f"},
         )
     return RawTable(
-        frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma
+        frame, file, has_names, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma
     )
 
 
-def _names_alike(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Return columns that are text, by their cells: of respondents 100 and 1e2, of answers with
-    words as NA."""
-    found = {}
-    answers = {name for name in header if plain(name) in _ANSWERS}
-    sides = [each.columns for each in side_columns(header) if answers and each.stem in STEMS]
+def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
+    """Find columns that are text despite numeric cells.
+
+    Examples: respondents 100 and 1e2, and answers with the label NA.
+    """
+    is_text = {}
+    answer_names = {name for name in header if plain(name) in _ANSWER_NAMES}
+    side_names = [
+        side.columns for side in side_columns(header) if answer_names and side.stem in STEMS
+    ]
     for name, cells in zip(header, columns, strict=True):
-        words = MISSING.intersection(cells) - {""}
-        if words and (
-            name in answers.union(*sides) or words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}
+        missing_words = MISSING.intersection(cells) - {""}
+        if missing_words and (
+            name in answer_names.union(*side_names)
+            or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}
         ):
-            found[name] = True
+            is_text[name] = True
         if plain(name) in RESPONDENT.sure:
             texts = set(cells) - MISSING
-            if all(map(NUMBER.fullmatch, texts)) and len(set(map(_as_float, texts))) < len(texts):
-                found[name] = True
-    return found
+            if all(map(NUMBER.fullmatch, texts)) and len(set(map(_parse_float, texts))) < len(
+                texts
+            ):
+                is_text[name] = True
+    return is_text
 
 
-def _without_questions(cells: TextTable) -> TextTable:
-    """The table without the two lines of questions and of ids that Qualtrics writes below the
-    header."""
+def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
+    """Drop the lines of questions and IDs that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
-    note = joined(cells.note, "Qualtrics header lines (questions and IDs) dropped")
+    note = join_notes(cells.note, "Qualtrics header lines (questions and IDs) dropped")
     columns = [column[2:] for column in cells.columns]
     return TextTable(
         cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows
     )
 
 
-def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:
-    """Whether a column of these cells holds text rather than numbers; None if all are empty."""
-    written = texts - MISSING
-    if not written:
+def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
+    """Return whether cells are text, not numbers; None if all are empty."""
+    filled_texts = texts - MISSING
+    if not filled_texts:
         return None
-    if any(CODE.fullmatch(text) for text in written):
+    if any(CODE.fullmatch(text) for text in filled_texts):
         return True
-    exact = _EXACT if texts == written else _EXACT_BESIDE_GAPS
-    if max(map(len, written)) > exact and all(map(INTEGER.fullmatch, written)):
-        return True  # the numbers by which people are told apart, of which some would become one
+    max_digits = _EXACT if texts == filled_texts else _EXACT_BESIDE_GAPS
+    if max(map(len, filled_texts)) > max_digits and all(map(INTEGER.fullmatch, filled_texts)):
+        return True  # respondent numbers, some of which would coincide after rounding
     return not all(
         NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text)
-        for text in written
+        for text in filled_texts
     )
 
 
-def as_read(label: str) -> str:
-    """A label as it is read from a column that holds it alone.
+def reread_label(label: str) -> str:
+    """Return a label as it is read back from a column without other labels.
 
     Examples
     --------
     >>> as_read("tea"), as_read("001"), as_read("1e2")
     ('tea', '001', '100')
     """
-    return as_label(_typed([label], {label: None}, False)[0])
+    return as_label(_convert_column([label], {label: None}, False)[0])
 
 
-def _typed(
+def _convert_column(
     column: list[str], distinct: dict[str, None], decimal_comma: bool, text: bool | None = None
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Numbers if all its distinct cells are, text otherwise, unless that is known."""
+    """Convert cells to numbers if all distinct cells are numbers, else to text.
+
+    `text` decides where it is not None.
+    """
     texts = distinct.keys()
     if text is None:
-        text = holds_text(set(texts), decimal_comma) is not False
+        text = is_text_column(set(texts), decimal_comma) is not False
     if text:
-        return _text(column, distinct)
+        return _build_text_array(column, distinct)
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integers = {text: int(text) for text in texts}
         return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
-    numbers = {text: np.nan if text in MISSING else _as_float(text) for text in texts}
+    numbers = {text: np.nan if text in MISSING else _parse_float(text) for text in texts}
     return np.fromiter(map(numbers.__getitem__, column), np.float64, len(column))
 
 
-def _as_float(text: str) -> float:
-    """The number in a cell, with a comma or a point."""
+def _parse_float(text: str) -> float:
+    """Return the number in a cell, with a decimal comma or point."""
     return float(text if NUMBER.fullmatch(text) else text.replace(",", "."))
 
 
-def _typed_again(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
-    """Some rows of a table of text, with numbers in the columns that hold nothing else there."""
-    again = {}
-    for name, values in frame.items():
-        if not pd.api.types.is_numeric_dtype(values.dtype):
-            column = ["" if value is None or value != value else value for value in values]
+def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
+    """Convert text columns that contain only numbers after filtering rows."""
+    numeric_columns = {}
+    for name, cells in frame.items():
+        if not pd.api.types.is_numeric_dtype(cells.dtype):
+            column = ["" if cell is None or cell != cell else cell for cell in cells]
             distinct = dict.fromkeys(column)
             if (
                 all(isinstance(text, str) for text in distinct)
-                and holds_text(set(distinct), decimal_comma) is False
+                and is_text_column(set(distinct), decimal_comma) is False
             ):
-                again[name] = _typed(column, distinct, decimal_comma)
-    return frame.assign(**again)
+                numeric_columns[name] = _convert_column(column, distinct, decimal_comma)
+    return frame.assign(**numeric_columns)
 
 
-def _text(
+def _build_text_array(
     column: list[str], distinct: dict[str, None]
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    place = positions(distinct)
-    codes = np.fromiter(map(place.__getitem__, column), np.int64, len(column))
-    return pd.Series([text or None for text in place]).array.take(codes)
+    """Build an array of texts in which empty cells are missing."""
+    text_index = positions(distinct)
+    codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
+    return pd.Series([text or None for text in text_index]).array.take(codes)

@@ -125,7 +125,7 @@ LACKS = [
 def test_what_a_shape_takes(shape, text, options, sure):
     reading = shape.match(table(text), **options)
     if isinstance(sure, tuple):
-        assert (reading.sure, reading.could_be) == sure
+        assert (reading.sure, reading.other_kind) == sure
     else:
         assert (None if reading is None else bool(reading.sure)) is sure
 
@@ -152,7 +152,7 @@ def test_what_covariates_make():
 
 
 def test_what_experiments_make():
-    assert EXPERIMENT.match(table(TASKS)).how.endswith("described by 'price'")
+    assert EXPERIMENT.match(table(TASKS)).description.endswith("described by 'price'")
     data, sentence = EXPERIMENT.match(table(TASKS), known=True, attributes=["price"]).build()
     assert data == ChoiceExperiment.from_frame(table(TASKS).frame) and sentence == str(data)
 
@@ -180,7 +180,7 @@ def test_columns_of_a_list_of_comparisons(names, facts):
     reading = COMPARISONS.match(table("\n".join(map(",".join, (names.split(), cells)))))
     assert (reading is not None) == bool(facts)
     if facts:
-        said(reading.how, *facts)
+        said(reading.description, *facts)
 
 
 @pytest.mark.parametrize(

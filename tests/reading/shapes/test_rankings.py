@@ -174,7 +174,7 @@ LONG = (
 def test_a_row_for_each_option_of_a_set(task):
     reading = recognise(table(LONG.replace("task", task)))
     assert reading.shape == "table of best-worst choices"
-    said(reading.how, "'best'", "'worst'")
+    said(reading.description, "'best'", "'worst'")
     data = reading.build()[0]
     assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
         ("milk", "water"): {"milk": 1},

@@ -79,7 +79,7 @@ def test_anchored_questions():
 def test_another_kind_was_wanted():
     with refused(RecognitionError, ", not similarities") as error:
         made(ODD, SIMILARITIES)
-    assert error.value.found == (TRIPLETS,)
+    assert error.value.kinds == (TRIPLETS,)
 
 
 def test_a_table_that_nearly_matches():

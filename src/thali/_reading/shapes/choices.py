@@ -148,7 +148,7 @@ def match_rankings(
     if (
         found is not None
         and table.square is not None
-        and (found.shape == LONG or not table.square.bare)
+        and (found.shape == LONG or not table.square.is_bare)
     ):
         return None
     if found is not None and found.shape == OPTIONS and _holds_no_ranks(table, found):

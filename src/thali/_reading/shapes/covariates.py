@@ -70,7 +70,7 @@ def _texts_of_conditions(table: RawTable) -> list[str]:
 
     return [
         name
-        for name in table.conditioned
+        for name in table.filter_columns
         if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)
     ]
 

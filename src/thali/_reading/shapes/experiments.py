@@ -60,7 +60,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         convert,
         bool(described),
         other,
-        besides=(options.get("bought"), *besides),
+        extra_columns=(options.get("bought"), *besides),
     )
 
 
@@ -73,9 +73,9 @@ def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperime
 
 def _refuse_parted_tasks(table: RawTable, options: dict[str, Any]) -> None:
     """Refuse rows that are held out without the others of their task."""
-    if table.parted_from is None:
+    if table.holdout_split is None:
         return
-    frame, kept, where = table.parted_from
+    frame, kept, where = table.holdout_split
     names = [name for name in table.names if name != options.get("bought")]
     respondent, task, *_ = task_columns(
         names, *(options.get(role.name) for role in LONG_TABLE.roles)
@@ -199,9 +199,9 @@ def match_wide(
     found = wide_tasks(table.frame, given, alternatives)
     if found is None:
         return None
-    if table.parted_from is not None and more.get("none") is None and more.get("bought") is None:
+    if table.holdout_split is not None and more.get("none") is None and more.get("bought") is None:
         # which all tasks have, though in one part nobody may have taken it
-        picked = map(as_label, table.parted_from.frame[found.chosen].unique())
+        picked = map(as_label, table.holdout_split.frame[found.chosen].unique())
         more["none"] = word_for_none(picked, found.alternatives)
     return Reading(
         EXPERIMENTS,
@@ -210,7 +210,7 @@ def match_wide(
         table,
         lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
         sure=found.is_sure,
-        besides=(*found.used, more.get("bought")),
+        extra_columns=(*found.used, more.get("bought")),
     )
 
 

@@ -48,8 +48,8 @@ from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 
 from ..cells import MISSING
-from ..shape import Lack, Reading, Shape, refuse
-from ..square import Square, other_labels
+from ..shape import Lack, Reading, Shape, raise_error
+from ..square import Square, describe_label_mismatch
 from ..table import RawTable
 
 # Paired comparisons as a square table: how often the row was chosen over the column ---------------
@@ -63,18 +63,18 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     """A square of numbers that are not surely similarities; `weights`: fractional counts are
     meant."""
     square = table.square
-    if table.sheets and square is not None and not square.holds_similarities:
+    if table.sheets and square is not None and not square.has_similarities:
         return None  # squares_by_sheet reads all of them
     if square is None:
-        if not (wrong := other_labels(table.frame)):
+        if not (wrong := describe_label_mismatch(table.frame)):
             return None
-        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: refuse(wrong), sure=False)
-    if square.holds_similarities and not weights:
+        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(wrong), sure=False)
+    if square.has_similarities and not weights:
         return None
     # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds
     # numbers
-    sure = not (square.bare and table.named and square.has_diagonal)
-    doubtful = square.numbers is not None and (square.is_symmetric or not square.holds_counts)
+    sure = not (square.is_bare and table.named and square.has_diagonal)
+    doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
     could_be = SIMILARITIES if doubtful else ""
     convert, doubt = partial(_read_square, table, square, weights), _doubt_of_square(square)
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, sure, could_be, doubt=doubt)
@@ -90,13 +90,13 @@ _OF_DISTANCES = Clause(
 
 def _doubt_of_square(square: Square) -> Message | None:
     """Ask about a square of whole numbers that is symmetric, or of confusions."""
-    if square.holds_symmetric_counts:
+    if square.has_symmetric_counts:
         what = (
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
             " may contain"
         )
         return Message(f"{what} distances or similarities", _OF_DISTANCES, ".")
-    if not square.holds_confusions:
+    if not square.has_confusions:
         return None
     return Message(
         "The diagonal of the table dominates and all rows have the same sum, as in a confusion"
@@ -119,7 +119,7 @@ def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[Paired
 def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     """The cells, where labels and asymmetry show what they are without counts of an option and
     itself; what of that."""
-    if square.bare or not square.has_diagonal or not square.holds_counts or square.is_symmetric:
+    if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
     diagonal = [as_label(value) for value in np.diag(square.values)]
     k = next(k for k, value in enumerate(diagonal) if value not in MISSING | {"0"})
@@ -152,7 +152,7 @@ _SHEETS = "workbook with one square matrix per respondent"
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
     """Several sheets that hold squares of counts."""
     squares = [sheet.square for _, sheet in table.sheets]
-    if not squares or any(square is None or square.holds_similarities for square in squares):
+    if not squares or any(square is None or square.has_similarities for square in squares):
         return None
     how = "one sheet per respondent, each with a square count matrix, row over column"
     return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
@@ -234,7 +234,7 @@ def match_list(
     if not found or (not both_ways and tells_similarities(table.names, vaguely=False)):
         return None
     # squares come first: among the options of one may be I, J and N, which would also make a list
-    if table.square is not None and not (table.square.bare and table.square.has_diagonal):
+    if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
     return _list_reading(table, found, given, weights)
 
@@ -258,9 +258,9 @@ def _list_reading(
         how,
         table,
         convert,
-        counted=counted,
+        countable=counted,
         roles=roles,
-        besides=besides,
+        extra_columns=besides,
         doubt=doubt,
     )
 
@@ -418,9 +418,9 @@ def _match_sides(
         table,
         convert,
         sure,
-        counted=counted,
+        countable=counted,
         roles=roles,
-        besides=tuple(described),
+        extra_columns=tuple(described),
     )
 
 
@@ -524,7 +524,7 @@ def match_wide(
     if not table.named:
         return None
     # as many people as pairs look like a square, but not with answers on the diagonal
-    if table.square is not None and not (table.square.bare and table.square.has_diagonal):
+    if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
     given = {"respondent": respondent, "count": count}
     for name in filter(None, given.values()):

@@ -22,8 +22,8 @@ from thali._data.similarities.tables import (
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
-from ..shape import Reading, Shape, refuse
-from ..square import Square, other_labels
+from ..shape import Reading, Shape, raise_error
+from ..square import Square, describe_label_mismatch
 from ..table import RawTable
 
 # Similarities as a square table, whole or one triangle of it --------------------------------------
@@ -45,15 +45,17 @@ def match_square(
     square = table.square
     listed = table.named and tells_similarities(table.names, vaguely=True)
     if square is None:
-        wrong = "" if listed or not table.named else other_labels(table.frame)
+        wrong = "" if listed or not table.named else describe_label_mismatch(table.frame)
         return (
-            Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: refuse(wrong), sure=False)
+            Reading(
+                SIMILARITIES, _SQUARE, "square table", table, lambda: raise_error(wrong), sure=False
+            )
             if wrong
             else None
         )
     if listed and not square.is_symmetric:
         return None
-    sure = square.holds_similarities or dissimilarities is not None
+    sure = square.has_similarities or dissimilarities is not None
     convert = partial(_read_square, square, symmetrize, dissimilarities)
     return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure)
 
@@ -102,9 +104,9 @@ _SHEETS = "workbook with one square matrix of similarities per respondent"
 def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
     """Several sheets that hold squares, symmetric or triangles, and not all counts."""
     squares = {title: sheet.square for title, sheet in table.sheets}
-    if not any(square is not None and square.holds_similarities for square in squares.values()):
+    if not any(square is not None and square.has_similarities for square in squares.values()):
         return None
-    counts = [title for title, square in squares.items() if square is None or square.holds_counts]
+    counts = [title for title, square in squares.items() if square is None or square.has_counts]
     if counts:
         similar = [title for title in squares if title not in counts]
         raise DataError(
@@ -182,7 +184,7 @@ def match_list(
     both_ways = any(len(columns.times) == 2 for columns in choices)
     sure = not both_ways and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
-        sure &= square.bare and square.has_diagonal
+        sure &= square.is_bare and square.has_diagonal
     return replace(_list_reading(table, respondent), sure=sure)
 
 

@@ -15,9 +15,9 @@ from thali._labels import as_label
 from thali._model.default_models import default_model
 from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
+from thali._reading.row_filter import RowFilter
 from thali._reading.shapes import SHAPES
-from thali._reading.table import RawTable, in_file
-from thali._reading.where import Where
+from thali._reading.table import RawTable, prefix_errors
 from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
@@ -95,7 +95,7 @@ def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
             shown |= _first_rows(found.table) | {"all_rows": len(found.table.frame)}
         wanted = _wanted(asked)
         if found.bundled is None:
-            with in_file(found.table.file):
+            with prefix_errors(found.table.file):
                 shown |= _first_rows(_of_rows(found.table, wanted))
         kind, data, shown["said"], shown["could_be"] = _read(found, asked, wanted, shown)
         shown["kind"] = kind
@@ -174,7 +174,7 @@ def _read(
 
 def _of_rows(table: RawTable, wanted: dict[str, Any]) -> RawTable:
     """The rows and columns that count."""
-    return table.only(wanted.get(WHERE, Where())).without(wanted.get("without", ()))
+    return table.filter_rows(wanted.get(WHERE, RowFilter())).drop_columns(wanted.get("without", ()))
 
 
 class _DataQuestions:

@@ -161,7 +161,7 @@ def recognised(
         sentences, could_be = [sentence], ""
     else:
         reading = reading_of(found.table, spec.data, wanted)
-        could_be = reading.could_be
+        could_be = reading.other_kind
         try:
             data, sentence = reading.build(OptionWords([RESPONDENT]))
         except DataError as error:
@@ -242,9 +242,9 @@ def _by_rows(
     answer."""
     from thali._data.columns import column
     from thali._labels import as_label
-    from thali._reading.table import in_file
+    from thali._reading.table import prefix_errors
 
-    with in_file(table.file):
+    with prefix_errors(table.file):
         values = column(table.frame, name).map(as_label)
     parts = {}
     for value in filter(None, dict.fromkeys(values)):  # an empty cell is in no group
@@ -262,10 +262,10 @@ def _by_rows(
 def with_option_covariates(data: Any, path: Path) -> Any:
     """The comparisons with the covariates of options in a table whose first column holds the
     labels."""
-    from thali._reading.table import in_file, read_table
+    from thali._reading.table import prefix_errors, read_table
 
     frame = read_table(path)
-    with in_file(str(path)):
+    with prefix_errors(str(path)):
         if frame.shape[1] < 2:
             raise DataError(
                 "A table of option covariates needs the labels in its first column and at least"
@@ -281,8 +281,8 @@ def reading_of(table: "RawTable", kinds: tuple[str, ...], wanted: dict[str, Any]
     try:
         return recognise(table, *kinds, **wanted)
     except RecognitionError as error:
-        models = dict.fromkeys(model_for(kind).name for kind in error.found)
-        if not models and not error.nearest and PAIRS in kinds:
+        models = dict.fromkeys(model_for(kind).name for kind in error.kinds)
+        if not models and not error.nearest_shape and PAIRS in kinds:
             raise DataError(
                 error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)
             ) from None

@@ -165,9 +165,9 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
 
 
 def _conditions(option: Option, typed: list[str]) -> Any:
-    from thali._reading.where import Where
+    from thali._reading.row_filter import RowFilter
 
-    return Where.of(typed, option.name)
+    return RowFilter.parse(typed, option.name)
 
 
 _READ = {

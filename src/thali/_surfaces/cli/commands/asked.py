@@ -95,10 +95,10 @@ def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 def _amounts_in(file: Path) -> dict[str, float]:
     """Label -> number, from a table of these two columns."""
-    from thali._reading.table import in_file, load
+    from thali._reading.table import load, prefix_errors
 
     frame = load(file).frame
-    with in_file(str(file)):
+    with prefix_errors(str(file)):
         if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
             raise DataError(
                 "A table of actual shares needs two columns: the product and its share, a number."

@@ -126,7 +126,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     from thali._paired.counted import CountedComparisons, count
     from thali._paired.leaderboard import Made, checked_settings
     from thali._paired.worths import WorthsRequest
-    from thali._reading.counting import is_large
+    from thali._reading.large_tables import is_large
 
     asked = WorthsRequest(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
     how = checked_settings(

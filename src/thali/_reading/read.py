@@ -1,4 +1,4 @@
-"""`thali.read`: the data in a file or a data frame, recognised as the command line does."""
+"""`thali.read`: read the data of a file or data frame, as the command line does."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,15 +10,15 @@ from thali._data.roles import column_names
 from thali._source import Source
 from thali.errors import DataError
 
-from .recognise import RecognitionError, check_names, reasons, recognise
+from .recognise import RecognitionError, check_names, list_reasons, recognise
+from .row_filter import RowFilter
 from .shapes import SHAPES
 from .table import RawTable, load
-from .where import Where
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_RECOGNISED = tuple(spec.kind for spec in SPECS if spec.shapes)
+_READABLE_KINDS = tuple(spec.kind for spec in SPECS if spec.shapes)
 
 
 def read(
@@ -27,35 +27,34 @@ def read(
     without: str | Sequence[str] = (),
     **columns: Any,
 ) -> Any:
-    """Read the data of a table, whichever of the known shapes it has.
+    """Read the data in a file or data frame of any known shape.
 
     Parameters
     ----------
     path_or_frame : str, Path, DataFrame
-        A file as `read_table` reads it, or a data frame: comparisons, choices, choice experiments,
-        similarities, triplets; or covariates and classes, whose column `target` names.
+        A file as for `read_table`, or a data frame: comparisons, choices, choice experiments,
+        similarities, triplets; or covariates and classes, with the column of classes as `target`.
     where : str or list of str, optional
-        Conditions on the rows that count, as `read_table` takes them.
+        Conditions on rows, as for `read_table`.
     without : str or list of str
-        Columns that are not read.
+        Columns to drop.
     **columns
-        What columns mean that are not recognised by their names, under the names of the options of
-        ``thali fit``: ``respondent="voter"``, ``chosen="depvar"``, ``attributes=["price",
-        "brand"]``, ``dissimilarities="linear"``.
+        Meanings of columns that their names do not show, as the options of ``thali fit``:
+        ``respondent="voter"``, ``chosen="depvar"``, ``attributes=["price", "brand"]``,
+        ``dissimilarities="linear"``.
 
     Returns
     -------
     PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table of observations
-        Its attribute ``read_as`` is the sentence that says how the table was read, and what was not
-        used.
+        The attribute ``read_as`` describes how the table was read, and what was not used.
 
     Raises
     ------
     DataError
-        If the table has no known shape, with what was tried and why it did not fit; if it may hold
-        data of several kinds; if a cell cannot be used.
+        If the table has no known shape (the error lists the shapes and why they do not match), if
+        several kinds of data are possible, or if a cell cannot be used.
     ArgumentError
-        If there is no argument of that name, or a condition cannot be read.
+        If an argument is unknown, or a condition cannot be read.
 
     Examples
     --------
@@ -74,33 +73,33 @@ def read(
     >>> data.read_as.partition(":")[0]
     "long table, 'winner' chosen over 'loser', one comparison per row, respondents in 'voter_id'"
     """
-    check_names(columns, *_RECOGNISED)
+    check_names(columns, *_READABLE_KINDS)
     kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
     table = (
         load(path_or_frame)
         if isinstance(path_or_frame, str | Path | Source)
-        else table_of(path_or_frame)
+        else convert_frame(path_or_frame)
     )
     dropped = [without] if isinstance(without, str) else without
     try:
-        reading = recognise(table, *kinds, where=Where.of(where), without=dropped, **columns)
+        reading = recognise(table, *kinds, where=RowFilter.parse(where), without=dropped, **columns)
     except RecognitionError as error:
-        if EXPERIMENTS in error.found:
+        if EXPERIMENTS in error.kinds:
             raise DataError(
                 error,
                 " For choice experiments, name `attributes`; for choices from sets, name"
                 " `choice_id`.",
             ) from None
-        if error.nearest:
-            raise DataError(error, f" {reasons(SHAPES, table)}") from None
+        if error.nearest_shape:
+            raise DataError(error, f" {list_reasons(SHAPES, table)}") from None
         raise
     data, sentence = reading.build()
     object.__setattr__(data, "read_as", sentence)
     return data
 
 
-def table_of(frame: Any) -> RawTable:
-    """The data frame as a table that was read; the labels of a square become its first column."""
+def convert_frame(frame: Any) -> RawTable:
+    """Convert a data frame to a raw table; labels of a square become the first column."""
     frame = as_frame(frame)
     if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")

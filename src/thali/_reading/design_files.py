@@ -1,0 +1,490 @@
+"""Answers in one table and the design in another, merged into one long table."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from thali._data.described_columns import shown_columns
+from thali._data.roles import (
+    ALTERNATIVE,
+    BEST,
+    CHOSEN,
+    CHOSEN_OF_TWO,
+    NO_CHOICE,
+    ODD,
+    RESPONDENT,
+    RESPONDENT_OF_TASKS,
+    SIMILARITY,
+    TASK,
+    TIE_WORDS,
+    VERSION,
+    WORST,
+    by_plain_name,
+    column_names,
+    plain,
+)
+from thali._labels import as_label, plural, shorten
+from thali.errors import Argument, DataError
+
+from .cells import join_notes
+from .table import RawTable, prefix_errors
+
+NONE = "none"  # alternative added if the design has no no-choice option
+ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files
+_LOOP = re.compile(r"(\d+)_(\D.*)")  # a loop number of Qualtrics, and its question
+_SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
+
+
+class DesignRows(NamedTuple):
+    """Design rows of each task, in the order of the table."""
+
+    frame: pd.DataFrame
+    by: str | None  # column of versions or respondents; None: one version
+    task: str
+    alternative: str | None
+    rows: dict[tuple[str, str], np.ndarray]  # (version, task) -> rows
+
+    def select_tasks(self, version: str) -> dict[str, np.ndarray]:
+        """Return the rows of each task of a version.
+
+        Tasks for all respondents are included, unless the version has a task of the same name.
+        """
+        rows_of_task = {}
+        for chosen_version in (ALL_RESPONDENTS, version):
+            for (task_version, task), rows in self.rows.items():
+                if task_version == chosen_version:
+                    rows_of_task[task] = rows
+        return rows_of_task
+
+    def list_labels(self, rows: np.ndarray) -> list[str]:
+        """List the labels of the alternatives in these rows."""
+        if self.alternative is None:
+            return [str(k + 1) for k in range(len(rows))]
+        return [as_label(label) for label in self.frame[self.alternative].iloc[rows]]
+
+
+def match_answers(
+    table: RawTable, design: RawTable, named_columns: Mapping[str, Any]
+) -> tuple[RawTable, dict[str, str]]:
+    """Match answers to a design; return a long table and its columns by role.
+
+    `named_columns` names columns of the answers by role.
+    """
+    table.check_row_lengths()
+    with prefix_errors(design.file):
+        design.check_row_lengths()
+        if option_columns := shown_columns(column_names(design.frame)):
+            return _match_set_answers(table, design, option_columns), {}
+        design_rows = _read_design_rows(design.frame, column_names(table.frame))
+    answers = _read_task_answers(table.frame, design_rows, named_columns)
+    rows, is_picked, of_answer, labels, n_unanswered = _join_answers(design_rows, answers)
+    alternative = design_rows.alternative or "alternative"
+    attributes = [
+        name
+        for name in column_names(design_rows.frame)
+        if name not in (design_rows.by, design_rows.task, alternative)
+    ]
+    respondent_columns = [
+        str(name)
+        for name in table.frame.columns
+        if str(name) not in (*answers.used, design_rows.by)
+    ]
+    _check_column_clash(
+        respondent_columns, (*attributes, design_rows.task, alternative, CHOSEN.name), "products"
+    )
+    # row -1 does not exist, so all cells become empty
+    attribute_cells: Any = design_rows.frame[attributes].reset_index(drop=True).reindex(rows)
+    index = answers.frame.index[of_answer]
+    long_columns = {
+        answers.respondent: answers.frame[answers.respondent].to_numpy()[of_answer],
+        design_rows.task: answers.task[of_answer],
+        alternative: np.array(labels, dtype=object),
+        **{name: attribute_cells[name].to_numpy() for name in attributes},
+        CHOSEN.name: is_picked.astype(int),
+        **{name: answers.frame[name].to_numpy()[of_answer] for name in respondent_columns},
+    }
+    omission_note = (
+        f"; {plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
+    )
+    note = join_notes(table.note, f"answers matched to the design in {design.file}{omission_note}")
+    roles = {
+        "respondent": answers.respondent,
+        "task": design_rows.task,
+        "alternative": alternative,
+        "chosen": CHOSEN.name,
+    }
+    return replace(table, frame=pd.DataFrame(long_columns, index), note=note), roles
+
+
+def _check_column_clash(
+    respondent_columns: list[str], design_columns: Collection[str | None], design_noun: str
+) -> None:
+    """Raise if a column of respondents has the name of a column of the design."""
+    if shared_names := [name for name in respondent_columns if name in design_columns]:
+        raise DataError(
+            f"Both the answers and the design have a column {shared_names[0]!r}; rename the column"
+            f" in one file, so that columns of respondents and columns of {design_noun} have"
+            " different names."
+        )
+
+
+def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
+    """Read the columns of a design and the rows of its tasks."""
+    names = by_plain_name(column_names(frame))
+    version, task = VERSION.among(names), TASK.among(names)
+    alternative = next(ALTERNATIVE.surely(names), None)
+    if task is None:
+        raise DataError(
+            "A design needs a column of task numbers, such as 'task'; this design has none."
+        )
+    if version is None and (respondent := RESPONDENT_OF_TASKS.among(names)) in answer_columns:
+        version = respondent  # each respondent has individual tasks
+    versions = _label_cells(frame, version)
+    if version is None:
+        versions[:] = ALL_RESPONDENTS
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(versions, frame[task].map(as_label), strict=True)):
+        rows.setdefault(key, []).append(row)
+    if single_row_tasks := [key for key, task_rows in rows.items() if len(task_rows) < 2]:
+        raise DataError(
+            f"Task {single_row_tasks[0][1]!r} has only one row; a design needs one row per"
+            " alternative of a task (thali design writes it as design.csv)."
+        )
+    rows_of_task = {key: np.array(task_rows) for key, task_rows in rows.items()}
+    return DesignRows(frame, version, task, alternative, rows_of_task)
+
+
+class TaskAnswers(NamedTuple):
+    """Answers with one row per respondent and task."""
+
+    frame: pd.DataFrame
+    respondent: str
+    version: np.ndarray
+    task: np.ndarray
+    picked: np.ndarray
+    used: set[Any]  # columns that do not describe respondents
+
+
+def _read_task_answers(
+    frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
+) -> TaskAnswers:
+    """Read answers with one row per task, or per respondent with one column per task."""
+    names = by_plain_name(column_names(frame))
+    respondent = named_columns.get("respondent") or RESPONDENT_OF_TASKS.among(names)
+    if respondent is None:
+        raise DataError(
+            "No column of the answers identifies the respondent; name it with ",
+            Argument("respondent"),
+            ".",
+        )
+    version = _find_version_column(frame, design, names)
+    task = named_columns.get("task") or TASK.among(names)
+    chosen = named_columns.get("chosen") or CHOSEN.among(names)
+    used_columns = {str(respondent), version} - {None}
+    if task is None or chosen is None:
+        column_of_task = _find_task_columns(frame, design, [respondent, version])
+        used_columns |= set(column_of_task.values())
+        frame = pd.concat(
+            [
+                frame.assign(**{_TASK: label, _PICKED: frame[name]})
+                for label, name in column_of_task.items()
+            ]
+        )
+        frame = frame.sort_index(kind="stable")
+        task, chosen = _TASK, _PICKED
+    return TaskAnswers(
+        frame,
+        respondent,
+        _label_cells(frame, version),
+        _label_cells(frame, str(task)),
+        _label_cells(frame, str(chosen)),
+        used_columns | {str(task), str(chosen)},
+    )
+
+
+# A design of sets has one set per row; a respondent's answers are in one column per set
+
+
+# possible contents of an answer column
+_SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
+
+
+def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
+    """Return one row per respondent and set: the options shown and the answers."""
+    design_names, answers = by_plain_name(column_names(design.frame)), table.frame
+    version = VERSION.among(design_names, option_columns)
+    task = TASK.among(design_names, option_columns)
+    rows: dict[str, list[int]] = {}
+    for row, version_name in enumerate(_label_cells(design.frame, version)):
+        rows.setdefault(version_name, []).append(row)
+    answer_names = by_plain_name(column_names(answers))
+    version_column = None if len(rows) == 1 else VERSION.among(answer_names)
+    if version_column is None and len(rows) > 1:
+        raise DataError(
+            f"The design has {plural(len(rows), 'version')}, but no column of the answers gives"
+            f" each respondent's version; name such a column {version!r}."
+        )
+    series = _find_answer_series(answers, max(map(len, rows.values())))
+    answer_columns = {name for columns in series.values() for name in columns.values()}
+    respondent_columns = [
+        name
+        for name in column_names(answers)
+        if name not in answer_columns and name != version_column
+    ]
+    _check_column_clash(respondent_columns, (*option_columns, task), "sets")
+    respondent = RESPONDENT.among(answer_names, answer_columns)
+    answered_sets: list[dict[str, Any]] = []
+    for index in range(len(answers)):
+        version_name = next(iter(rows))
+        if version_column is not None:
+            version_name = as_label(answers[version_column].iloc[index])
+        if version_name not in rows:
+            raise DataError(
+                f"The design has no version {version_name!r}, which row {answers.index[index]}"
+                " contains."
+            )
+        answer_row = answers.iloc[index]
+        for set_number, row in enumerate(rows[version_name], start=1):
+            cells = {
+                stem: answer_row.get(columns.get(set_number)) for stem, columns in series.items()
+            }
+            if any(map(as_label, cells.values())):
+                options = {
+                    column: as_label(design.frame[column].iloc[row]) for column in option_columns
+                }
+                cells = {
+                    stem: _replace_tie_code(stem, cell, list(options.values()))
+                    for stem, cell in cells.items()
+                }
+                respondent_cell = {"respondent": index + 1} if respondent is None else {}
+                task_cell = {} if task is None else {str(task): design.frame[task].iloc[row]}
+                answered_sets.append(
+                    {
+                        **respondent_cell,
+                        **{column: answer_row[column] for column in respondent_columns},
+                        **task_cell,
+                        **options,
+                        **cells,
+                    }
+                )
+    if not answered_sets:
+        raise DataError(f"The answer columns, {shorten(sorted(answer_columns))}, are empty.")
+    note = join_notes(table.note, f"answers matched to the design in {design.file}")
+    frame = pd.DataFrame(answered_sets, pd.RangeIndex(1, len(answered_sets) + 1))
+    return replace(table, frame=frame, note=note)
+
+
+def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
+    """Find columns of answers by name and set number.
+
+    Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
+    """
+    answer_names = {word for role in _SET_ANSWERS for word in role.sure}
+    series: dict[str, dict[int, str]] = {}
+    for name in column_names(frame):
+        numbered_name = _split_numbered_name(name)
+        if (
+            numbered_name is not None
+            and plain(numbered_name[0]) in answer_names
+            and 1 <= numbered_name[1] <= tasks
+        ):
+            series.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = name
+    if not series:
+        raise DataError(
+            f"The design has {plural(tasks, 'set')}, but no columns contain the answers; use one"
+            " column per set, such as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
+        )
+    return series
+
+
+def _split_numbered_name(name: str) -> tuple[str, int] | None:
+    """Split a column name into question and number; Qualtrics writes the number first."""
+    return _split_loop_name(name) or _split_series_name(name)
+
+
+def _split_loop_name(name: str) -> tuple[str, int] | None:
+    """Split a Qualtrics column name into question and leading loop number."""
+    loop = _LOOP.fullmatch(name)
+    return None if loop is None else (loop[2], int(loop[1]))
+
+
+def find_loop_answers(names: Iterable[str]) -> list[str]:
+    """Find several Qualtrics answer columns of one question: 1_chosen, 2_chosen, ..."""
+    answer_names = {word for role in _SET_ANSWERS for word in role.sure}
+    columns_of_question: dict[str, list[str]] = {}
+    for name in names:
+        question, _ = _split_loop_name(name) or ("", 0)
+        if plain(question) in answer_names:
+            columns_of_question.setdefault(question, []).append(name)
+    return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
+
+
+def _split_series_name(name: str) -> tuple[str, int] | None:
+    """Split a column name into question and last number."""
+    match = _SERIES.fullmatch(name)
+    return None if match is None else (match[1], int(match[2]))
+
+
+def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
+    """Return the answer; code 3 for a pair becomes "tie"."""
+    is_of_two = len(options) == 2 and plain(stem) in CHOSEN_OF_TWO.sure
+    if is_of_two and as_label(cell) == "3" and "3" not in options:
+        return TIE_WORDS[0]
+    return cell
+
+
+# A design of products has one product per row -----------------------------------------------------
+
+
+_TASK, _PICKED = "thali task", "thali picked"  # names that do not occur in files
+
+
+def _find_version_column(
+    frame: pd.DataFrame, design: DesignRows, names: Mapping[str, str]
+) -> str | None:
+    """Find the column of the answers with the version of the design."""
+    if design.by is None:
+        return None
+    if design.by in frame.columns:
+        return design.by
+    version_column = VERSION.among(names) or next(
+        (name for word, name in names.items() if "version" in word), None
+    )
+    versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
+    if version_column is None and len(versions) > 1:
+        raise DataError(
+            f"The design has {plural(len(versions), 'version')}, but no column of the answers"
+            f" gives each respondent's version; name such a column {design.by!r}."
+        )
+    return version_column
+
+
+def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
+    """Return the cells of a column as labels; empty labels without a column."""
+    if name is None:
+        return np.full(len(frame), "", object)
+    return frame[name].map(as_label).to_numpy(object)
+
+
+def _find_task_columns(
+    frame: pd.DataFrame, design: DesignRows, used_columns: list[Any]
+) -> dict[str, str]:
+    """Find the answer column of each task, in a table with one row per respondent."""
+    tasks = list(dict.fromkeys(task for _, task in design.rows))
+    max_alternatives = max(len(rows) for rows in design.rows.values())
+    possible_answers = {
+        "",
+        *(str(k) for k in range(max_alternatives + 2)),
+        *(label for rows in design.rows.values() for label in design.list_labels(rows)),
+    }
+    answers = [
+        name
+        for name in column_names(frame)
+        if name not in used_columns
+        and all(
+            label in possible_answers or plain(label) in NO_CHOICE
+            for label in map(as_label, frame[name].unique())
+        )
+    ]
+    matching_series = _select_series(answers, len(tasks), _split_series_name)
+    matching_series = matching_series or _select_series(answers, len(tasks), _split_loop_name)
+    if len(matching_series) != 1:
+        reason = "no series of columns contains the answers"
+        if matching_series:
+            names = shorten([next(iter(columns.values())) for columns in matching_series])
+            reason = f"several series of columns may contain the answers, starting with {names}"
+        raise DataError(
+            f"The design has {plural(len(tasks), 'task')}, but {reason}; use one column per task"
+            " with the label or number of the chosen alternative ('choice1', 'choice2', ...), or"
+            " one row per respondent and task."
+        )
+    columns = [name for _, name in sorted(matching_series[0].items())]
+    return dict(zip(_sort_tasks(tasks), columns, strict=True))
+
+
+def _select_series(
+    names: list[str], tasks: int, split_name: Callable[[str], tuple[str, int] | None]
+) -> list[dict[int, str]]:
+    """Return the series of columns with one column per task, by number."""
+    series: dict[str, dict[int, str]] = {}
+    for name in names:
+        if name_and_number := split_name(name):
+            series.setdefault(name_and_number[0], {})[name_and_number[1]] = name
+    return [columns for columns in series.values() if len(columns) == tasks]
+
+
+def _sort_tasks(tasks: list[str]) -> list[str]:
+    """Sort tasks by number; return them unchanged if any has no number."""
+    return sorted(tasks, key=int) if all(task.isdigit() for task in tasks) else tasks
+
+
+def _join_answers(
+    design: DesignRows, answers: TaskAnswers
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
+    """Join answers and design rows into a long table.
+
+    Return the design row of each row of the long table (-1: no choice), whether it was picked, the
+    index of its answer and the label of its alternative; and the number of tasks without an answer.
+    """
+    versions = {version for version, _ in design.rows}
+    rows_of_version = {
+        version: design.select_tasks(version) for version in {*answers.version.tolist(), *versions}
+    }
+    if (single_version := versions - {ALL_RESPONDENTS}) and len(single_version) == 1:
+        rows_of_version[""] = design.select_tasks(min(single_version))
+    choices = {}
+    for index in range(len(answers.picked)):
+        if (choice := _find_choice(design, rows_of_version, answers, index)) is not None:
+            choices[index] = choice
+    has_added_none = any(position == len(task_rows) for task_rows, position in choices.values())
+    rows, is_picked, answer_index, labels = [], [], [], []
+    for index, (task_rows, position) in choices.items():
+        rows += [*task_rows.tolist(), *[-1] * has_added_none]
+        labels += [*design.list_labels(task_rows), *[NONE] * has_added_none]
+        size = len(task_rows) + has_added_none
+        is_picked += [k == position for k in range(size)]
+        answer_index += [index] * size
+    n_unanswered = len(answers.picked) - len(choices)
+    return np.array(rows), np.array(is_picked), np.array(answer_index), labels, n_unanswered
+
+
+def _find_choice(
+    design: DesignRows,
+    rows_of_version: Mapping[str, Mapping[str, np.ndarray]],
+    answers: TaskAnswers,
+    index: int,
+) -> tuple[np.ndarray, int] | None:
+    """Find the rows of an answered task and the position of the chosen one.
+
+    A position after the last row means no choice; None: there is no answer.
+    """
+    version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
+    location = f"in row {answers.frame.index[index]} of the answers"
+    rows_of_task = rows_of_version[version].get(task)
+    if not picked:
+        return None
+    if design.by is not None and not version and not rows_of_version[""]:
+        raise DataError(
+            f"The design has several values of {design.by!r}, but the answer {location} does not"
+            f" say which it belongs to; add a column {design.by!r} to the answers."
+        )
+    if rows_of_task is None:
+        version_note = f" of {design.by} {version!r}" if version else ""
+        raise DataError(f"Task {task!r}{version_note} {location} is not in the design.")
+    labels = design.list_labels(rows_of_task)
+    if picked in labels:
+        return rows_of_task, labels.index(picked)
+    if plain(picked) in NO_CHOICE or picked in ("0", str(len(rows_of_task) + 1)):
+        return rows_of_task, next(
+            (k for k, label in enumerate(labels) if plain(label) in NO_CHOICE), len(rows_of_task)
+        )
+    if picked.isdigit() and 1 <= int(picked) <= len(rows_of_task):
+        return rows_of_task, int(picked) - 1
+    raise DataError(
+        f"{picked!r} was chosen {location}, but the alternatives of that task are"
+        f" {shorten(labels)}."
+    )

@@ -1,0 +1,586 @@
+"""Large tables of comparisons, read in batches and reduced to distinct rows with counts."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.columns import column
+from thali._data.kinds import PAIRS
+from thali._data.pairs.dates import DAY, NoDate, when_of
+from thali._inference.progress import Progress
+from thali._inference.warn import warn
+from thali._labels import as_label, shorten
+from thali._source import Source
+from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
+
+from .cells import TextTable, find_separator, join_notes
+from .json_rows import is_json
+from .practice import PracticeRows, find_practice_rows, is_practice_label
+from .recognise import list_named_columns, recognise
+from .row_filter import RowFilter
+from .shape import Reading
+from .table import RawTable, build_raw_table, is_text_column, load, prefix_errors
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow
+
+LARGE = 1 << 24  # bytes of a file that is read in batches
+BATCH = 1 << 20  # rows per batch
+BLOCK = 1 << 24  # bytes per batch of text
+HEAD = 10_000  # rows for recognising the shape of the table
+HEAD_BYTES = 1 << 20
+MAX_PARTS = 100  # values of a column that splits the rows
+_TIMES = "identical rows"
+_ROW, _HOW_OFTEN = "\x00row", "\x00times"  # names that do not occur in headers
+
+
+class _BatchedFile(NamedTuple):
+    """A large table: its first rows, and all rows in batches of some columns."""
+
+    head: RawTable
+    n_rows: int  # approximate number
+    read_batches: Callable[[list[str]], Iterator["pyarrow.RecordBatch"]]
+    # converts a batch; for text files, text columns may be given
+    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], "pd.DataFrame"]
+    decimal_comma: bool | None  # None: the file stores the types of columns
+
+
+class _FilteredFile(NamedTuple):
+    """Rows of a large table that fulfil conditions."""
+
+    batches: _BatchedFile
+    where: RowFilter
+    # for text files: whether columns of the conditions are text
+    texts: Mapping[str, bool]
+
+    def iterate_batches(
+        self, columns: list[str]
+    ) -> Iterator[tuple["pyarrow.Table", np.ndarray, int]]:
+        """Yield batches of these rows, with row numbers and the number of rows read so far."""
+        import pyarrow as pa
+
+        filter_columns = list(self.where.columns)
+        start = 0
+        for batch in self.batches.read_batches(list(dict.fromkeys([*columns, *filter_columns]))):
+            table = pa.Table.from_batches([batch])
+            numbers, end = np.arange(start, start + len(table)), start + len(table)
+            if filter_columns:
+                frame = self.batches.as_frame(
+                    table.select(filter_columns),
+                    list(range(len(table))),
+                    self.batches.head.file,
+                    self.texts,
+                )
+                is_kept = self.where.select(frame)
+                table, numbers = table.filter(pa.array(is_kept)), numbers[is_kept]
+            yield table.select(columns), numbers, end
+            start = end
+
+    def read_head(self) -> RawTable:
+        """Read the first of these rows, for recognising the shape of the table."""
+        import pyarrow as pa
+
+        if not self.where.conditions:
+            return self.batches.head
+        slices, lines, end = [], [], 0
+        for table, numbers, end in self.iterate_batches(self.batches.head.names):  # noqa: B007
+            slices.append(table.slice(0, HEAD - len(lines)))
+            lines += [int(number) + 1 for number in numbers[: HEAD - len(lines)]]
+            if len(lines) == HEAD:
+                break
+        if not lines:
+            raise self.where.empty_error(end)
+        table_of_head = pa.concat_tables(slices, promote_options="permissive")
+        file = self.batches.head.file
+        return RawTable(
+            self.batches.as_frame(table_of_head, lines, file, {}),
+            file,
+            filter_columns=self.where.columns,
+        )
+
+
+class ComparisonTable(NamedTuple):
+    """Rows of comparisons, or distinct rows with counts, and the meaning of columns."""
+
+    table: RawTable
+    options: dict[str, Any]
+    times: np.ndarray | None = None  # counts of rows; None: the table contains all rows
+    counts: tuple[str, ...] = ()  # count columns
+    # warns about rows that are no longer in the table, given the data
+    warn: Callable[[Any], None] | None = None
+    unread: str | None = None  # column of respondents that was not read
+    others: tuple[str, ...] = ()  # other possible kinds of data
+
+    def build(self, words: Words = PYTHON) -> tuple[Any, str]:
+        """Convert the rows to comparisons, with a sentence that describes the reading."""
+        data, sentence = self.recognise_reading().build(words)
+        if self.warn is not None:
+            self.warn(data)
+        if self.unread is not None:
+            warn(
+                DataWarning(
+                    f"Column {self.unread!r} seems to identify respondents, but in a file of more"
+                    f" than {LARGE >> 20} MB such a column is not read unless named, so all"
+                    " answers are treated as independent; name it with ",
+                    Argument("respondent"),
+                    ".",
+                )
+            )
+        return data, sentence
+
+    def recognise_reading(self) -> Reading:
+        """Recognise how to read the table."""
+        if self.times is None:
+            return recognise(self.table, PAIRS, *self.others, asks=True, **self.options)
+        return _recognise_counts(self.table, self.times, self.counts, self.options)
+
+    def split_by(self, name: str) -> dict[str, Any]:
+        """Return the comparisons for each value of a column; empty cells are skipped."""
+        with prefix_errors(self.table.file):
+            cells = column(self.table.frame, name)
+        distinct_values, value_index = np.unique(
+            cells.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True
+        )
+        if distinct_values.size - ("" in distinct_values) > MAX_PARTS:
+            raise DataError(
+                f"{self.table.file}: Column {name!r} has {distinct_values.size:,} different values,"
+                f" and each would get a leaderboard; name a column with at most {MAX_PARTS}."
+            )
+        return {
+            label: self._convert_rows(value_index == k, name, label)
+            for k, label in enumerate(distinct_values.tolist())
+            if label
+        }
+
+    def drop_known_answers(
+        self, name: str, known_hashes: np.ndarray
+    ) -> "tuple[ComparisonTable, np.ndarray, int]":
+        """Drop answers with known or repeated identifiers.
+
+        Return the remaining table, all known identifiers (hashes of 8 bytes) and the number of
+        dropped answers.
+        """
+        from pandas.util import hash_array
+
+        frame = self.table.frame
+        with prefix_errors(self.table.file):
+            cells = column(frame, name)
+            if (empty_rows := np.flatnonzero(cells.isna())).size:
+                raise DataError(
+                    f"Column {name!r} identifies answers but is empty in row"
+                    f" {frame.index[empty_rows[0]]}; fill it in."
+                )
+        compute_hashes: Any = hash_array  # pandas declares it as an object
+        row_hashes = compute_hashes(cells.map(as_label).to_numpy(object), categorize=False)
+        answer, is_repeated, times = self._group_answers()
+        _, first, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
+        is_known = np.isin(row_hashes, known_hashes) | (answer[first][hash_index] != answer)
+        n_rows, n_known_rows = np.bincount(answer), np.bincount(answer, is_known)
+        if (partly_known := np.flatnonzero((n_known_rows > 0) & (n_known_rows < n_rows))).size:
+            in_answer = answer == partly_known[0]
+            known_row = frame.index[in_answer & is_known][0]
+            new_row = frame.index[in_answer & ~is_known][0]
+            raise DataError(
+                f"{self.table.file}: rows {known_row} and {new_row} belong to one answer, but their"
+                f" identifiers in {name!r} differ, so only row {known_row} was counted when the"
+                " file was first read; give all rows of an answer the same identifier."
+            )
+        is_kept = ~is_known & ~is_repeated
+        remaining = self._replace(table=replace(self.table, frame=frame.loc[is_kept]))
+        if self.times is not None:
+            remaining = remaining._replace(times=np.ones(is_kept.sum(), np.int64))
+        n_dropped = int(times.sum()) - np.unique(answer[is_kept]).size
+        return remaining, np.union1d(known_hashes, row_hashes), n_dropped
+
+    def drop_column(self, name: str) -> "ComparisonTable":
+        """Drop a column, unless the reading uses it."""
+        roles = self.recognise_reading().roles
+        if roles is None:
+            return self
+        used_columns = {*roles.all, *(roles.answer or ()), *self.options.get("covariates", ())}
+        used_columns |= {option for option in self.options.values() if isinstance(option, str)}
+        if name in used_columns:
+            return self
+        return self._replace(table=replace(self.table, frame=self.table.frame.drop(columns=name)))
+
+    def _group_answers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the answer of each row, a mask of repeated rows, and answer counts."""
+        frame = self.table.frame
+        row_indices = np.arange(len(frame))
+        if self.times is not None:
+            return row_indices, row_indices < 0, self.times
+        roles = self.recognise_reading().roles
+        if roles is None or roles.answer is None:
+            return row_indices, row_indices < 0, np.ones(len(frame))
+        answer = 0 * row_indices
+        if roles.answer:
+            answer = frame.groupby(list(roles.answer), sort=False, dropna=False).ngroup().to_numpy()
+        equal_rows = frame.groupby(list(frame.columns), sort=False, dropna=False)
+        repetition = equal_rows.cumcount().to_numpy()
+        times = np.zeros(answer.max() + 1)
+        np.maximum.at(times, answer, repetition + 1.0)
+        return answer, repetition > 0, times
+
+    def _convert_rows(self, rows: np.ndarray, name: str, label: str) -> Any:
+        """Convert some rows to comparisons."""
+        file = f"{self.table.file}, {name} {label!r}"
+        table = replace(self.table, frame=self.table.frame.loc[rows], file=file, note="")
+        times = None if self.times is None else self.times[rows]
+        part = self._replace(table=table, times=times)
+        with prefix_errors(table.file):
+            return part.recognise_reading().convert()[0]
+
+
+def read_rows(
+    path: Any,
+    extra_columns: Sequence[str],
+    progressbar: bool,
+    where: Any,
+    options: dict[str, Any],
+    other_kinds: tuple[str, ...] = (),
+) -> ComparisonTable:
+    """Read the rows of a table of comparisons; in a large file, distinct rows with counts.
+
+    `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
+    `other_kinds`: other possible kinds of data.
+    """
+    conditions, without = RowFilter.parse(where), options.pop("without", None) or ()
+    named_columns = [*extra_columns, *list_named_columns(options)]
+    batched_file = None if isinstance(path, Source) else _open_batched(Path(path).expanduser())
+    if batched_file is not None:
+        with prefix_errors(batched_file.head.file):
+            conditions.check_columns(batched_file.head.frame)
+            filtered_file = _FilteredFile(
+                batched_file,
+                conditions,
+                _find_batched_text_columns(batched_file, conditions.columns),
+            )
+            head = filtered_file.read_head().drop_columns(without, named_columns)
+            for name in extra_columns:
+                column(head.frame, name)
+        reading = ComparisonTable(head, options, others=other_kinds).recognise_reading()
+        if reading.countable is not None:
+            columns, counts = reading.countable
+            distinct_columns = tuple(dict.fromkeys([*columns, *extra_columns]))
+            table, times = _count_distinct_rows(
+                filtered_file, distinct_columns, counts, options.get("date"), progressbar
+            )
+            unread_respondent = None
+            if reading.roles is not None and reading.roles.who not in distinct_columns:
+                unread_respondent = reading.roles.who
+            unused_columns = [
+                name
+                for name in head.names
+                if name not in (*distinct_columns, unread_respondent, *conditions.columns)
+            ]
+            omission_note = f"columns not used: {shorten(unused_columns)}" if unused_columns else ""
+            table = replace(table, note=join_notes(head.note, omission_note, table.note))
+            return ComparisonTable(
+                table,
+                options,
+                times,
+                counts,
+                partial(_warn_about_practice_rows, filtered_file, head),
+                unread_respondent,
+            )
+    table = load(path)
+    with prefix_errors(table.file):
+        table = table.filter_rows(conditions).drop_columns(without, named_columns)
+        return ComparisonTable(table, options, others=other_kinds)
+
+
+def is_large(path: str) -> bool:
+    """Return whether a file is read in batches."""
+    return _open_batched(Path(path).expanduser()) is not None
+
+
+def _recognise_counts(
+    table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
+) -> Reading:
+    """Return the reading of distinct rows with counts."""
+    import pandas as pd
+
+    if not counts:
+        counted_table = replace(table, frame=table.frame.assign(**{_TIMES: times}))
+        named_options: dict[str, Any] = {**options, "count": _TIMES}
+        return recognise(counted_table, PAIRS, **named_options)
+    # raises for invalid counts, whose multiples might be valid
+    recognise(table, PAIRS, **options).build()
+    multiples = {name: pd.to_numeric(table.frame[name]) * times for name in counts}
+    return recognise(replace(table, frame=table.frame.assign(**multiples)), PAIRS, **options)
+
+
+def _count_distinct_rows(
+    filtered_file: _FilteredFile,
+    columns: tuple[str, ...],
+    counts: tuple[str, ...],
+    date: str | None,
+    progressbar: bool,
+) -> tuple[RawTable, np.ndarray]:
+    """Return the distinct rows of some columns in order of occurrence, with counts."""
+    # dates with times are reduced to days
+    import pyarrow as pa
+
+    names, batches, file = list(columns), filtered_file.batches, filtered_file.batches.head.file
+    groups, n_groups, n_kept, n_read, max_groups = [], 0, 0, 0, 2 * BATCH
+    codes: dict[str, _TextCodes] = {name: _TextCodes() for name in names}
+    with (
+        Progress(progressbar, f"reading {file}", batches.n_rows, "rows") as progress,
+        prefix_errors(file),
+    ):
+        for batch, numbers, n_read in filtered_file.iterate_batches(names):
+            if date is not None:
+                days = _convert_batch_days(filtered_file, batch[date], date, numbers)
+                batch = batch.set_column(batch.column_names.index(date), date, days)
+            coded_columns = [codes[name].encode(batch[name]) for name in names]
+            table = pa.table([*coded_columns, pa.array(numbers)], names=[*names, _ROW])
+            groups.append(_group_rows(table, names, None))
+            n_groups, n_kept = n_groups + len(groups[-1]), n_kept + len(numbers)
+            progress.update(min(n_read, batches.n_rows))
+            if n_groups > max_groups:
+                groups = [_group_rows(pa.concat_tables(groups), names, _HOW_OFTEN)]
+                n_groups = len(groups[0])
+                # otherwise, tables of mostly distinct rows would be grouped with every batch
+                max_groups = 2 * max(BATCH, n_groups)
+    distinct_rows = _group_rows(
+        pa.concat_tables(groups, promote_options="permissive"), names, _HOW_OFTEN
+    ).sort_by(_ROW)
+    lines = (distinct_rows[_ROW].to_numpy() + 1).tolist()
+    times = distinct_rows[_HOW_OFTEN].to_numpy()
+    distinct_rows = pa.table(
+        [codes[name].decode(distinct_rows[name]) for name in names], names=names
+    )
+    with prefix_errors(file):
+        frame = batches.as_frame(distinct_rows, lines, file, {})
+    note = ""
+    if filtered_file.where.conditions:
+        note = filtered_file.where.describe_selection(n_read, n_kept)
+    return RawTable(frame, file, note=note, filter_columns=filtered_file.where.columns), times
+
+
+def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) -> dict[str, bool]:
+    """Return whether columns of a text file are text in any batch."""
+    is_text: dict[str, bool] = {}
+    if batches.decimal_comma is None or not columns:
+        return is_text
+    for batch in batches.read_batches(list(columns)):
+        for name in columns:
+            texts = {text.strip() for text in batch[name].unique().to_pylist()}
+            if (text := is_text_column(texts, batches.decimal_comma)) is not None:
+                is_text[name] = is_text.get(name, False) or text
+    return is_text
+
+
+def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data: Any) -> None:
+    """Warn about practice rows of a large file, if its first rows have any."""
+    names = [practice_column.column for practice_column in find_practice_rows(head, data)]
+    rows = {name: Counter[str]() for name in names}
+    for batch, _, _ in filtered_file.iterate_batches(names) if names else ():
+        for name in names:
+            cells = _remove_dictionary(batch[name]).combine_chunks()
+            for cell in cells.value_counts().to_pylist():
+                rows[name][as_label(cell["values"])] += cell["counts"]
+    for name, counts in rows.items():
+        words = tuple(text for text in counts if is_practice_label(text))
+        if (practice := sum(counts[word] for word in words)) < counts.total():
+            warn(DataWarning(PracticeRows(name, words, practice).message()))
+
+
+class _TextCodes:
+    """Integer codes of a column's texts, shared by all batches.
+
+    Grouping codes takes a third of the time of grouping texts.
+    """
+
+    def __init__(self) -> None:
+        self._code_of_text: dict[str, int] | None = None  # None: the column holds no text
+
+    def encode(self, column: Any) -> Any:
+        """Replace the texts of a batch by codes; -1 represents missing texts."""
+        import pyarrow as pa
+
+        text_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if not (pa.types.is_string(text_type) or pa.types.is_large_string(text_type)):
+            return _remove_dictionary(column)
+        code_of_text = self._code_of_text = {} if self._code_of_text is None else self._code_of_text
+        chunks = []
+        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+            texts = encoded.dictionary.to_pylist()
+            codes = [
+                -1 if text is None else code_of_text.setdefault(text, len(code_of_text))
+                for text in texts
+            ]
+            chunk_codes = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
+            chunks.append(pa.array(np.append(np.array(codes, np.int32), np.int32(-1))[chunk_codes]))
+        return pa.chunked_array(chunks, pa.int32())
+
+    def decode(self, column: Any) -> Any:
+        """Replace codes by texts."""
+        import pyarrow as pa
+
+        if self._code_of_text is None:
+            return column
+        codes = column.to_numpy()
+        texts = pa.array(list(self._code_of_text), pa.string())
+        return pa.chunked_array(
+            [pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)]
+        )
+
+
+def _list_stripped_texts(column: Any) -> list[str]:
+    """Return the texts of a column without surrounding blanks; equal texts share one object."""
+    stripped_texts: list[str] = []
+    for chunk in column.chunks:
+        encoded = chunk.dictionary_encode()
+        texts = [text.strip() for text in encoded.dictionary.to_pylist()]
+        stripped_texts += [texts[text_index] for text_index in encoded.indices.to_pylist()]
+    return stripped_texts
+
+
+def _remove_dictionary(column: Any) -> Any:
+    """Return a column without dictionary encoding."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _convert_batch_days(
+    filtered_file: _FilteredFile, column: Any, name: str, numbers: np.ndarray
+) -> Any:
+    """Convert a batch to days; an error counts the empty cells of all rows."""
+    try:
+        return _convert_days(column, name, numbers)
+    except NoDate as first_error:
+        n_empty = 0
+        for batch, numbers, _ in filtered_file.iterate_batches([name]):
+            try:
+                _convert_days(batch[name], name, numbers)
+            except NoDate as error:
+                n_empty += error.count
+        raise NoDate(name, first_error.row, n_empty) from None
+
+
+def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
+    """Convert dates and times to days; integer periods stay unchanged."""
+    import pandas as pd
+    import pyarrow as pa
+
+    dates = when_of(
+        pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(numbers + 1)), name
+    )
+    if dates.unit != DAY:
+        return _remove_dictionary(column)
+    return pa.array(dates.number.astype("datetime64[D]").astype(str))
+
+
+def _group_rows(table: Any, names: list[str], times: str | None) -> Any:
+    """Group equal rows; return first row numbers and counts, from a column or by counting."""
+    aggregation = (_ROW, "count") if times is None else (times, "sum")
+    groups = table.group_by(names).aggregate([(_ROW, "min"), aggregation])
+    return groups.select([*names, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
+        [*names, _ROW, _HOW_OFTEN]
+    )
+
+
+def _open_batched(path: Path) -> _BatchedFile | None:
+    """Open a file in batches, or return None if it is small or of another kind."""
+    try:
+        if path.stat().st_size < LARGE:
+            return None
+        import pyarrow.csv
+        import pyarrow.parquet  # noqa: F401
+
+        with open(path, "rb") as file:
+            head = file.read(HEAD_BYTES)
+    except (OSError, ImportError):  # the ordinary reader reports the error or works without pyarrow
+        return None
+    if head.startswith(b"PAR1"):
+        return _open_batched_parquet(path)
+    if b"\x00" in head or head.startswith(b"PK") or is_json(path.name, head):
+        return None
+    return _open_batched_text(path, head)
+
+
+def _open_batched_parquet(path: Path) -> _BatchedFile | None:
+    """Open a Parquet file in batches; None if it is not readable."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+        names = file.schema_arrow.names
+        fields = list(file.schema_arrow)
+        flat_names = [field.name for field in fields if not pa.types.is_nested(field.type)]
+        first_batch = next(file.iter_batches(HEAD, columns=flat_names), None)
+    except (pa.ArrowException, OSError):
+        return None
+    if first_batch is None or len(set(names)) < len(names):
+        return None
+
+    def as_frame(
+        table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
+    ) -> "pd.DataFrame":
+        plain = pa.table(
+            [_remove_dictionary(column) for column in table.columns], names=table.column_names
+        )
+        return plain.to_pandas().set_axis(pd.Index(lines), axis=0)
+
+    head = as_frame(
+        pa.Table.from_batches([first_batch]), list(range(1, len(first_batch) + 1)), path.name, {}
+    )
+    return _BatchedFile(
+        RawTable(head, path.name),
+        file.metadata.num_rows,
+        lambda columns: file.iter_batches(BATCH, columns=columns),
+        as_frame,
+        None,
+    )
+
+
+def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
+    """Open a UTF-8 text file in batches; None if it is not a table of this kind."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    first_lines = head[: head.rfind(b"\n") + 1]
+    try:
+        first_lines.decode("utf-8-sig")
+        separator = find_separator(first_lines)
+        first_table = load(Source(path.name, first_lines))
+    except (UnicodeDecodeError, DataError):
+        return None
+    if separator is None or not first_table.named:
+        return None
+    names, decimal_comma = first_table.names, separator != ","
+
+    def batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
+        read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK)
+        parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+        types = dict.fromkeys(columns, pa.string())
+        convert = csv.ConvertOptions(
+            include_columns=columns, column_types=types, strings_can_be_null=False
+        )
+        try:
+            yield from csv.open_csv(path, read, parse, convert)
+        except pa.ArrowException as error:
+            raise DataError(str(error)) from None
+
+    def as_frame(
+        table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
+    ) -> "pd.DataFrame":
+        cells = [_list_stripped_texts(column) for column in table.columns]
+        lines = [line + 1 for line in lines]
+        return build_raw_table(
+            TextTable(table.column_names, cells, lines, decimal_comma), name, texts
+        ).frame
+
+    rows = int(path.stat().st_size / len(first_lines) * len(first_table.frame))
+    return _BatchedFile(first_table, rows, batches, as_frame, decimal_comma)

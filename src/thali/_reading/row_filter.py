@@ -1,0 +1,451 @@
+"""Conditions on rows of a table, in a small language that can be printed again.
+
+
+
+::
+
+    conditions = condition { "and" condition }
+    condition  = column ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) value
+               | column "in" "(" value { "," value } ")"
+               | column "is" [ "not" ] "missing"
+
+A column or a value is a word, or any text between quotes, ' or ", in which that quote is written
+twice. The column, not the quotes, decides whether a value is text. "and", "in", "is" and so on are
+keywords only where a keyword is expected.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from thali._data.columns import column, with_text_names
+from thali._inference.warn import warn
+from thali._labels import as_label, shorten, suggest
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
+
+from .cells import INTEGER, NUMBER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXAMPLE = "block == 'main' and rt > 0.2"
+IN, MISSING, NOT_MISSING = "in", "is missing", "is not missing"
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_EXPECTED = f"{', '.join(_COMPARISONS)}, 'in', {MISSING!r} or {NOT_MISSING!r}"
+_TOKEN = re.compile(
+    r"""(?P<quoted>'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*")|(?P<sign>[=!<>]=|[=!<>(),])|(?P<word>[^\s'"=<>!(),]+)"""
+)
+_WORD = re.compile(r"[^\s'\"=<>!(),]+")
+_TRUTH = {"true": 1, "false": 0}
+_NUMERIC_TYPES = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
+
+
+# conditions ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on the cells of one column."""
+
+    column: str
+    operator: str  # ==, !=, <, <=, >, >=, in, is missing, is not missing
+    values: tuple[str, ...] = ()  # several for "in", none for "is missing"
+    # argument that contains the condition, for errors
+    argument: str = field(default="where", compare=False, repr=False)
+
+    def __str__(self) -> str:
+        values = [value if NUMBER.fullmatch(value) else _quote_text(value) for value in self.values]
+        if self.operator == IN:
+            return f"{_quote_column(self.column)} in ({', '.join(values)})"
+        return " ".join([_quote_column(self.column), self.operator, *values])
+
+
+@dataclass(frozen=True)
+class RowFilter:
+    """Conditions on the rows of a table, all of which must be true.
+
+    Examples
+    --------
+    >>> where = RowFilter.parse(["block == main and rt>.2", '"Trial type" is not missing'])
+    >>> print(where)
+    block == 'main' and rt > .2 and 'Trial type' is not missing
+    >>> RowFilter.parse(str(where)) == where
+    True
+    """
+
+    conditions: tuple[Condition, ...] = ()
+
+    @classmethod
+    def parse(
+        cls, conditions: "str | Iterable[str] | RowFilter | None", argument: str = "where"
+    ) -> Self:
+        """Parse conditions in one or several texts; None: all rows.
+
+        `argument` is the name of the argument that contains them.
+
+        Raises
+        ------
+        ArgumentError
+            If one cannot be read.
+        """
+        if conditions is None:
+            return cls()
+        if isinstance(conditions, RowFilter):
+            return cls(conditions.conditions)
+        texts = [conditions] if isinstance(conditions, str) else conditions
+        is_list = isinstance(texts, list | tuple) and len(texts) > 0
+        if not is_list or not all(isinstance(text, str) for text in texts):
+            raise ArgumentError(
+                Argument(argument),
+                f' must be a condition such as "{EXAMPLE}", or a list of them; got {conditions!r}.',
+            )
+        parsed = [_parse_conditions(_FilterText(text, argument)) for text in texts]
+        return cls(tuple(chain.from_iterable(parsed)))
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.conditions))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns in the conditions."""
+        return tuple(dict.fromkeys(condition.column for condition in self.conditions))
+
+    def check_columns(self, frame: "pd.DataFrame") -> None:
+        """Raise if a condition names a column that the table lacks."""
+        for condition in self.conditions:
+            _find_column(condition, frame)
+
+    def select(self, frame: "pd.DataFrame") -> np.ndarray:
+        """Return whether each row fulfils all conditions, shape (rows,).
+
+        Raises
+        ------
+        DataError
+            If a column is absent, or cannot be compared with the value.
+        """
+        is_selected = np.ones(len(frame), bool)
+        for condition in self.conditions:
+            is_selected &= _fulfils(condition, _find_column(condition, frame))
+        return is_selected
+
+    def raise_if_empty(self, frame: "pd.DataFrame") -> None:
+        """Raise the error about conditions that select no row, with a reason."""
+        empty_conditions = [
+            condition
+            for condition in self.conditions
+            if not _fulfils(condition, _find_column(condition, frame)).any()
+        ]
+        reason = ", although each condition alone matches some"
+        if empty_conditions:
+            name = empty_conditions[0].column
+            reason = f"; {name!r} is empty"
+            if texts := _list_texts(_find_column(empty_conditions[0], frame)):
+                reason = f"; column {name!r} contains {shorten(texts, 6)}"
+        raise self.empty_error(len(frame), reason)
+
+    def empty_error(self, n_rows: int, reason: str = "") -> DataError:
+        """Return the error about conditions that select no row."""
+        return DataError(
+            Argument(self.conditions[0].argument),
+            f" ({self}) matches none of the {n_rows:,} rows{reason}.",
+        )
+
+    def warn_about_similar_texts(self, frame: "pd.DataFrame") -> None:
+        """Warn about a text that no row contains, if a similar text occurs."""
+        for condition in self.conditions:
+            cells = _find_column(condition, frame)
+            if (
+                condition.operator not in ("==", "!=", IN)
+                or _convert_numbers(cells) is not None
+                or _has_dates(cells)
+            ):
+                continue
+            texts = _list_texts(cells)
+            for text in condition.values:
+                if text not in texts and (suggestion := suggest(text, texts)):
+                    warn(
+                        DataWarning(
+                            f"No row contains {text!r} in column {condition.column!r}.{suggestion}"
+                        )
+                    )
+
+    def describe_selection(self, n_rows: int, n_selected: int) -> str:
+        """Describe the number of selected rows."""
+        return f"{n_selected:,} of {n_rows:,} rows kept where {self}"
+
+
+def _quote_column(text: str) -> str:
+    """Return a column name as written in a condition."""
+    return text if _WORD.fullmatch(text) else _quote_text(text)
+
+
+def _quote_text(text: str) -> str:
+    """Return a text in quotes."""
+    quote = '"' if "'" in text and '"' not in text else "'"
+    return f"{quote}{text.replace(quote, 2 * quote)}{quote}"
+
+
+# comparison ---------------------------------------------------------------------------------------
+
+
+def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
+    """Return the column of a condition; errors name the condition."""
+    try:
+        return column(with_text_names(frame), condition.column)
+    except DataError as error:
+        raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
+
+
+def _fulfils(condition: Condition, cells: "pd.Series") -> np.ndarray:
+    """Return whether each cell fulfils the condition.
+
+    An empty cell fulfils only "is missing" and "!=".
+    """
+    if condition.operator in (MISSING, NOT_MISSING):
+        is_empty = _label_cells_once(cells) == ""
+        return is_empty if condition.operator == MISSING else ~is_empty
+    sign = "==" if condition.operator == IN else condition.operator
+    is_fulfilled = np.zeros(len(cells), bool)
+    for operand in condition.values:
+        is_fulfilled |= _compare_cells(
+            condition, cells, _COMPARISONS[sign], operand, sign in ("==", "!=")
+        )
+    return is_fulfilled
+
+
+def _compare_cells(
+    condition: Condition, cells: "pd.Series", sign: Any, operand: str, is_equality: bool
+) -> np.ndarray:
+    """Compare each cell with an operand as numbers, dates or texts."""
+    if _has_dates(cells):
+        return np.asarray(sign(cells, _parse_date(condition, cells, operand)))
+    numbers = _convert_numbers(cells)
+    if numbers is not None:
+        return sign(numbers, _parse_operand(condition, operand))
+    texts = _label_cells_once(cells)
+    is_empty = texts == ""
+    if is_equality or not NUMBER.fullmatch(operand):
+        is_true = np.asarray(sign(texts, operand), bool)
+        return is_true | is_empty if sign is operator.ne else is_true & ~is_empty
+    distinct_texts = np.unique(texts[~is_empty].astype(str))
+    if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
+        raise DataError(
+            Argument(condition.argument),
+            f" ({condition}): column {condition.column!r} contains text such as {text_cells[0]!r},"
+            f" which cannot be ordered relative to {operand}; use == or !=.",
+        )
+    is_true = np.zeros(len(texts), bool)
+    is_true[~is_empty] = sign(texts[~is_empty].astype(float), _convert_number(operand))
+    return is_true
+
+
+def _label_cells_once(cells: "pd.Series") -> np.ndarray:
+    """Return cells as texts, "" for empty cells; each distinct cell is converted once."""
+    import pandas as pd
+
+    codes, distinct_cells = pd.factorize(cells)
+    texts = np.array([*(as_label(cell) for cell in distinct_cells), ""], dtype=object)
+    return texts[codes]
+
+
+def _list_texts(cells: "pd.Series") -> list[str]:
+    """Return the distinct non-empty texts of a column."""
+    return [text for text in dict.fromkeys(_label_cells_once(cells).tolist()) if text]
+
+
+def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
+    """Return cells as numbers, NaN for empty cells; None for other columns.
+
+    True and false are numbers.
+    """
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(cells.dtype):
+        if cells.dtype != object or pd.api.types.infer_dtype(cells) not in _NUMERIC_TYPES:
+            return None
+    if pd.api.types.is_integer_dtype(cells.dtype) and not cells.hasnans:
+        return cells.to_numpy()
+    return cells.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _has_dates(cells: "pd.Series") -> bool:
+    """Return whether a column contains dates."""
+    import pandas as pd
+
+    return pd.api.types.is_datetime64_any_dtype(cells.dtype)
+
+
+def _parse_operand(condition: Condition, operand: str) -> float:
+    """Return the operand as a number; raise if it is not one."""
+    if operand.casefold() in _TRUTH:
+        return _TRUTH[operand.casefold()]
+    if not NUMBER.fullmatch(operand):
+        raise DataError(
+            Argument(condition.argument),
+            f" ({condition}): column {condition.column!r} contains numbers, but {operand!r} is not"
+            " one; write a number such as 2 or 0.5.",
+        )
+    return _convert_number(operand)
+
+
+def _convert_number(text: str) -> float:
+    """Convert text to int, or to float if it is long or not an integer."""
+    return int(text) if INTEGER.fullmatch(text) and len(text) < 18 else float(text)
+
+
+def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
+    """Return the operand as a date, in the time zone of the column if it has none."""
+    import pandas as pd
+
+    try:
+        date = pd.Timestamp(datetime.fromisoformat(operand))
+    except ValueError:
+        raise DataError(
+            Argument(condition.argument),
+            f" ({condition}): column {condition.column!r} contains dates, but {operand!r} is not"
+            " one; write a date such as 2026-05-31.",
+        ) from None
+    zone = getattr(cells.dtype, "tz", None)
+    if zone is None:
+        return date.tz_localize(None)
+    return date.tz_localize(zone) if date.tz is None else date
+
+
+# parsing ------------------------------------------------------------------------------------------
+
+
+class _FilterText(NamedTuple):
+    """A text with conditions, and the argument that contains it."""
+
+    text: str
+    argument: str
+
+
+class _Token(NamedTuple):
+    """A piece of a text."""
+
+    kind: str  # quoted, sign, word; "" at the end
+    text: str  # without its quotes
+    at: int  # position of the first character, from 1
+
+
+def _split_tokens(source: _FilterText) -> list[_Token]:
+    """Split a text into tokens, with a token for its end."""
+    text, tokens, position = source.text, [], 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        match = _TOKEN.match(text, position)
+        if match is None:  # only an open quote matches no token
+            raise _unreadable_error(source, f"the quote at character {position + 1} is not closed")
+        piece = match[0]
+        if match.lastgroup == "quoted":
+            piece = piece[1:-1].replace(2 * piece[0], piece[0])
+        tokens.append(_Token(str(match.lastgroup), piece, position + 1))
+        position = match.end()
+    return [*tokens, _Token("", "", len(text) + 1)]
+
+
+def _unreadable_error(source: _FilterText, problem: str) -> ArgumentError:
+    """Return the error about a condition that cannot be parsed."""
+    return ArgumentError(
+        Argument(source.argument),
+        f" {source.text!r} is not a valid condition: {problem}. Example: {EXAMPLE}.",
+    )
+
+
+def _parse_conditions(source: _FilterText) -> list[Condition]:
+    """Parse the conditions in a text."""
+    tokens = iter(_split_tokens(source))
+    conditions = []
+    while True:
+        condition, next_token = _parse_condition(source, tokens)
+        conditions.append(condition)
+        if not next_token.kind:
+            return conditions
+        if not _is_keyword(next_token, "and"):
+            raise _unexpected_error(
+                source, next_token, "'and' or the end (quote text that contains spaces)"
+            )
+
+
+def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Token]:
+    """Parse the next condition; return it with the token after it."""
+    name = _read_operand(source, next(tokens), "a column name")
+    sign = next(tokens)
+    if sign.kind == "sign" and sign.text in _COMPARISONS:
+        operands = (_parse_value(source, next(tokens)),)
+        return Condition(name, sign.text, operands, source.argument), next(tokens)
+    if _is_keyword(sign, "in"):
+        return Condition(name, IN, _parse_list(source, tokens), source.argument), next(tokens)
+    if _is_keyword(sign, "is"):
+        word = next(tokens)
+        sign_text, expected = MISSING, "'missing' or 'not missing'"
+        if _is_keyword(word, "not"):
+            sign_text, expected = NOT_MISSING, "'missing'"
+            word = next(tokens)
+        if not _is_keyword(word, "missing"):
+            raise _unexpected_error(source, word, expected)
+        return Condition(name, sign_text, (), source.argument), next(tokens)
+    expected = "'=='" if sign.text == "=" and sign.kind == "sign" else _EXPECTED
+    quote_hint = " (quote names that contain spaces)" if sign.kind == "word" else ""
+    raise _unexpected_error(source, sign, f"{expected}{quote_hint}")
+
+
+def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
+    """Parse the values in parentheses."""
+    if (opening := next(tokens)) != _Token("sign", "(", opening.at):
+        raise _unexpected_error(source, opening, "'(' before the values of 'in'")
+    values = []
+    while True:
+        values.append(_parse_value(source, next(tokens)))
+        sign = next(tokens)
+        if sign == _Token("sign", ")", sign.at):
+            return tuple(values)
+        if sign != _Token("sign", ",", sign.at):
+            raise _unexpected_error(source, sign, "',' or ')'")
+
+
+def _parse_value(source: _FilterText, token: _Token) -> str:
+    """Return the value of a token; raise if it is empty."""
+    text = _read_operand(source, token, "a number or text")
+    if not text.strip():
+        raise _unexpected_error(
+            source, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)"
+        )
+    return text.strip()
+
+
+def _read_operand(source: _FilterText, token: _Token, expected: str) -> str:
+    """Return the column or value in a token."""
+    if token.kind not in ("word", "quoted"):
+        raise _unexpected_error(source, token, expected)
+    return token.text
+
+
+def _is_keyword(token: _Token, word: str) -> bool:
+    """Return whether a token is this keyword."""
+    return token.kind == "word" and token.text.lower() == word
+
+
+def _unexpected_error(source: _FilterText, token: _Token, expected: str) -> ArgumentError:
+    """Return the error about an unexpected token."""
+    if not token.kind:
+        return _unreadable_error(source, f"it ends where {expected} is expected")
+    return _unreadable_error(
+        source, f"found {token.text!r} at character {token.at}, expected {expected}"
+    )
