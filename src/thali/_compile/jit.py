@@ -186,7 +186,7 @@ class kernel:
         dispatcher = self.dispatcher(model)
         if dispatcher.signatures:
             return True
-        return isinstance(dispatcher._cache, KernelCache) and dispatcher._cache.is_kept()
+        return isinstance(dispatcher._cache, KernelCache) and dispatcher._cache.is_stored()
 
     def _build_specialised_dispatcher(self, classes: Any) -> Any:
         """Build the dispatcher for these model classes."""
