@@ -88,7 +88,7 @@ def climbed(name, way, most=10_000):
     target = Plain(function, most)
     if way == "halved":
         concave = Concave(function)
-        return maximise_newton(concave, concave.look(start), 1e-12, take_last=True), target
+        return maximise_newton(concave, concave.evaluate(start), 1e-12, take_last=True), target
     if way == "gradient":
         return maximise_bfgs(target, target.look(start), 1e-9, 10.0), target
     return maximise_newton(
@@ -180,7 +180,7 @@ def test_gains_that_rounding_hides_are_no_reason_to_stay():
     """A constant of 1e9 leaves seven digits after the point: steps that promise less are taken
     unseen."""
     target = Concave(lambda x: (1e9 + logit(x)[0], *logit(x)[1:]), rounding=1e-4)
-    point, _, converged = maximise_newton(target, target.look(np.zeros(4)), 1e-12, take_last=True)
+    point, _, converged = maximise_newton(target, target.evaluate(np.zeros(4)), 1e-12, take_last=True)
     assert converged and np.abs(point.gradient).max() < 1e-8
 
 

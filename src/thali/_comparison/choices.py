@@ -13,7 +13,7 @@ from thali._data.experiments.experiment import held_tasks
 from thali._data.questions import Questions
 from thali._data.scores import TIED, scores
 from thali._digits import percent
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._labels import plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import spec_of

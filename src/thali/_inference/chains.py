@@ -98,8 +98,8 @@ class Chain(SlicedWork):
         """Whether the chain has a draw, so that the run may stop now."""
         return self.recorded > 0
 
-    def read_draws(self, first: int, last: int) -> Arrays:
-        """Return views of the draws `first` to `last` - 1, which no longer change."""
+    def read_draws(self, start: int, stop: int) -> Arrays:
+        """Return views of the draws `start` to `stop` - 1, which no longer change."""
         raise NotImplementedError
 
     def adopt(self, draws: Arrays) -> None:
@@ -142,8 +142,8 @@ class RowChain(Chain):
 
     record: Any
 
-    def read_draws(self, first: int, last: int) -> Arrays:
-        return {name: array[first:last] for name, array in self.record._asdict().items()}
+    def read_draws(self, start: int, stop: int) -> Arrays:
+        return {name: array[start:stop] for name, array in self.record._asdict().items()}
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
@@ -246,12 +246,12 @@ class RunMonitor:
         """Show what is happening now."""
         self._progress.note(text)
 
-    def update(self, done: int) -> None:
+    def update(self, n_done: int) -> None:
         """Show progress and write due snapshots; an error raised here ends the run.
 
         It is called several times a second.
         """
-        self._progress.update(done, self._status(self._chains))
+        self._progress.update(n_done, self._status(self._chains))
         if self._folder is not None and self._folder.is_due():
             snapshots = [chain.snapshot for chain in self._chains if chain.snapshot is not None]
             if len(snapshots) == len(self._chains):

@@ -8,10 +8,10 @@ import numpy as np
 from thali._arguments import whole
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, places_in
+from thali._inference.indexing import iterate_slices, part_bounds
 from thali._inference.numerics.counts import compute_outcomes
 from thali._inference.numerics.davidson import split_probabilities
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import iterate_slices, part_bounds
 from thali._model.answer_checks import (
     AlikeRespondents,
     check_answers,

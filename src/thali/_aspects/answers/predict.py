@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._data.answers import first_answers
 from thali._data.pairs.parts import LeftPair
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
-from thali._inference.places import part_bounds
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.covariates import values_for
 from thali._posterior.view import Posterior

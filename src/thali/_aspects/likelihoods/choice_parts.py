@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.counts import compute_outcomes
-from thali._inference.places import iterate_slices
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,

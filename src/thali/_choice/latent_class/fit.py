@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import several_whole
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Slope, Target, maximise_newton
-from thali._inference.places import part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import plural
 from thali._model.bound import BUDGET

@@ -7,7 +7,7 @@ import numpy as np
 from thali._arguments import between, one_of, positive
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
-from thali._inference.places import space_evenly
+from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
 from thali._model.available import requires
 from thali._model.prior_sample import PriorSample

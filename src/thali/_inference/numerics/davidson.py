@@ -50,61 +50,61 @@ TINY = 1e-300  # replaces a probability of 0
 def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return probabilities of the first and second option without lapse, without cancellation."""
     # one exponential, which takes a fifth of the time of two `expit`
-    small = np.exp(-np.abs(difference))
-    large = 1.0 / (1.0 + small)
-    small *= large
+    smaller = np.exp(-np.abs(difference))
+    larger = 1.0 / (1.0 + smaller)
+    smaller *= larger
     is_first = difference >= 0.0
-    return np.where(is_first, large, small), np.where(is_first, small, large)
+    return np.where(is_first, larger, smaller), np.where(is_first, smaller, larger)
 
 
 def compute_log_likelihoods(
-    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return the log-likelihood of each row, without coefficients.
 
     `log_nu` is empty without ties.
     """
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    sides = (rows.wins, q), (rows.losses, rest)
+    counts_and_shares = (rows.wins, q), (rows.losses, q_rest)
     first, second = (
-        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in sides
+        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in counts_and_shares
     )
     if not rows.has_ties:
         return first + second
-    ratio = compute_tie_ratio(rows, q, rest, log_nu)
+    ratio = compute_tie_ratio(rows, q, q_rest, log_nu)
     total = rows.wins + rows.losses + rows.tied
     return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
 
 
 def compute_tie_ratio(
-    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return the odds of a tie."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
+    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * q_rest + base))
 
 
 def compute_derivatives(
-    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> RowDerivatives:
     """Return the derivatives of the log-likelihood of each row."""
     zeros = np.zeros_like(q)
     if not rows.lapse and not rows.has_ties:
-        weight = (rows.wins + rows.losses) * q * rest
-        return RowDerivatives(rows.wins * rest - rows.losses * q, -weight, zeros, zeros, zeros)
-    attention, attention_rest = _compute_attention(rows, q), _compute_attention(rows, rest)
+        weight = (rows.wins + rows.losses) * q * q_rest
+        return RowDerivatives(rows.wins * q_rest - rows.losses * q, -weight, zeros, zeros, zeros)
+    attention, attention_rest = _compute_attention(rows, q), _compute_attention(rows, q_rest)
     win_slope, loss_slope = (
-        rest * attention,
+        q_rest * attention,
         q * attention_rest,
     )  # slopes of ln p and of -ln (1 - p)
-    win_bend = win_slope * (rest * (1.0 - attention) - q)  # of ln p
-    loss_bend = loss_slope * (q * (1.0 - attention_rest) - rest)  # of ln (1 - p)
+    win_bend = win_slope * (q_rest * (1.0 - attention) - q)  # of ln p
+    loss_bend = loss_slope * (q * (1.0 - attention_rest) - q_rest)  # of ln (1 - p)
     slope = rows.wins * win_slope - rows.losses * loss_slope
     bend = rows.wins * win_bend + rows.losses * loss_bend
     if not rows.has_ties:
         return RowDerivatives(slope, bend, zeros, zeros, zeros)
     total = rows.wins + rows.losses + rows.tied
-    ratio = compute_tie_ratio(rows, q, rest, log_nu)
+    ratio = compute_tie_ratio(rows, q, q_rest, log_nu)
     share, tilt = ratio / (1.0 + ratio), (win_slope - loss_slope) / 2.0
     spread, excess_ties = total * share * (1.0 - share), rows.tied - total * share
     bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * tilt**2

@@ -157,32 +157,36 @@ def draw_log_gamma_within(rng: Any, h: Any, low: Any, high: Any) -> Any:
     scale = max(math.exp(top), h)
     fall = h - math.exp(top)
     width = math.log1p(1.0 / scale + math.sqrt(2.0 / scale))
-    right = min(high, top + (min(width, -1.0 / fall) if fall < 0.0 else width))
+    right_tangent = min(high, top + (min(width, -1.0 / fall) if fall < 0.0 else width))
     width = 1.0 / h + math.sqrt(2.0 / h)
-    left = max(low, top - (min(width, 1.0 / fall) if fall > 0.0 else width))
-    if not left < right:
+    left_tangent = max(low, top - (min(width, 1.0 / fall) if fall > 0.0 else width))
+    if not left_tangent < right_tangent:
         return top
     # Heights, slopes and meeting points of the tangents, relative to the height at the mode.
     peak = h * top - math.exp(top)
-    s0, s1, s2 = h - math.exp(left), fall, h - math.exp(right)
-    g0, g1, g2 = h * left - math.exp(left) - peak, 0.0, h * right - math.exp(right) - peak
-    z0 = _intersect_tangents(left, g0, s0, top, g1, s1)
-    z1 = _intersect_tangents(top, g1, s1, right, g2, s2)
-    m0 = _integrate_exponential(left, g0, s0, low, z0)
+    s0, s1, s2 = h - math.exp(left_tangent), fall, h - math.exp(right_tangent)
+    g0, g1, g2 = (
+        h * left_tangent - math.exp(left_tangent) - peak,
+        0.0,
+        h * right_tangent - math.exp(right_tangent) - peak,
+    )
+    z0 = _intersect_tangents(left_tangent, g0, s0, top, g1, s1)
+    z1 = _intersect_tangents(top, g1, s1, right_tangent, g2, s2)
+    m0 = _integrate_exponential(left_tangent, g0, s0, low, z0)
     m1 = _integrate_exponential(top, g1, s1, z0, z1)
-    m2 = _integrate_exponential(right, g2, s2, z1, high)
+    m2 = _integrate_exponential(right_tangent, g2, s2, z1, high)
     y = top
     for _ in range(10_000):
         u = rng.random() * (m0 + m1 + m2)
         if u < m0:
             y = _draw_exponential(rng, s0, low, z0)
-            line = g0 + s0 * (y - left)
+            line = g0 + s0 * (y - left_tangent)
         elif u < m0 + m1:
             y = _draw_exponential(rng, s1, z0, z1)
             line = g1 + s1 * (y - top)
         else:
             y = _draw_exponential(rng, s2, z1, high)
-            line = g2 + s2 * (y - right)
+            line = g2 + s2 * (y - right_tangent)
         if h * y - math.exp(y) - peak - line > -rng.standard_exponential():
             break
     return min(max(y, low), high)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import allocating, part
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.decisions import draw_poisson
 from thali._inference.numerics.gamma import draw_log_gamma
-from thali._inference.places import part_bounds
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 
