@@ -45,9 +45,6 @@ class Model:
     `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What
     `Job.run` gives are the fitted attributes, all that a fitted model has besides its parameters;
     they are what `save` writes.
-
-    Attributes
-    ----------
     """
 
     _fitted_to_: str

@@ -621,7 +621,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         if return_se:
-            self._require_method_of_draws()
+            self._fitted()
         means = self._means
         if respondent is not None:
             means = self._engine.means_of(self, respondent)

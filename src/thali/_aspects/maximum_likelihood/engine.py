@@ -132,7 +132,7 @@ class MaximumLikelihood(Engine):
 
         found = _estimates(model)
         if return_se or has_answers(sets):
-            model._require_method_of_draws()
+            model._fitted()
         places, paired = places_of(sets, list(found.data.labels))
         if paired:
             first, second = np.array(places).T
