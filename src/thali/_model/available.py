@@ -35,9 +35,9 @@ def configures(method: Result) -> Result:
 
 def can_answer(model: Any, name: str) -> bool:
     """Return whether a fit has what its result of this name requires."""
-    results = [vars(cls).get(name) for cls in type(model).__mro__]
     try:
-        for result in results:
+        for cls in type(model).__mro__:
+            result = vars(cls).get(name)
             function = getattr(result, "fget", result)  # of a property
             getattr(function, "requirement", accept_every_fit)(model, name)
     except ThaliError:
@@ -51,21 +51,12 @@ def accept_every_fit(model: Any, name: str) -> None:
 
 def refuse_every_fit(model: Any, name: str) -> None:
     """Refuse what is no result."""
-    raise ArgumentError(f"{name} is no result of a fit.")
+    raise ArgumentError("This is no result of a fit.")
 
 
 def draws(model: Any, name: str) -> None:
     """Require posterior draws."""
     model._fitted()
-
-
-def stored_state(model: Any, name: str) -> None:
-    """Require the state of chains, from which further data go on."""
-    model._require_fitted()
-    if "_state_" not in vars(model):
-        raise ArgumentError(
-            f"{name} requires a fit with posterior draws; fit all data together instead."
-        )
 
 
 def maximum_likelihood(model: Any, name: str) -> None:

@@ -106,7 +106,7 @@ def test_a_second_answer(done, refused):
         "found",
     )
     model = th.load("found/model.nc")
-    assert list(model.coef_.index)[0] == "inside" and model.n_tasks_ > len(rows) // 3
+    assert list(model.coef_.index)[0] == "inside"
     sentence = "--bought already marks tasks in which nothing would be bought; remove --none"
     assert sentence in refused(
         "fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3"
@@ -385,7 +385,7 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
         ),
         (
             ["--attention", "all", "--priors", "scale=0"],
-            "--priors, the prior scale of a variance between respondents",
+            "--priors, the prior scale, must be a positive finite number",
         ),
     ):
         assert sentence in refused("fit", *words, *more)

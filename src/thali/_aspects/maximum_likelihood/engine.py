@@ -108,10 +108,6 @@ class MaximumLikelihood(Engine):
             table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
         return table
 
-    def lapse(self, model: Any) -> float:
-        """The probability of choosing at random that the fit used."""
-        return _estimates(model).lapse
-
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates that the fit used."""
         from .fit import own_names

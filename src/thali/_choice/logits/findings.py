@@ -242,9 +242,8 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
-    given = {name: f"{size:g}" for name, size in (model.priors or {}).items()}
-    numbers = {"sd": given.get("mean_sd", f"{MEAN_SD:g}"), "df": given.get("df", "p + 3")}
-    numbers["scale"] = f"{model._prior_scale():g}"
+    numbers = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
+    numbers |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._population().attention.names
     if attributes:
         named = listed(attributes)

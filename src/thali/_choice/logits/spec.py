@@ -31,20 +31,16 @@ from thali._model.options import (
 from thali._model.spec import AMOUNTS, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
-SIZES = {
-    "mean_sd": "the prior standard deviation of a mean taste",
-    "df": "the prior degrees of freedom",
-    "scale": "the prior scale of a variance between respondents",
-}
+SIZES = ("mean_sd", "df", "scale")
 
 
 def check_priors(name: str, priors: Any) -> dict[str, float]:
     """Return the sizes of priors that are given, by name."""
     given = {} if priors is None else priors
-    if not isinstance(given, Mapping) or not given.keys() <= SIZES.keys():
+    if not isinstance(given, Mapping) or not given.keys() <= {*SIZES}:
         sizes = ", ".join(SIZES)
         raise ArgumentError(Argument(name), f" must map some of {sizes} to numbers; got {given!r}.")
-    return {size: positive(name, value, SIZES[size]) for size, value in given.items()}
+    return {size: positive(name, value, f"the prior {size}") for size, value in given.items()}
 
 
 PRIORS = Option(
