@@ -257,20 +257,24 @@ def cases():
         ),
         (
             "hierarchical logit",
-            th.HierarchicalLogit(linear="price", mean_sd=1.0),
+            th.HierarchicalLogit(linear="price", priors={"mean_sd": 1.0}),
             experiment(),
             CHAIN,
         ),
         (
             "hierarchical logit: willingness-to-pay space",
-            th.HierarchicalLogit(linear="price", mean_sd=1.0, space="willingness-to-pay"),
+            th.HierarchicalLogit(
+                linear="price", priors={"mean_sd": 1.0}, space="willingness-to-pay"
+            ),
             experiment(),
             CHAIN,
         ),
         *(
             (
                 f"hierarchical logit: attention{' by age' * (by is not None)}, {people} people",
-                th.HierarchicalLogit(linear="price", mean_sd=1.0, attention=True, attention_by=by),
+                th.HierarchicalLogit(
+                    linear="price", priors={"mean_sd": 1.0}, attention=True, attention_by=by
+                ),
                 experiment(people, aged=by is not None),
                 {"draws": 400, "tune": 200, "chains": 1, "thin": 4},
             )

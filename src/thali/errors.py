@@ -121,43 +121,35 @@ class Fact:
 
 @dataclass(frozen=True)
 class Argument(Fact):
-    """The name of an option; `passed`: the argument that takes it in Python, where that has another
-    name."""
+    """The name of an argument or option."""
 
     name: str
-    passed: str = ""
 
     def render(self, words: Words) -> str:
         """The name in those words."""
-        return words.argument(_name_in(words, self))
+        return words.argument(self.name)
 
 
 @dataclass(frozen=True)
 class Setting(Fact):
-    """An option with a value; `passed` as of `Argument`.
+    """An argument or option with a value.
 
     Examples
     --------
-    >>> str(Setting("prior_scale", 0.5, "scale"))
-    '`scale=0.5`'
+    >>> str(Setting("lapse", 0.5))
+    '`lapse=0.5`'
     """
 
     name: str
     value: object
-    passed: str = ""
 
     def render(self, words: Words) -> str:
         """Both in those words."""
-        return words.setting(_name_in(words, self), self.value)
+        return words.setting(self.name, self.value)
 
 
 class Remedy(Setting):
     """A setting that a message advises."""
-
-
-def _name_in(words: Words, named: Argument | Setting) -> str:
-    """The name of the argument for whoever writes Python, of the option for everybody else."""
-    return (named.passed if words.is_python() else "") or named.name
 
 
 @dataclass(frozen=True)

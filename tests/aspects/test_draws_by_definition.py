@@ -87,7 +87,7 @@ def by_definition(model, data, at, group=""):
     if "tie" in at:
         more["tie"] = float(at["tie"])
     unique = at[f"{group}unique_weights"].values
-    return naive.log_likelihood(data, features, weights, unique, model._lapse_of_fit, **more)
+    return naive.log_likelihood(data, features, weights, unique, model._view.lapse, **more)
 
 
 def log_coefficients(data):

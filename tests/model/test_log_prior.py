@@ -42,7 +42,7 @@ def made_up(model, data, extra=None):
         drawn = [
             replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)
         ]
-    task = model._task(data, 20, 0, None)
+    task = model._prepare(data, 20, 0, None).task
     return to_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
 
 
@@ -237,7 +237,9 @@ def test_of_the_hierarchical_logit():
     import pandas as pd
 
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
-    model = th.HierarchicalLogit(linear="price", mean_sd=3.0, df=8.0, scale=0.7).fit(data, **RUN)
+    model = th.HierarchicalLogit(
+        linear="price", priors={"mean_sd": 3.0, "df": 8.0, "scale": 0.7}
+    ).fit(data, **RUN)
     posterior, log_prior, _ = groups_of(model.posterior_)
     scale = model._coding_.scale
     assert (scale != 1.0).any()

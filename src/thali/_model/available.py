@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 from thali.errors import ArgumentError, NotFittedError, Setting, ThaliError
 
 Result = TypeVar("Result", bound=Callable[..., Any])
-# takes a model and the name of a result, and raises what the fit lacks
-Requirement = Callable[[Any, str], object]
 
 
-def requires(requirement: Requirement) -> Callable[[Result], Result]:
-    """Declare what a result requires; `dir` of a fit that lacks it does not show the result."""
+def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Result]:
+    """Declare what a result requires; `dir` of a fit that lacks it does not show the result.
+
+    `requirement` takes a model and the name of the result, and raises what the fit lacks.
+    """
 
     def declare(result: Any) -> Any:
         @functools.wraps(result)
@@ -34,10 +35,10 @@ def configures(method: Result) -> Result:
 
 def can_answer(model: Any, name: str) -> bool:
     """Return whether a fit has what its result of this name requires."""
-    results = [vars(cls)[name] for cls in type(model).__mro__ if name in vars(cls)]
-    functions = [getattr(result, "fget", result) for result in results]  # of properties
     try:
-        for function in functions:
+        for cls in type(model).__mro__:
+            result = vars(cls).get(name)
+            function = getattr(result, "fget", result)  # of a property
             getattr(function, "requirement", accept_every_fit)(model, name)
     except ThaliError:
         return False
@@ -50,21 +51,12 @@ def accept_every_fit(model: Any, name: str) -> None:
 
 def refuse_every_fit(model: Any, name: str) -> None:
     """Refuse what is no result."""
-    raise ArgumentError(f"{name} is no result of a fit.")
+    raise ArgumentError("This is no result of a fit.")
 
 
 def draws(model: Any, name: str) -> None:
     """Require posterior draws."""
     model._fitted()
-
-
-def stored_state(model: Any, name: str) -> None:
-    """Require the state of chains, from which further data go on."""
-    model._require_fitted()
-    if "_state_" not in vars(model):
-        raise ArgumentError(
-            f"{name} requires a fit with posterior draws; fit all data together instead."
-        )
 
 
 def maximum_likelihood(model: Any, name: str) -> None:

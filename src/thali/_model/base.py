@@ -3,7 +3,7 @@ file."""
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -45,9 +45,6 @@ class Model:
     `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What
     `Job.run` gives are the fitted attributes, all that a fitted model has besides its parameters;
     they are what `save` writes.
-
-    Attributes
-    ----------
     """
 
     _fitted_to_: str
@@ -96,13 +93,13 @@ class Model:
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
-    def __dir__(self) -> list[str]:
+    def __dir__(self) -> Iterable[str]:
         """Return the names of what this fit can answer; before a fit all names."""
-        names = {*super().__dir__()}
+        names = super().__dir__()
         if not self._is_fitted():
-            return sorted(names)
+            return names
         arguments = {self._stored_as.get(name, name) for name in self._signature()}
-        return sorted(name for name in names - arguments if can_answer(self, name))
+        return [name for name in names if name not in arguments and can_answer(self, name)]
 
     @property
     def _method(self) -> str:

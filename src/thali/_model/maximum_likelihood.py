@@ -1,6 +1,9 @@
 """Results that every fit by maximum likelihood has and no other fit."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class MaximumLikelihoodResults:
@@ -8,9 +11,6 @@ class MaximumLikelihoodResults:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-
-    def __repr__(self) -> str:
-        return f"<results of {self._model!r}>"
 
     @property
     def _estimates(self) -> Any:
@@ -27,3 +27,8 @@ class MaximumLikelihoodResults:
     def bic(self) -> float:
         """Return the Bayesian information criterion, with n as in the attributes of `summary`."""
         return self._estimates.bic
+
+    def standard_errors(self) -> "pandas.Series":
+        """Return the standard error of each row of `summary`: over respondents, or by the observed
+        information; NaN for a weight that is zero."""
+        return self._model.summary()["std_error"]

@@ -191,14 +191,6 @@ ATTENTION_BY = Option(
     NAMES,
     metavar="COLUMN,...",
 )
-PRIOR_SCALE = Option(
-    "prior_scale",
-    "Prior scale of the variances of tastes between respondents.",
-    float,
-    argument="scale",
-    default="1; with attention 0.2",
-    check=partial(positive, meaning="the prior scale of variances between respondents"),
-)
 ATTENTION_SCALE = Option(
     "attention_scale",
     "With --attention: fit again with this prior scale of the variances, such as 1, for"

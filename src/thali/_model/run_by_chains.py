@@ -135,6 +135,15 @@ class RunByChains(Sampled):
 
         return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self._fitted_to_))
 
+    def _update(
+        self, data: Any, draws: int, tune: int, cores: int | None, progressbar: bool
+    ) -> Self:
+        """Fit to a little more data than the last fit, from where its chains ended."""
+        from .sampling import updated
+
+        run = checked_run(draws, tune, 1, None, cores, None, progressbar)
+        return self._carry_out(Job(lambda: updated(self, data, run), draws=draws, data=str(data)))
+
     def _attributes_for_file(self) -> dict[str, Any]:
         from .saved import can_hold
 

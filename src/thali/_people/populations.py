@@ -170,8 +170,8 @@ class Groups(_Value):
     >>> model = model.fit(
     ...     {"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False
     ... )
-    >>> model._groups
-    ('women', 'men')
+    >>> bool(model.of_group("women").predict_proba([("tea", "milk")])[0] > 0.5)
+    True
     """
 
     usage = "groups:WEIGHTS"

@@ -20,7 +20,6 @@ from thali._model.engine import (
     refuse_of_chains,
     refuse_other_methods,
 )
-from thali._model.maximum_likelihood import MaximumLikelihoodResults
 from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
@@ -235,14 +234,6 @@ class EstimatedWorths(NamedTuple):
     def problem(self) -> WorthProblem:
         """The density without a prior."""
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
-
-
-class WorthEstimates(MaximumLikelihoodResults):
-    """Results of `BradleyTerryLuce` by maximum likelihood."""
-
-    def standard_errors(self) -> "pandas.Series":
-        """Return the standard error of each row of `summary`."""
-        return estimates_table(self._estimates, INTERVAL)["std_error"]
 
 
 class MaximumEngine(WorthsEngine):

@@ -11,17 +11,17 @@ from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, with_more
 from thali._data.kinds import PAIRS
-from thali._inference.chains import build_run
 from thali._inference.seeds import spawn_generators
-from thali._model.available import covariates, draws, maximum_likelihood, requires, stored_state
-from thali._model.base import FixedMethod, Job
+from thali._model.available import covariates, draws, maximum_likelihood, requires
+from thali._model.base import FixedMethod
 from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared
 from thali._model.given_data import data_of_thali
+from thali._model.maximum_likelihood import MaximumLikelihoodResults
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
-from thali._model.run_by_chains import RunByChains
+from thali._model.run_by_chains import RunByChains, chains_that_go_on
 from thali._people.populations import (
     ADJUSTED,
     Groups,
@@ -36,7 +36,7 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
-from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine, WorthEstimates
+from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
 from .posterior import WorthProblem
 from .predictions import WorthDraws, worths_table
@@ -299,7 +299,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
-    @requires(stored_state)
+    @requires(chains_that_go_on)
     def update(
         self,
         new_data: Any,
@@ -338,17 +338,13 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._model.sampling import refuse_changed, updated
+        from thali._model.sampling import refuse_changed
 
         refuse_changed(self)
         data = self._as_data(with_more(self._state_.source, new_data))
         was = self._state_
-        run = build_run(
-            was.draws if draws is None else draws, was.run.tune, 1, None, cores, None, progressbar
-        )
-        return self._carry_out(
-            Job(lambda: updated(self, data, run), draws=run.draws, data=str(data))
-        )
+        draws = was.draws if draws is None else draws
+        return self._update(data, draws, was.run.tune, cores, progressbar)
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
@@ -422,7 +418,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
     @property
     @requires(maximum_likelihood)
-    def maximum_likelihood(self) -> WorthEstimates:
+    def maximum_likelihood(self) -> MaximumLikelihoodResults:
         """The results that only ``method="maximum-likelihood"`` has: `log_likelihood()`, `aic()`,
         `bic()` (with the number of answers for n) and `standard_errors()`.
 
@@ -431,7 +427,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         NotFittedError
             Before `fit`, and after a fit by another method.
         """
-        return WorthEstimates(self)
+        return MaximumLikelihoodResults(self)
 
     # What was found -------------------------------------------------------------------------------
 
@@ -653,7 +649,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         if return_se:
-            self._require_method_of_draws()
+            self._fitted()
         means = self._means
         if respondent is not None:
             means = self._engine.means_of(self, respondent)

@@ -103,7 +103,9 @@ def test_the_lapse_is_that_of_the_method(btl):
     data = th.datasets.celebrities()
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     assert (
-        model.lapse is None and model.get_params()["lapse"] is None and model._lapse_of_fit == 0.0
+        model.lapse is None
+        and model.get_params()["lapse"] is None
+        and model.summary().attrs["lapse"] == 0.0
     )
     assert (
         model.maximum_likelihood.log_likelihood() == btl.maximum_likelihood.log_likelihood()
@@ -112,14 +114,15 @@ def test_the_lapse_is_that_of_the_method(btl):
     assert (
         th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood")
         .fit(data)
-        ._lapse_of_fit
+        .summary()
+        .attrs["lapse"]
         == 0.02
     )
     drawn = th.EliminationByAspects("unique")
     with refused(NotFittedError, "been fitted yet"):
-        drawn._lapse_of_fit  # noqa: B018
+        drawn.summary()
     drawn.fit(data, draws=2, tune=0, chains=2, random_seed=1, progressbar=False)
-    assert drawn.lapse is None and drawn._lapse_of_fit == 0.01
+    assert drawn.lapse is None and drawn._view.lapse == 0.01
 
 
 @pytest.mark.long
@@ -479,7 +482,6 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
     np.testing.assert_allclose(log_odds, np.column_stack([-half, half]), rtol=1e-6)
 
 
-@pytest.mark.fit
 @pytest.mark.fit
 def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     assert (

@@ -345,7 +345,7 @@ def test_the_prior_is_narrower_with_attention():
     for arguments, scale in (
         ({}, 1.0),
         ({"attention": True}, 0.2),
-        ({"attention": True, "scale": 0.7}, 0.7),
+        ({"attention": True, "priors": {"scale": 0.7}}, 0.7),
     ):
         assert th.HierarchicalLogit(**arguments)._parts(data).prior.scale == scale
 
@@ -541,9 +541,9 @@ def test_who_attends_at_another_prior_size_is_the_fit_with_that_size(study):
     with pytest.warns(th.errors.ConvergenceWarning):
         model.fit(data, **run)
     with pytest.warns(th.errors.ConvergenceWarning):
-        other = th.HierarchicalLogit(linear="price", attention=["price", "zoom"], scale=3.0).fit(
-            data, **run
-        )
+        other = th.HierarchicalLogit(
+            linear="price", attention=["price", "zoom"], priors={"scale": 3.0}
+        ).fit(data, **run)
     with pytest.warns(th.errors.ConvergenceWarning):
         found = model.attention_by_scale(3.0, ci=0.5, progressbar=False)
     columns = ["attends", "low", "high"]

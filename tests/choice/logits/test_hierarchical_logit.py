@@ -237,8 +237,8 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
 def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
     says(str(note), "80 respondents", "9 tasks")
-    assert "scale=0.5`) would reduce sd[" in str(note)
-    assert "--prior-scale 0.5) would" in note.render(TYPED)
+    assert "priors={'scale': 0.5}`) would reduce sd[" in str(note)
+    assert "--priors scale=0.5) would" in note.render(TYPED)
 
 
 def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
@@ -413,7 +413,7 @@ def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
 
 def test_a_covariance_needs_as_many_degrees_of_freedom_as_coefficients(fitted):
     with refused(ArgumentError, "df", "5 coefficients", "got 6"):
-        th.HierarchicalLogit(df=6).fit(fitted[1])
+        th.HierarchicalLogit(priors={"df": 6}).fit(fitted[1])
 
 
 @pytest.mark.parametrize("count", [1, 5, 36])

@@ -288,7 +288,7 @@ def test_simulated_maximum_likelihood_finds_the_same():
     found = minimize(minus, start, method="BFGS", options={"gtol": 0.02})
     factor = np.zeros((3, 3))
     factor[np.tril_indices(3)] = found.x[3:]
-    model = th.HierarchicalLogit(**MONEY, scale=0.1).fit(
+    model = th.HierarchicalLogit(**MONEY, priors={"scale": 0.1}).fit(
         data, draws=400, tune=200, random_seed=2, progressbar=False
     )
     rows = model.population().iloc[:6]
@@ -303,7 +303,7 @@ def test_simulated_maximum_likelihood_finds_the_same():
 @pytest.mark.long
 def test_two_hundred_data_sets_are_calibrated():
     data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
-    model = th.HierarchicalLogit(**MONEY, mean_sd=1.0)
+    model = th.HierarchicalLogit(**MONEY, priors={"mean_sd": 1.0})
     run = {"draws": 100, "tune": 100, "chains": 1}
     found = th.testing.calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
     print(found)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import is_list, whole
-from thali._data.kinds import TRIPLETS
 from thali._data.questions import AnswerProbabilities, places_in
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
@@ -36,7 +35,6 @@ from ..draws.triplets import (
     shared_draws,
     triplet_blocks,
 )
-from .kind import of_only
 from .next_question import draws_for, learning_target
 from .quantities import Quantities, of_presence
 from .similarities import ObjectResults
@@ -102,7 +100,6 @@ def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     wanted."""
     from thali._posterior.summary import mean_errors
 
-    posterior = of_only(TRIPLETS, posterior, "predict_proba")
     start, first, second = places_of_pairs(sets, posterior.labels)
     mean, errors = np.empty(len(first)), np.empty(len(first))
     for places, draws in triplet_blocks(posterior, start, first, second):
@@ -158,7 +155,6 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """A row a pair, the most similar first."""
     from thali._tables import Table
 
-    posterior = of_only(TRIPLETS, posterior, "pair_ranks")
     labels = np.asarray(posterior.labels, dtype=str)
     first, second = np.triu_indices(len(labels), k=1)
     if len(first) > MAX_PAIRS:
@@ -184,7 +180,7 @@ def next_triplets_table(
     posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
     """A row a triplet, in the order in which they are best asked."""
-    posterior, rng = of_only(TRIPLETS, posterior, "next_triplets"), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     labels = posterior.labels
     triples = subsets_of(options_among(among, labels, 3), 3, rng)
     columns, at = draws_for(posterior, triples.size)

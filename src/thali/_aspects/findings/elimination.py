@@ -159,7 +159,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
         if name in rows.index
     ]
     return Finding(
-        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model._lapse_of_fit:g}"))
+        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model._view.lapse:g}"))
     )
 
 
@@ -168,7 +168,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the choices of one person or group were modelled."""
-    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model._lapse_of_fit:g}")
+    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
     ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)

@@ -125,7 +125,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         )
     numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
     notes.append(phrase(ENGLISH, "ml.likelihood", what=model._estimates_.coefficients, **numbers))
-    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model._lapse_of_fit:g}"))
+    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model._estimates_.lapse:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
     return Finding(
         sentence,
@@ -166,8 +166,8 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     sentences.append(
         phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors)
     )
-    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._lapse_of_fit:g}")
-    return (*sentences, *([lapse] if model._lapse_of_fit else []))
+    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._estimates_.lapse:g}")
+    return (*sentences, *([lapse] if model._estimates_.lapse else []))
 
 
 MAKERS = (

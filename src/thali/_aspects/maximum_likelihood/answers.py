@@ -16,20 +16,7 @@ class AspectEstimates(MaximumLikelihoodResults):
     def weights(self) -> "pandas.Series":
         """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels
         of the options."""
-        import pandas as pd
-
-        found = self._estimates
-        return pd.Series(found.weights, pd.Index(found.known.names, name="aspect"), name="weight")
-
-    def standard_errors(self) -> "pandas.Series":
-        """Standard errors of `weights`, over people or by the observed information; NaN for a
-        weight that is zero."""
-        import pandas as pd
-
-        found = self._estimates
-        return pd.Series(
-            found.standard_errors, pd.Index(found.known.names, name="aspect"), name="std_error"
-        )
+        return self._model.summary()["weight"]
 
     def utility_scale(self) -> "pandas.Series":
         """The sum of the weights of each option's aspects, divided by its sum over options."""

@@ -108,10 +108,6 @@ class MaximumLikelihood(Engine):
             table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
         return table
 
-    def lapse(self, model: Any) -> float:
-        """The probability of choosing at random that the fit used."""
-        return _estimates(model).lapse
-
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates that the fit used."""
         from .fit import own_names
@@ -132,7 +128,7 @@ class MaximumLikelihood(Engine):
 
         found = _estimates(model)
         if return_se or has_answers(sets):
-            model._require_method_of_draws()
+            model._fitted()
         places, paired = places_of(sets, list(found.data.labels))
         if paired:
             first, second = np.array(places).T

@@ -92,10 +92,6 @@ class LatentFeatures(RunByChains):
         """What `fit` was given, as the engine takes it."""
         return self._population(data).data(data, partial(data_of_thali, matrix=self._matrix))
 
-    def _task(self, data: Any, draws: int, tune: int, thin: Any) -> Any:
-        """What the chains run, after every check."""
-        return self._population(data).task(data, draws, tune, thin, self._parts(data))
-
     def fit(
         self,
         data: Any,

@@ -4,9 +4,8 @@ check."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._inference.chains import build_run
-from thali._model.available import covariates, requires, stored_state
-from thali._model.base import Job
+from thali._model.available import covariates, requires
+from thali._model.run_by_chains import chains_that_go_on
 from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError, Setting
@@ -77,8 +76,12 @@ class ChoiceAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: mean, sd, low and high (the interval) of its coefficient, above_0
-            (the probability that it is positive) and odds (the factor exp(mean) of the odds).
+            One row a covariate. Of draws: mean, sd, low and high (the interval) of its coefficient,
+            above_0 (the probability that it is positive) and odds (the factor exp(mean) of the
+            odds). By maximum likelihood: estimate, std_error (over people as those of weights), z
+            and p_value (Wald test that it has no effect; see also `thali.likelihood_ratio`), low
+            and high (the interval), odds (the factor exp(estimate) of the odds);
+            ``attrs["interval"]`` is `ci`.
 
         Raises
         ------
@@ -86,6 +89,23 @@ class ChoiceAnswers(LatentFeatures):
             Before `fit`.
         ArgumentError
             If `ci` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> games = [
+        ...     ("Hull", "Stoke", "H"),
+        ...     ("Stoke", "Hull", "A"),
+        ...     ("Hull", "Stoke", "A"),
+        ...     ("Stoke", "Hull", "H"),
+        ... ] * 3
+        >>> games = pd.DataFrame(
+        ...     [*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"]
+        ... )
+        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+        >>> model.covariate_effects()["odds"].round(3).to_dict()
+        {'order': 1.155}
         """
         return self._engine.covariate_effects(self, ci)
 
@@ -390,7 +410,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return next_sets_table(self._view, size, n, among, goal, random_seed)
 
-    @requires(stored_state)
+    @requires(chains_that_go_on)
     def update(
         self,
         new_data: Any,
@@ -439,7 +459,7 @@ class ChoiceAnswers(LatentFeatures):
             If the chains do not agree yet.
         """
         from thali._data.judged import with_more
-        from thali._model.sampling import refuse_changed, updated
+        from thali._model.sampling import refuse_changed
 
         refuse_changed(self)
         self._population(self._state_.source).refuse_update()
@@ -455,5 +475,4 @@ class ChoiceAnswers(LatentFeatures):
             )
         data = with_more(self._state_.source, new_data)
         kept = self._state_.draws if draws is None else draws
-        run = build_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)
-        return self._carry_out(Job(lambda: updated(self, data, run), draws=kept, data=str(data)))
+        return self._update(data, kept, max(20, kept // 10), cores, progressbar)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.available import covariates, maximum_likelihood, requires
+from thali._model.available import maximum_likelihood, requires
 from thali._model.base import FixedMethod
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
@@ -32,7 +32,7 @@ from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
 from ..populations.populations import population_of
-from ..priors.feature_argument import names_of, prior_of
+from ..priors.feature_argument import insert_names, prior_of
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS
@@ -128,8 +128,6 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
     ----------
     posterior_ : xarray.DataTree
         After `fit`: the draws in the ArviZ schema.
-    lapse_ : float
-        After `fit`: the lapse that was used.
 
     References
     ----------
@@ -290,11 +288,6 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         """
         return AspectEstimates(self)
 
-    @property
-    def _lapse_of_fit(self) -> float:
-        """The probability of choosing at random that the fit used."""
-        return self._engine.lapse(self)
-
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood
         weights with tests.
@@ -324,51 +317,6 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
             If `ci` is not between 0 and 1.
         """
         return self._engine.summary(self, ci)
-
-    @requires(covariates)
-    def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """By how much a unit of each covariate changes the log odds of the first of two options.
-
-        Parameters
-        ----------
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a covariate. Of draws: mean, sd, low and high (the interval) of its coefficient,
-            above_0 (the probability that it is positive) and odds (the factor exp(mean) of the
-            odds). By maximum likelihood: estimate, std_error (over people as those of weights), z
-            and p_value (Wald test that it has no effect; see also `thali.likelihood_ratio`), low
-            and high (the interval), odds (the factor exp(estimate) of the odds);
-            ``attrs["interval"]`` is `ci`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If `ci` is not between 0 and 1.
-
-        Examples
-        --------
-        >>> import pandas as pd, thali as th
-        >>> games = [
-        ...     ("Hull", "Stoke", "H"),
-        ...     ("Stoke", "Hull", "A"),
-        ...     ("Hull", "Stoke", "A"),
-        ...     ("Stoke", "Hull", "H"),
-        ... ] * 3
-        >>> games = pd.DataFrame(
-        ...     [*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"]
-        ... )
-        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
-        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-        >>> model.covariate_effects()["odds"].round(3).to_dict()
-        {'order': 1.155}
-        """
-        return self._engine.covariate_effects(self, ci)
 
     def _quicker(self, data: Any) -> Setting | None:
         return Setting("people", ADJUSTED) if isinstance(self.people, Individuals) else None
@@ -405,9 +353,8 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
             If `ci` is not between 0 and 1.
         """
         table = super().features(min_probability, similar, ci)
-        names = names_of(self.aspects, self._view.labels)
-        if names and similar is None:
-            table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
+        if similar is None:
+            insert_names(table, "aspect", self.aspects, self._view.labels)
         return table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -72,10 +72,6 @@ class ByChains(ChainsOfRespondents):
         """The options of the fit; [] where its data have none."""
         return model._view.labels
 
-    def lapse(self, model: Any) -> float:
-        """The probability of choosing at random that the fit used."""
-        return model._view.lapse
-
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates of comparisons that the fit used."""
         return model._view.covariates

@@ -69,8 +69,8 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
     return Given(features)
 
 
-def names_of(features: Any, labels: Any) -> dict[frozenset[Any], str]:
-    """The names of features that were given with names, by their owners."""
+def insert_names(table: Any, column: str, features: Any, labels: Any) -> None:
+    """Insert a first column with the names of features that were given with names."""
     owners: dict[str, set[str]] = {}
     if isinstance(features, Mapping):
         for label, owned in features.items():
@@ -85,7 +85,8 @@ def names_of(features: Any, labels: Any) -> dict[frozenset[Any], str]:
     for feature, members in owners.items():
         together = frozenset(members & set(labels))
         names[together] = f"{names[together]}, {feature}" if together in names else feature
-    return names
+    if names:
+        table.insert(0, column, [names[frozenset(members)] for members in table["members"]])
 
 
 def _listed(owned: Any) -> list[Any]:

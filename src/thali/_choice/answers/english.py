@@ -116,8 +116,8 @@ ENGLISH = {
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding"
     " coefficients are log-normally distributed.",
     "hierarchical.covariates": "Mean coefficients depended on the respondent's {named}.",
-    "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}; the"
-    " covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
+    "hierarchical.prior": "Means had a normal prior with standard deviation {mean_sd}{logarithms};"
+    " the covariance matrix of the p coefficients had an inverse Wishart prior with {df} degrees"
     " of freedom and scale {scale}.",
     "hierarchical.logarithms": " (2 for coefficients on the log scale)",
     "hierarchical.attention": "A respondent ignored each of {named}, with coefficients of 0, with a"

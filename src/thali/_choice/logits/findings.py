@@ -31,7 +31,7 @@ from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, levels, simulator
 from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import close_to_zero, felt_prior
-from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION
+from .hierarchical_fit import MEAN_SD, SCALE, SCALE_WITH_ATTENTION
 
 if TYPE_CHECKING:
     import pandas
@@ -188,7 +188,7 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
     tasks = number(posterior.observed["chosen"].size / people)
     facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(smaller.argmax())]}
     share = f"{100 * smaller.max():.0f}"
-    setting = Setting("prior_scale", float(f"{0.5 * prior.scale:.3g}"), passed="scale")
+    setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
     return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
 
 
@@ -230,7 +230,6 @@ def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
 
 def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """How a paper says it of the hierarchical logit."""
-    df = "p + 3" if model.df is None else f"{model.df:g}"
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
     if (price := model._money()) is not None:
@@ -243,7 +242,8 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
-    numbers = {"sd": f"{model.mean_sd:g}", "df": df, "scale": f"{model._prior_scale():g}"}
+    numbers = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
+    numbers |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._population().attention.names
     if attributes:
         named = listed(attributes)

@@ -47,8 +47,16 @@ from .hierarchical_draws import (
     rates_of,
     taste_scale,
 )
-from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION, FitArguments, sample_tastes, sampling_of
+from .hierarchical_fit import (
+    MEAN_SD,
+    SCALE,
+    SCALE_WITH_ATTENTION,
+    FitArguments,
+    sample_tastes,
+    sampling_of,
+)
 from .money import MONEY, PREFERENCE, SPACES, price_of_space, refuse_rising, refuse_without_price
+from .spec import check_priors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,28 +113,26 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     by : list of str, optional
         Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but
         the first has a covariate. None: none.
-    mean_sd : float above 0
-        s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is
-        a logarithm.
-    df : float of p + 2 or more, optional
-        nu, the degrees of freedom of the inverse Wishart prior of p coefficients; None: p + 3.
-    scale : float above 0, optional
-        V, about the prior size of a variance among people; None: 1, with `attention` .2.
+    priors : dict, optional
+        "mean_sd": s, the prior standard deviation of a mean taste (10; at most 2 of one that has a
+        sign, which is a logarithm). "df": nu, the degrees of freedom of the inverse Wishart prior
+        of p coefficients (p + 3; at least p + 2). "scale": V, about the prior size of a variance
+        among people (1; with `attention` .2).
     attention : True or list of attributes, optional
         Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores
         anything. Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
         :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions
         too, are 0 for who does not. Constants, the no-choice option, and the columns of products
         that lack an attribute are attended to by all.
-    space : {"preference", "willingness-to-pay"}
-        What is normally distributed: utilities, or amounts in units of the attribute that is called
-        a price, a cost, a fee or a fare. That must be taken as a number (`linear`), has no
-        interaction, and nobody ignores it.
     attention_by : list of str, optional
         Columns of `data.people`, coded as those of `by`, on which it depends whether a person
         attends: :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T
         \gamma_k` with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average
         columns. None: on none.
+    space : {"preference", "willingness-to-pay"}
+        What is normally distributed: utilities, or amounts in units of the attribute that is called
+        a price, a cost, a fee or a fare. That must be taken as a number (`linear`), has no
+        interaction, and nobody ignores it.
 
     Attributes
     ----------
@@ -203,12 +209,10 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         constants: bool | None = None,
         signs: Any = None,
         by: Any = None,
-        mean_sd: float = 10.0,
-        df: float | None = None,
-        scale: float | None = None,
+        priors: Any = None,
         attention: Any = None,
-        space: str = PREFERENCE,
         attention_by: Any = None,
+        space: str = PREFERENCE,
     ) -> None:
         self.linear = linear
         self.knots = knots
@@ -216,12 +220,10 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
         self.constants = constants
         self.signs = signs
         self.by = by
-        self.mean_sd = mean_sd
-        self.df = df
-        self.scale = scale
+        self.priors = priors
         self._attention = attention
-        self.space = space
         self.attention_by = attention_by
+        self.space = space
 
     def fit(
         self,
@@ -382,25 +384,18 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
     def _prior(self, p: int) -> Any:
         from .hierarchical_sweep import TastePrior
 
-        sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
-        size = Argument("prior_scale", passed="scale")
-        scale = positive(
-            size, self._prior_scale(), "the prior scale of a variance between respondents"
-        )
-        df = p + 3.0 if self.df is None else positive("df", self.df, "the degrees of freedom")
+        given = check_priors("priors", self.priors)
+        df = given.get("df", p + 3.0)
         if df < p + 2:
-            raise ArgumentError(f"`df` must be >= {p + 2} for {p} coefficients; got {self.df!r}.")
-        return TastePrior(df, scale, sd)
+            raise ArgumentError(
+                Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
+            )
+        return TastePrior(df, self._prior_scale(), given.get("mean_sd", MEAN_SD))
 
     def _prior_scale(self) -> float:
         """V: what was given, or the default."""
-        return (
-            self.scale
-            if self.scale is not None
-            else SCALE
-            if self._attention is None
-            else SCALE_WITH_ATTENTION
-        )
+        usual = SCALE if self._attention is None else SCALE_WITH_ATTENTION
+        return check_priors("priors", self.priors).get("scale", usual)
 
     @requires(modelled_attention)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
@@ -488,11 +483,10 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
 
         own, was = self.attention(ci).shares, self._prior_scale()
         usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
-        size = Argument("attention_scale", passed="scale")
         other = (
             usual
             if scale is None
-            else positive(size, scale, "the prior scale of a variance between respondents")
+            else positive("scale", scale, "the prior scale of a variance between respondents")
         )
         data = self._data_of_fit()
         if data is None:
@@ -502,7 +496,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck):
             )
 
         def compared() -> "pd.DataFrame":
-            again = type(self)(**{**self.get_params(), "scale": other})
+            priors = {**(self.priors or {}), "scale": other}
+            again = type(self)(**{**self.get_params(), "priors": priors})
             shares = (
                 again.fit(data, progressbar=progressbar, **self._run_settings())
                 .attention(ci)

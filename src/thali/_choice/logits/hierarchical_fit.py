@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .hierarchical_sweep import TasteChain, TastePrior
 
+MEAN_SD = 10.0  # of a mean taste a priori
 SCALE, SCALE_WITH_ATTENTION = 1.0, 0.2  # V: wide tastes leave little to tell of who ignores
 # sweeps a draw: shares of who ignores what mix more slowly than tastes
 THIN, THIN_WITH_ATTENTION = 2, 4

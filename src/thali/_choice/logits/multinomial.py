@@ -95,7 +95,6 @@ class MultinomialLogit(LogitAnswers, Model):
         Of all choices, natural logarithm.
     aic_, bic_ : float
         BIC counts tasks.
-    n_tasks_ : int
     converged_ : bool
         Whether Newton's method settled on a maximum.
 
@@ -145,7 +144,6 @@ class MultinomialLogit(LogitAnswers, Model):
     log_likelihood_: float
     aic_: float
     bic_: float
-    n_tasks_: int
     converged_: bool
     _unbounded_: tuple[str, ...]
     _scheme_: "Scheme"
@@ -225,7 +223,6 @@ class MultinomialLogit(LogitAnswers, Model):
                 "coef_": pd.Series(beta, index, name="coef"),
                 "covariance_": pd.DataFrame(covariance, index, index),
                 "log_likelihood_": found.log_likelihood,
-                "n_tasks_": data.n_tasks,
                 "aic_": 2.0 * free - 2.0 * found.log_likelihood,
                 "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
                 "converged_": found.converged,

@@ -1,5 +1,9 @@
 """What the logit models of choice experiments are called, take and answer, without loading them."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from thali._arguments import positive
 from thali._data.kinds import EXPERIMENTS
 from thali._model.options import (
     ATTENTION,
@@ -17,7 +21,6 @@ from thali._model.options import (
     MARKET_RULES,
     MARKET_STUDY,
     MAX_TIME,
-    PRIOR_SCALE,
     SEED,
     SEGMENTS,
     SIGNS,
@@ -25,8 +28,29 @@ from thali._model.options import (
     THIN,
     TUNE,
 )
-from thali._model.spec import ModelSpec
+from thali._model.spec import AMOUNTS, ModelSpec, Option
+from thali.errors import Argument, ArgumentError
 
+SIZES = ("mean_sd", "df", "scale")
+
+
+def check_priors(name: str, priors: Any) -> dict[str, float]:
+    """Return the sizes of priors that are given, by name."""
+    given = {} if priors is None else priors
+    if not isinstance(given, Mapping) or not given.keys() <= {*SIZES}:
+        sizes = ", ".join(SIZES)
+        raise ArgumentError(Argument(name), f" must map some of {sizes} to numbers; got {given!r}.")
+    return {size: positive(name, value, f"the prior {size}") for size, value in given.items()}
+
+
+PRIORS = Option(
+    "priors",
+    "Sizes of the priors: mean_sd, df or scale, such as scale=0.5.",
+    AMOUNTS,
+    default="mean_sd=10, df = coefficients + 3, scale=1; with attention scale=0.2",
+    metavar="NAME=NUMBER",
+    check=check_priors,
+)
 CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
 MULTINOMIAL = ModelSpec(
     name="multinomial-logit",
@@ -51,7 +75,7 @@ HIERARCHICAL = ModelSpec(
         ATTENTION,
         ATTENTION_BY,
         ATTENTION_SCALE,
-        PRIOR_SCALE,
+        PRIORS,
         SPACE,
         DRAWS,
         TUNE.but(default="200"),
