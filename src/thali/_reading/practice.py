@@ -54,7 +54,7 @@ def is_practice_label(text: str) -> bool:
     Examples
     --------
     >>> [
-    ...     says_practice(text)
+    ...     is_practice_label(text)
     ...     for text in ("Practice", "training_2", "Übungsblock", "main", "practical", "2")
     ... ]
     [True, True, True, False, False, False]

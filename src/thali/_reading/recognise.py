@@ -233,9 +233,8 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     >>> read(path)[1]
     "long table, 'winner' chosen over 'loser', counts in 'times': 2 options, 1 pair, 4 comparisons"
     >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
-    >>> read(path)
-    (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; diagonal
-    ignored')
+    >>> read(path)[1]
+    '2 objects, 1 similarity, square table; diagonal ignored'
     """
     where = RowFilter.parse(options.pop("where", None))
     return recognise(load(path), *kinds, where=where, **options).build()

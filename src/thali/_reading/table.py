@@ -819,7 +819,7 @@ def reread_label(label: str) -> str:
 
     Examples
     --------
-    >>> as_read("tea"), as_read("001"), as_read("1e2")
+    >>> reread_label("tea"), reread_label("001"), reread_label("1e2")
     ('tea', '001', '100')
     """
     return as_label(_convert_column([label], {label: None}, False)[0])
