@@ -177,10 +177,8 @@ def check(
     )
     is_identified = is_complete and np.isfinite(variances).all()
     d_error = _compute_d_error(unit_information) if is_identified else float("inf")
-    bayesian_d_error = None
-    if len(utility_draws) > 1:
-        bayesian_d_error = float("inf")
-    if len(utility_draws) > 1 and is_identified:
+    bayesian_d_error = float("inf") if len(utility_draws) > 1 else None
+    if bayesian_d_error is not None and is_identified:
         draw_utility = [_compute_utilities(data, draw)[data.row_product] for draw in utility_draws]
         information = [_compute_unit_information(data, matrix, u) for u in draw_utility]
         bayesian_d_error = float(np.mean([_compute_d_error(draw) for draw in information]))

@@ -356,10 +356,8 @@ def _parse_level_utilities(
         return utility_list
     from thali._data.experiments.levels import as_number
 
-    slope, numbers = (
-        _parse_utility(name, attribute_utilities),
-        [as_number(as_label(level)) for level in levels],
-    )
+    slope = _parse_utility(name, attribute_utilities)
+    numbers = [as_number(as_label(level)) for level in levels]
     if any(number is None for number in numbers):
         raise ArgumentError(
             Argument("prior"),

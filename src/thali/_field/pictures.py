@@ -74,13 +74,11 @@ def _shrink_picture(path: Path, file_bytes: bytes) -> tuple[str, bytes]:
     is_transparent = "A" in image.getbands() or "transparency" in image.info
     image = image.convert("RGBA" if is_transparent else "RGB")
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    image_type, settings = (
-        ("png", {"optimize": True})
-        if is_transparent
-        else ("jpeg", {"quality": _QUALITY, "optimize": True})
-    )
+    image_type, settings = "jpeg", {"quality": _QUALITY}
+    if is_transparent:
+        image_type, settings = "png", {}
     buffer = io.BytesIO()
-    image.save(buffer, image_type, **settings)
+    image.save(buffer, image_type, optimize=True, **settings)
     return image_type, buffer.getvalue()
 
 
@@ -112,11 +110,9 @@ def _check_drawing(path: Path, svg_bytes: bytes) -> None:
             continue
         if _strip_namespace(element.tag) in _ELEMENTS:
             raise refuse(f"the element {_strip_namespace(element.tag)!r}")
-        texts = (
-            [*element.attrib.values(), element.text or ""]
-            if _strip_namespace(element.tag) == "style"
-            else element.attrib.values()
-        )
+        texts = list(element.attrib.values())
+        if _strip_namespace(element.tag) == "style":
+            texts.append(element.text or "")
         if any(_EXTERNAL_STYLE.search("".join(text.split())) for text in texts):
             raise refuse("a style that loads other files")
         for attribute, attribute_text in element.attrib.items():

@@ -104,11 +104,9 @@ def build_survey(
                 Argument(name),
                 ".",
             )
-    return (
-        _build_choice_survey(options_or_design, question_kind)
-        if "alternative" in options_or_design
-        else _build_set_survey(options_or_design, question_kind)
-    )
+    if "alternative" in options_or_design:
+        return _build_choice_survey(options_or_design, question_kind)
+    return _build_set_survey(options_or_design, question_kind)
 
 
 # What a user gives --------------------------------------------------------------------------------

@@ -163,7 +163,8 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
     text = text.replace("\r\n", "\n")
     if separator == BLANKS or '"' in text or "\r" in text:
         return None
-    text = text if text.endswith("\n") else text + "\n"
+    if not text.endswith("\n"):
+        text += "\n"
     text_bytes = np.frombuffer(text.encode(), np.uint8)
     cell_ends = np.flatnonzero((text_bytes == ord(separator)) | (text_bytes == 10))
     width = text.count(separator, 0, text.index("\n")) + 1
@@ -202,9 +203,6 @@ def assemble_columns(
     `ragged`: a short row is an error; otherwise empty cells fill it. Row k may end after its label
     and k numbers, as in a lower triangle; the error is then stored for callers that need complete
     rows.
-
-    But row k may end after its label and k numbers, as those of a lower triangle do; the error is
-    then kept for those who need whole rows.
     """
     _, header = next(rows, (0, []))
     header = [one_spelling(name) for name in header]

@@ -53,10 +53,8 @@ def replace_codes(
 
     The order is given for text labels of attributes in several columns.
     """
-    frame, note = (
-        _name_numbered_columns(table.frame, codes),
-        f"labels of {shorten(list(codes))} read from codes",
-    )
+    frame = _name_numbered_columns(table.frame, codes)
+    note = f"labels of {shorten(list(codes))} read from codes"
     names = column_names(frame)
     order = {}
     for attribute, labels in codes.items():

@@ -53,12 +53,12 @@ class DesignRows(NamedTuple):
 
         Tasks for all respondents are included, unless the version has a task of the same name.
         """
-        rows_of_task = {}
-        for chosen_version in (ALL_RESPONDENTS, version):
-            for (task_version, task), rows in self.rows.items():
-                if task_version == chosen_version:
-                    rows_of_task[task] = rows
-        return rows_of_task
+        return {
+            task: rows
+            for selected in (ALL_RESPONDENTS, version)
+            for (task_version, task), rows in self.rows.items()
+            if task_version == selected
+        }
 
     def list_labels(self, rows: np.ndarray) -> list[str]:
         """List the labels of the alternatives in these rows."""

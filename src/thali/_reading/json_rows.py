@@ -129,12 +129,8 @@ def _describe_position(error: Exception) -> str:
 def _format_column(column: list[Any], types: set[type]) -> list[str]:
     """Format values as cells of a text table; equal texts share one object."""
     if types <= {str, type(None)}:
-        return list(
-            map(
-                {json_value: _format_cell(json_value) for json_value in set(column)}.__getitem__,
-                column,
-            )
-        )
+        cell_of_value = {json_value: _format_cell(json_value) for json_value in set(column)}
+        return list(map(cell_of_value.__getitem__, column))
     return list(map(_format_cell, column))
 
 
@@ -142,10 +138,6 @@ def _format_cell(json_value: Any) -> str:
     """Format a value as a cell."""
     if isinstance(json_value, str):
         return one_spelling(json_value)
-    return (
-        ""
-        if json_value is None
-        else str(json_value).lower()
-        if isinstance(json_value, bool)
-        else str(json_value)
-    )
+    if isinstance(json_value, bool):
+        return str(json_value).lower()
+    return "" if json_value is None else str(json_value)

@@ -195,8 +195,8 @@ class ComparisonTable(NamedTuple):
         remaining = self._replace(table=replace(self.table, frame=frame.loc[is_kept]))
         if self.times is not None:
             remaining = remaining._replace(times=np.ones(is_kept.sum(), np.int64))
-        n_dropped = int(times.sum()) - np.unique(answer[is_kept]).size
-        return remaining, np.union1d(known_hashes, row_hashes), n_dropped
+        n_kept = np.unique(answer[is_kept]).size
+        return remaining, np.union1d(known_hashes, row_hashes), int(times.sum()) - n_kept
 
     def drop_column(self, name: str) -> "ComparisonTable":
         """Drop a column, unless the reading uses it."""
@@ -229,8 +229,9 @@ class ComparisonTable(NamedTuple):
 
     def _convert_rows(self, rows: np.ndarray, name: str, label: str) -> Any:
         """Convert some rows to comparisons."""
-        file = f"{self.table.file}, {name} {label!r}"
-        table = replace(self.table, frame=self.table.frame.loc[rows], file=file, note="")
+        table = self.table
+        file = f"{table.file}, {name} {label!r}"
+        table = replace(table, frame=table.frame.loc[rows], file=file, note="")
         times = None if self.times is None else self.times[rows]
         part = self._replace(table=table, times=times)
         with prefix_errors(table.file):
@@ -399,7 +400,7 @@ class _TextCodes:
     """
 
     def __init__(self) -> None:
-        self._code_of_text: dict[str, int] | None = None  # None: the column holds no text
+        self._code_of_text: dict[str, int] | None = None  # None: the column is not text
 
     def encode(self, column: Any) -> Any:
         """Replace the texts of a batch by codes; -1 represents missing texts."""

@@ -54,7 +54,7 @@ def is_practice_label(text: str) -> bool:
     Examples
     --------
     >>> [
-    ...     says_practice(text)
+    ...     is_practice_label(text)
     ...     for text in ("Practice", "training_2", "Übungsblock", "main", "practical", "2")
     ... ]
     [True, True, True, False, False, False]
@@ -83,11 +83,9 @@ def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
             codes, distinct_cells = pd.factorize(cells)
         except TypeError:  # cells are lists
             continue
-        texts = (
-            [as_label(cell) for cell in distinct_cells]
-            if len(distinct_cells) <= _MAX_DISTINCT
-            else []
-        )
+        if len(distinct_cells) > _MAX_DISTINCT:
+            continue
+        texts = [as_label(cell) for cell in distinct_cells]
         label_indices = [k for k, text in enumerate(texts) if is_practice_label(text)]
         words = tuple(dict.fromkeys(texts[k] for k in label_indices))
         if words and not names & set(words):

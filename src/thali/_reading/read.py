@@ -75,11 +75,10 @@ def read(
     """
     check_names(columns, *_READABLE_KINDS)
     kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
-    table = (
-        load(path_or_frame)
-        if isinstance(path_or_frame, str | Path | Source)
-        else convert_frame(path_or_frame)
-    )
+    if isinstance(path_or_frame, str | Path | Source):
+        table = load(path_or_frame)
+    else:
+        table = convert_frame(path_or_frame)
     dropped = [without] if isinstance(without, str) else without
     try:
         reading = recognise(table, *kinds, where=RowFilter.parse(where), without=dropped, **columns)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,11 +149,9 @@ def _is_text_dtype(column: pd.Series) -> bool:
 def _list_distinct_labels(column: pd.Series) -> list[str]:
     """List the distinct non-empty labels of a column; [] if they are too many."""
     cells = column.dropna().unique()
-    return (
-        [label for cell in cells if (label := as_label(cell))]
-        if len(cells) <= _MAX_DISTINCT_LABELS
-        else []
-    )
+    if len(cells) > _MAX_DISTINCT_LABELS:
+        return []
+    return [label for cell in cells if (label := as_label(cell))]
 
 
 def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
@@ -202,11 +199,11 @@ class RecognitionError(DataError):
 
     Attributes
     ----------
-    found : tuple of str
+    kinds : tuple of str
         The possible kinds of data, as `thali._data.kinds` names them.
-    wanted : tuple of str
+    requested_kinds : tuple of str
         The requested kinds; (): any.
-    nearest : str
+    nearest_shape : str
         The shape that the table nearly has; "" if there is none.
     """
 
@@ -236,9 +233,8 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     >>> read(path)[1]
     "long table, 'winner' chosen over 'loser', counts in 'times': 2 options, 1 pair, 4 comparisons"
     >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
-    >>> read(path)
-    (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; diagonal
-    ignored')
+    >>> read(path)[1]
+    '2 objects, 1 similarity, square table; diagonal ignored'
     """
     where = RowFilter.parse(options.pop("where", None))
     return recognise(load(path), *kinds, where=where, **options).build()
@@ -338,11 +334,13 @@ def recognise(
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
-        matching = [shape.options for shape in shapes if shape.name == reading.shape]
-        others = [shape.options for shape in shapes if shape.name != reading.shape]
-        other_arguments = set(chain(*others)) - set(chain(*matching))
+        own_arguments = {
+            name for shape in shapes if shape.name == reading.shape for name in shape.options
+        }
         for name, argument in options.items():
-            if argument is not None and name in other_arguments:
+            if argument is None or name in own_arguments:
+                continue
+            if any(name in shape.options for shape in shapes):
                 raise ArgumentError(
                     Argument(name),
                     f" does not apply to this table ({reading.description}); remove ",
@@ -354,13 +352,13 @@ def recognise(
 
 def list_named_columns(options: Mapping[str, Any]) -> list[str]:
     """List the columns that these options name."""
-    column_lists = (
-        option for option in options.values() if isinstance(option, list | tuple | Mapping)
-    )
-    return [
-        *(option for option in options.values() if isinstance(option, str)),
-        *chain.from_iterable(column_lists),
-    ]
+    names: list[str] = []
+    for option in options.values():
+        if isinstance(option, str):
+            names.append(option)
+        elif isinstance(option, list | tuple | Mapping):
+            names += option
+    return names
 
 
 def check_names(options: dict[str, Any], *kinds: str) -> None:

@@ -106,8 +106,11 @@ class RowFilter:
         if isinstance(conditions, RowFilter):
             return cls(conditions.conditions)
         texts = [conditions] if isinstance(conditions, str) else conditions
-        is_list = isinstance(texts, list | tuple) and len(texts) > 0
-        if not is_list or not all(isinstance(text, str) for text in texts):
+        if (
+            not isinstance(texts, list | tuple)
+            or not texts
+            or not all(isinstance(text, str) for text in texts)
+        ):
             raise ArgumentError(
                 Argument(argument),
                 f' must be a condition such as "{EXAMPLE}", or a list of them; got {conditions!r}.',
@@ -150,10 +153,10 @@ class RowFilter:
         ]
         reason = ", although each condition alone matches some"
         if empty_conditions:
-            name = empty_conditions[0].column
-            reason = f"; {name!r} is empty"
-            if texts := _list_texts(_find_column(empty_conditions[0], frame)):
-                reason = f"; column {name!r} contains {shorten(texts, 6)}"
+            condition = empty_conditions[0]
+            reason = f"; {condition.column!r} is empty"
+            if texts := _list_texts(_find_column(condition, frame)):
+                reason = f"; column {condition.column!r} contains {shorten(texts, 6)}"
         raise self.empty_error(len(frame), reason)
 
     def empty_error(self, n_rows: int, reason: str = "") -> DataError:

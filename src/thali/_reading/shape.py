@@ -53,7 +53,7 @@ class Reading:
         )
 
     def _describe_unused_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
-        """Describe unused columns, and those that may identify respondents."""
+        """Describe unused columns, and columns that may identify respondents."""
         if self.roles is None and self.extra_columns is None:
             return
         used_columns = {
@@ -120,7 +120,7 @@ class Shape:
     settings: tuple[str, ...] = ()  # other keyword arguments of `match`
     named_by: tuple[str, ...] = ()  # arguments that select this shape
     main: tuple[str, ...] = ()  # arguments that name the main columns
-    # what the shape has instead of such columns, for errors about unknown tables
+    # contents of the shape without such columns, for errors about unknown tables
     needs: str = ""
     triangle: bool = False  # whether rows may end at the diagonal
     # returns the missing column of a table that nearly has this shape

@@ -82,10 +82,8 @@ class Square:
         """Whether counts have dominant diagonals and equal sums of rows or columns."""
         if not self.has_counts or not self.has_diagonal:
             return False
-        diagonal, off_diagonal = (
-            pd.to_numeric(np.diag(self.cells), errors="coerce"),
-            np.nan_to_num(np.asarray(self.numbers)),
-        )
+        diagonal = pd.to_numeric(np.diag(self.cells), errors="coerce")
+        off_diagonal = np.nan_to_num(np.asarray(self.numbers))
         has_equal_sums = any(np.ptp(diagonal + off_diagonal.sum(axis=axis)) == 0 for axis in (0, 1))
         return has_equal_sums and bool((diagonal > off_diagonal.max(axis=1)).all())
 
@@ -127,7 +125,7 @@ def describe_label_mismatch(frame: pd.DataFrame) -> str:
 
 
 def _is_bare_square(frame: pd.DataFrame) -> bool:
-    """Return whether a table has as many numeric columns as rows.
+    """Return whether a table has equal numbers of rows and numeric columns.
 
     An empty column may be the edge of a triangle.
     """

@@ -101,18 +101,10 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     if not filled_titles:
         raise DataError("The workbook is empty: no sheet has any cells.")
     ignored_sheets = [repr(title) for title in filled_titles if title not in matching_titles]
-    sheet_names = (
-        f"sheet {matching_titles[0]!r}"
-        if len(matching_titles) == 1
-        else f"{len(matching_titles)} sheets, {matching_titles[0]!r} to {matching_titles[-1]!r}"
-    )
-    note = (
-        f"{sheet_names} (ignored: {', '.join(ignored_sheets)})"
-        if ignored_sheets
-        else sheet_names
-        if len(matching_titles) > 1
-        else ""
-    )
+    n_sheets, first, last = len(matching_titles), matching_titles[0], matching_titles[-1]
+    note = f"{n_sheets} sheets, {first!r} to {last!r}" if n_sheets > 1 else ""
+    if ignored_sheets:
+        note = f"{note or f'sheet {first!r}'} (ignored: {', '.join(ignored_sheets)})"
     cells_of_sheet = {
         title: assemble_columns(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
         for title in matching_titles
@@ -226,10 +218,8 @@ def _check_parquet_size(file_bytes: bytes) -> None:
     """Raise if cells or texts need far more memory than the file size suggests."""
     import pyarrow.parquet
 
-    packed_bytes, metadata = (
-        len(file_bytes),
-        pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes)).metadata,
-    )
+    packed_bytes = len(file_bytes)
+    metadata = pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes)).metadata
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     column_parts = [
         (group, row_group.column(k))
@@ -278,9 +268,7 @@ def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _PREFLIB_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
-_PREFLIB_RANK = re.compile(
-    r"\{([^}]*)\}|([^{},]+)"
-)  # in an order: a tied group, or one alternative
+_PREFLIB_RANK = re.compile(r"\{([^}]*)\}|([^{},]+)")  # a tied group, or one alternative
 
 
 MAX_COLUMNS = 10_000  # per text file; each column takes half a millisecond
@@ -550,12 +538,8 @@ class RawTable:
         for name in names:
             column(self.frame, name)
         row_numbers = []
-        if (
-            self.named
-            and not self.sheets
-            and not self.short_rows
-            and (self.square is None or self.square.is_bare)
-        ):
+        has_rows = self.named and not self.sheets and not self.short_rows
+        if has_rows and (self.square is None or self.square.is_bare):
             row_numbers = [
                 name
                 for name in self.names
@@ -587,16 +571,12 @@ class RawTable:
         note = join_notes(
             self.note, f"{is_holdout.sum():,} of {len(is_kept):,} rows held out where {where}"
         )
-        conditioned, split = (
-            (*self.filter_columns, *where.columns),
-            HoldoutSplit(self.frame, is_kept, where),
-        )
         return replace(
             self,
             frame=self.frame.loc[is_kept],
             note=note,
-            filter_columns=conditioned,
-            holdout_split=split,
+            filter_columns=(*self.filter_columns, *where.columns),
+            holdout_split=HoldoutSplit(self.frame, is_kept, where),
         )
 
 
@@ -709,9 +689,9 @@ def load(path: str | Path | Source) -> RawTable:
 def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
     """Merge sheets: several squares side by side, several lists one below the other."""
     tables = list(sheets.values())
-    if len(tables) == 1:
-        return tables[0]
     first_table = tables[0]
+    if len(tables) == 1:
+        return first_table
     if all(table.square is not None for table in tables):
         return replace(first_table, sheets=tuple(sheets.items()))
     names = by_plain_name(first_table.names)
@@ -839,7 +819,7 @@ def reread_label(label: str) -> str:
 
     Examples
     --------
-    >>> as_read("tea"), as_read("001"), as_read("1e2")
+    >>> reread_label("tea"), reread_label("001"), reread_label("1e2")
     ('tea', '001', '100')
     """
     return as_label(_convert_column([label], {label: None}, False)[0])

@@ -1,4 +1,4 @@
-"""The shapes of table that hold choices from sets: a long table, rankings, best-worst choices."""
+"""Table shapes of choices from sets: long table, rankings, best-worst choices, best choices."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
 from ..table import RawTable
-from .experiments import numbers_places
+from .experiments import has_position_labels
 
-# Choices of one option out of several as a long table: a row for each alternative of each occasion
+# Choices from sets as a long table: one row per alternative of each choice set
 
 
 _LONG = "long table of choices"
-_NEEDED = (
+_REQUIRED_ROLES = (
     ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "choice_id")),
     ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
@@ -44,64 +44,75 @@ _LONG_NAMED_BY = ("choice_id", "alternative")
 
 
 def match_long(table: RawTable, **columns: str | None) -> Reading | None:
-    """A table of which a column was named, or whose columns have the usual names; sure if their
-    cells say so, too."""
-    named = {role: name for role, name in columns.items() if name is not None}
-    asked = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
+    """Match a table with named columns or usual names of a long table of choices.
+
+    The reading is sure if the cells agree.
+    """
+    named_columns = {role: name for role, name in columns.items() if name is not None}
+    is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
     try:
-        found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
+        column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
-        if not asked:
+        if not is_requested:
             return None
-        return Reading(CHOICES, _LONG, "long table", table, lambda: _read_long(table, named))
-    sure = asked or (is_long_table(table.frame) and not numbers_places(table))
+        return Reading(
+            CHOICES, _LONG, "long table", table, lambda: _read_long(table, named_columns)
+        )
+    is_sure = is_requested or (is_long_table(table.frame) and not has_position_labels(table))
     return Reading(
         CHOICES,
         _LONG,
-        _long_sentence(found),
+        _describe_long(column_of_role),
         table,
-        lambda: _read_long(table, named),
-        sure,
-        roles=_long_roles(found),
+        lambda: _read_long(table, named_columns),
+        is_sure,
+        roles=_read_long_roles(column_of_role),
     )
 
 
-def _long_roles(found: dict[str, str | None]) -> ColumnsRead:
-    """The columns that are read; an occasion of everybody's own says who answered."""
+def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
+    """Return the columns of a long table; an individual choice set identifies the respondent."""
 
-    def named(*roles: str) -> tuple[str, ...]:
-        return tuple(name for role in roles if (name := found[role]) is not None)
+    def list_columns(*roles: str) -> tuple[str, ...]:
+        return tuple(name for role in roles if (name := column_of_role[role]) is not None)
 
-    options, whose = (
-        named("alternative", "choice_id", "available"),
-        named("respondent", "choice_id"),
+    return ColumnsRead(
+        list_columns("alternative", "choice_id", "available"),
+        list_columns("chosen"),
+        list_columns("count"),
+        column_of_role["respondent"],
+        answer=list_columns("respondent", "choice_id"),
     )
-    return ColumnsRead(options, named("chosen"), named("count"), found["respondent"], answer=whose)
 
 
-def _read_long(table: RawTable, named: dict[str, Any]) -> tuple[Choices, str]:
-    found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
-    fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
-    data = Choices(table.frame, **fractional | named)
-    return data, f"{_long_sentence(found)}: {data}"
+def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
+    """Read a long table of choices."""
+    column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+    weight_option: dict[str, Any] = {"weights": plain(column_of_role["count"] or "") in WEIGHTS}
+    data = Choices(table.frame, **weight_option | named_columns)
+    return data, f"{_describe_long(column_of_role)}: {data}"
 
 
-def _long_sentence(found: dict[str, str | None]) -> str:
-    how = (
-        f"long table, options in {found['alternative']!r}, marked as chosen in"
-        f" {found['chosen']!r}, choice sets in {found['choice_id']!r}"
+def _describe_long(column_of_role: dict[str, str | None]) -> str:
+    """Describe the columns of a long table."""
+    description = (
+        f"long table, options in {column_of_role['alternative']!r}, marked as chosen in"
+        f" {column_of_role['chosen']!r}, choice sets in {column_of_role['choice_id']!r}"
     )
-    if found["respondent"] not in (None, found["choice_id"]):
-        how += f", respondents in {found['respondent']!r}"
+    if column_of_role["respondent"] not in (None, column_of_role["choice_id"]):
+        description += f", respondents in {column_of_role['respondent']!r}"
     for role, word in (("available", "offers marked in"), ("count", "counts in")):
-        how += f", {word} {found[role]!r}" if found[role] is not None else ""
-    return how
+        if column_of_role[role] is not None:
+            description += f", {word} {column_of_role[role]!r}"
+    return description
 
 
-def long_lacks(table: RawTable) -> Lack | None:
-    """The column that is missing where the two others are there."""
-    own = by_plain_name(table.names)
-    missing = [lack for roles, lack in _NEEDED if all(role.among(own) is None for role in roles)]
+def find_long_lack(table: RawTable) -> Lack | None:
+    """Return the missing column if the other two exist."""
+    names = by_plain_name(table.names)
+    missing = [
+        lack for roles, lack in _REQUIRED_ROLES if all(role.among(names) is None for role in roles)
+    ]
     return missing[0]._replace(near=2) if len(missing) == 1 else None
 
 
@@ -115,13 +126,13 @@ LONG_TABLE = Shape(
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
-    lacks=long_lacks,
+    lacks=find_long_lack,
     main=("choice_id", "alternative", "chosen"),
 )
 
 
-# Rankings in three shapes: a column a rank, a column an option, or a row for each option of a
-# ranking
+# Rankings in three shapes: one column per rank, one column per option, or one row per option of
+# a ranking
 
 
 _RANKINGS = "table of rankings"
@@ -137,74 +148,79 @@ def match_rankings(
     unranked: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """A table whose columns are called like ranks, or hold those of options in every row."""
+    """Match columns named like ranks, or columns of ranks in every row."""
     if not table.named:
         return None
-    given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
-    others = unranked or "absent"
-    found = ranking_columns(table.frame, given, others)
-    if found is None and (option is None or rank is None) and unranked is None:
+    named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
+    unranked_rule = unranked or "absent"
+    ranking_table = ranking_columns(table.frame, named_columns, unranked_rule)
+    if ranking_table is None and (option is None or rank is None) and unranked is None:
         return None
     if (
-        found is not None
+        ranking_table is not None
         and table.square is not None
-        and (found.shape == LONG or not table.square.is_bare)
+        and (ranking_table.shape == LONG or not table.square.is_bare)
     ):
         return None
-    if found is not None and found.shape == OPTIONS and _holds_no_ranks(table, found):
+    if (
+        ranking_table is not None
+        and ranking_table.shape == OPTIONS
+        and _has_other_answers(table, ranking_table)
+    ):
         return None
-    how = "rankings" if found is None else shown(found)
-    roles = None if found is None else _rankings_roles(found)
+    description = "rankings" if ranking_table is None else shown(ranking_table)
+    roles = None if ranking_table is None else _read_ranking_roles(ranking_table)
     return Reading(
         CHOICES,
         _RANKINGS,
-        how,
+        description,
         table,
-        lambda: _read_rankings(table, given, others, weights),
+        lambda: _read_rankings(table, named_columns, unranked_rule, weights),
         roles=roles,
     )
 
 
-def _holds_no_ranks(table: RawTable, found: RankingColumns) -> bool:
-    """Whether another column says what was chosen of options called 1, 2, 3, or of products with
-    such levels."""
-    own = by_plain_name(table.names)
+def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
+    """Return whether another column contains the choices.
+
+    Options or levels called 1, 2, 3 then look like ranks.
+    """
+    names = by_plain_name(table.names)
     if (
-        ODD.among(own)
-        or (BEST.among(own) and WORST.among(own))
+        ODD.among(names)
+        or (BEST.among(names) and WORST.among(names))
         or best_columns(table.frame, {}) is not None
     ):
         return True
     tasks = wide_tasks(table.frame, {})
-    return tasks is not None and not tasks.used.isdisjoint(found.columns)
+    return tasks is not None and not tasks.used.isdisjoint(ranking_table.columns)
 
 
-def _rankings_roles(found: RankingColumns) -> ColumnsRead:
-    """The columns that are read."""
-    options, counts, whose = (
-        tuple(filter(None, names))
-        for names in (
-            (*found.columns, found.group),
-            (found.count,),
-            (found.respondent, found.group),
-        )
-    )
+def _read_ranking_roles(ranking_table: RankingColumns) -> ColumnsRead:
+    """Return the columns of a table of rankings."""
+    options = tuple(filter(None, (*ranking_table.columns, ranking_table.group)))
+    counts = tuple(filter(None, (ranking_table.count,)))
+    answer_columns = tuple(filter(None, (ranking_table.respondent, ranking_table.group)))
+    is_long = ranking_table.shape == LONG
     return ColumnsRead(
-        options, (), counts, found.respondent, answer=whose if found.shape == LONG else None
+        options, (), counts, ranking_table.respondent, answer=answer_columns if is_long else None
     )
 
 
 def _read_rankings(
-    table: RawTable, given: dict[str, Any], unranked: str, weights: bool
+    table: RawTable, named_columns: dict[str, Any], unranked: str, weights: bool
 ) -> tuple[Choices, str]:
-    data, how = Choices._of_rankings(table.frame, None, given, unranked, weights=weights)
-    return data, f"{how}: {data}"
+    """Read a table of rankings."""
+    data, description = Choices._of_rankings(
+        table.frame, None, named_columns, unranked, weights=weights
+    )
+    return data, f"{description}: {data}"
 
 
-def rankings_lack(table: RawTable) -> Lack | None:
-    """The option beside the rank, or the rank beside the option."""
-    own = by_plain_name(table.names)
-    option, rank = OPTION.among(own), RANK.among(own)
+def find_rankings_lack(table: RawTable) -> Lack | None:
+    """Return the column of options that is missing for a column of ranks."""
+    names = by_plain_name(table.names)
+    option, rank = OPTION.among(names), RANK.among(names)
     if rank is not None and option is None:
         return Lack(f"a column of options to match {rank!r}", "option", 2)
     return None
@@ -222,13 +238,13 @@ RANKINGS = Shape(
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
     named_by=_RANKINGS_NAMED_BY,
-    lacks=rankings_lack,
+    lacks=find_rankings_lack,
     main=("respondent",),
     needs="no columns of ranks",
 )
 
 
-# Best-worst choices: a set a row, and which of its options is the best and which the worst --------
+# Best-worst choices: one set per row, with its best and its worst option --------------------------
 
 
 _BEST_WORST = "table of best-worst choices"
@@ -242,50 +258,66 @@ def match_best_worst(
     count: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """A table with a column of the best, one of the worst, and a series of options."""
-    given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked = long_columns(table.frame, given)
-    if marked is not None:
-        whose = tuple(filter(None, (marked.respondent, marked.task)))
-        roles = _best_worst_roles(marked, marked.option, marked.task)._replace(answer=whose)
-        return _best_worst_reading(_BEST_WORST, table, given, weights, str(marked), roles)
+    """Match columns of the best and the worst option and a series of options."""
+    named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
+    long_table = long_columns(table.frame, named_columns)
+    if long_table is not None:
+        answer_columns = tuple(filter(None, (long_table.respondent, long_table.task)))
+        roles = _read_best_worst_roles(long_table, long_table.option, long_table.task)._replace(
+            answer=answer_columns
+        )
+        return _build_best_worst_reading(
+            _BEST_WORST, table, named_columns, weights, str(long_table), roles
+        )
     try:
-        found = best_worst_columns(table.frame, given)
+        wide_table = best_worst_columns(table.frame, named_columns)
     except DataError:
         if best is None and worst is None:
             return None
-        return _best_worst_reading(_BEST_WORST, table, given, weights, _BEST_WORST, None)
-    return _best_worst_reading(
-        _BEST_WORST, table, given, weights, str(found), _best_worst_roles(found, *found.options)
+        return _build_best_worst_reading(
+            _BEST_WORST, table, named_columns, weights, _BEST_WORST, None
+        )
+    return _build_best_worst_reading(
+        _BEST_WORST,
+        table,
+        named_columns,
+        weights,
+        str(wide_table),
+        _read_best_worst_roles(wide_table, *wide_table.options),
     )
 
 
-def _best_worst_reading(
+def _build_best_worst_reading(
     name: str,
     table: RawTable,
-    given: dict[str, Any],
+    named_columns: dict[str, Any],
     weights: bool,
-    how: str,
+    description: str,
     roles: ColumnsRead | None,
 ) -> Reading:
+    """Build the reading of a table of best-worst or best choices."""
+
     def convert() -> tuple[Choices, str]:
-        data = Choices.from_best_worst(table.frame, **given, weights=weights)
-        return data, f"{how}: {data}"
+        data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
+        return data, f"{description}: {data}"
 
-    return Reading(CHOICES, name, how, table, convert, roles=roles)
+    return Reading(CHOICES, name, description, table, convert, roles=roles)
 
 
-def _best_worst_roles(found: Any, *options: str) -> ColumnsRead:
-    """The columns that are read."""
+def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
+    """Return the columns of a table of best-worst choices."""
     return ColumnsRead(
-        options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.respondent
+        options,
+        (best_worst_table.best, best_worst_table.worst),
+        tuple(filter(None, (best_worst_table.count,))),
+        best_worst_table.respondent,
     )
 
 
-def best_worst_lacks(table: RawTable) -> Lack | None:
-    """The options beside the best and the worst."""
-    own = by_plain_name(table.names)
-    best, worst = BEST.among(own), WORST.among(own)
+def find_best_worst_lack(table: RawTable) -> Lack | None:
+    """Return the missing column of options, or of the worst option."""
+    names = by_plain_name(table.names)
+    best, worst = BEST.among(names), WORST.among(names)
     if best is not None and worst is not None:
         return Lack(
             "the columns 'option1', 'option2', 'option3' with the options offered, to match"
@@ -309,12 +341,12 @@ BEST_WORST_TABLE = Shape(
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),
     named_by=("best", "worst"),
-    lacks=best_worst_lacks,
+    lacks=find_best_worst_lack,
     main=("best", "worst", "respondent"),
 )
 
 
-# Choices of the best: a set a row, and which of its options is the best ---------------------------
+# Choices of the best: one set per row, with its best option ---------------------------------------
 
 
 _BEST = "table of sets and the best of each"
@@ -323,18 +355,20 @@ _BEST = "table of sets and the best of each"
 def match_best(
     table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
-    """A table with a series of options and a column of the best, and none that may be of the
-    worst."""
-    given = {"respondent": respondent, "count": count}
-    found = best_columns(table.frame, given)
+    """Match a series of options and a column of the best, without one of the worst."""
+    named_columns = {"respondent": respondent, "count": count}
+    best_table = best_columns(table.frame, named_columns)
     tasks = wide_tasks(table.frame, {})
-    if found is None or (tasks is not None and tasks.chosen != found.best):
+    if best_table is None or (tasks is not None and tasks.chosen != best_table.best):
         return None
 
     roles = ColumnsRead(
-        found.options, (found.best,), tuple(filter(None, (found.count,))), found.respondent
+        best_table.options,
+        (best_table.best,),
+        tuple(filter(None, (best_table.count,))),
+        best_table.respondent,
     )
-    return _best_worst_reading(_BEST, table, given, weights, str(found), roles)
+    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_table), roles)
 
 
 BEST_TABLE = Shape(

@@ -1,4 +1,4 @@
-"""Observations: a row each, with the columns that explain, and the column of classes."""
+"""Table shape of observations: one row each, with covariates and a column of classes."""
 
 from typing import TYPE_CHECKING
 
@@ -21,16 +21,16 @@ NAME = "covariates and a column of classes"
 
 
 def match(table: RawTable, known: bool = False, target: str | None = None) -> Reading | None:
-    """A table whose column of classes, `target`, was named; any table if it is `known` to hold
-    classes."""
+    """Match a table with a named column of classes, or a table known to contain classes."""
     if target is None and not known:
         return None
     return Reading(
-        CLASSES, NAME, f"classes in {target!r}", table, lambda: _converted(table, target)
+        CLASSES, NAME, f"classes in {target!r}", table, lambda: _read_observations(table, target)
     )
 
 
-def _converted(table: RawTable, target: str | None) -> tuple[Observations, str]:
+def _read_observations(table: RawTable, target: str | None) -> tuple[Observations, str]:
+    """Read covariates and classes; raise if they are missing or not numeric."""
     columns = table.names
     if target is None:
         raise ArgumentError(
@@ -43,29 +43,27 @@ def _converted(table: RawTable, target: str | None) -> tuple[Observations, str]:
             f" must be a column of {table.file}, which has {shorten(columns, 20)}; got"
             f" {target!r}.{suggest(target, columns)}",
         )
-    labels, covariates = (
-        table.frame.loc[:, target],
-        table.frame.drop(columns=[target, *_texts_of_conditions(table)]),
-    )
-    if numbering := [str(name) for name, values in covariates.items() if numbers_rows(values)]:
-        note(f"row numbers ({shorten(numbering)}) not used")
-        covariates = covariates.drop(columns=numbering)
+    labels = table.frame.loc[:, target]
+    covariates = table.frame.drop(columns=[target, *_list_filter_texts(table)])
+    if row_numbers := [str(name) for name, cells in covariates.items() if numbers_rows(cells)]:
+        note(f"row numbers ({shorten(row_numbers)}) not used")
+        covariates = covariates.drop(columns=row_numbers)
     if not covariates.shape[1]:
         raise DataError(
             f"The table has no column of covariates other than {target!r} (row numbers do not"
             " count); add a column."
         )
-    empty = labels.isna().to_numpy()
-    if empty.any():
-        line = labels.index[int(empty.argmax())]
+    is_empty = labels.isna().to_numpy()
+    if is_empty.any():
+        line = labels.index[int(is_empty.argmax())]
         raise DataError(f"Line {line} has no class in {target!r}; remove such lines.")
     _check_numbers(covariates)
     data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
     return data, str(data)
 
 
-def _texts_of_conditions(table: RawTable) -> list[str]:
-    """The columns of text that only say which rows count."""
+def _list_filter_texts(table: RawTable) -> list[str]:
+    """List the text columns that only select rows."""
     import pandas as pd
 
     return [
@@ -76,34 +74,37 @@ def _texts_of_conditions(table: RawTable) -> list[str]:
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:
-    """Raise an error that names all columns that are not numbers, or the first empty cell."""
+    """Raise if columns are not numeric, or a cell is empty."""
     import pandas as pd
 
-    kinds = {str(column): values.dtype for column, values in covariates.items()}
-    words = [column for column, kind in kinds.items() if not pd.api.types.is_numeric_dtype(kind)]
-    if words:
-        values = covariates[words[0]].tolist()
+    dtypes = {str(column): cells.dtype for column, cells in covariates.items()}
+    text_columns = [
+        column for column, dtype in dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)
+    ]
+    if text_columns:
+        cells = covariates[text_columns[0]].tolist()
         line = int(
-            np.isnan(np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), float)).argmax()
+            np.isnan(np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), float)).argmax()
         )
-        which = (
-            f"Column {words[0]!r} is" if len(words) == 1 else f"Columns {shorten(words, 20)} are"
-        )
-        what = (
-            "is empty"
-            if values[line] is None or values[line] != values[line]
-            else f"contains {values[line]!r}"
-        )
+        column_phrase = f"Column {text_columns[0]!r} is"
+        if len(text_columns) > 1:
+            column_phrase = f"Columns {shorten(text_columns, 20)} are"
+        cell_phrase = f"contains {cells[line]!r}"
+        if cells[line] is None or cells[line] != cells[line]:
+            cell_phrase = "is empty"
         raise DataError(
-            f"{which} not numeric (line {covariates.index[line]} of {words[0]!r} {what}); code"
-            " each category as a column of 0 and 1, or remove the column."
+            f"{column_phrase} not numeric (line {covariates.index[line]} of {text_columns[0]!r}"
+            f" {cell_phrase}); code each category as a column of 0 and 1, or remove the column."
         )
-    empty = np.argwhere(covariates.isna().to_numpy())
-    if len(empty):
-        line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
-        more = f" (and {plural(len(empty) - 1, 'more cell')})" if len(empty) > 1 else ""
+    empty_cells = np.argwhere(covariates.isna().to_numpy())
+    if len(empty_cells):
+        line, column = covariates.index[empty_cells[0, 0]], covariates.columns[empty_cells[0, 1]]
+        other_cells = ""
+        if len(empty_cells) > 1:
+            other_cells = f" (and {plural(len(empty_cells) - 1, 'more cell')})"
         raise DataError(
-            f"Line {line} of {column!r} is empty{more}; fill in such cells or remove their lines."
+            f"Line {line} of {column!r} is empty{other_cells}; fill in such cells or remove their"
+            " lines."
         )
 
 

@@ -1,4 +1,4 @@
-"""The shapes of table that hold choice experiments: a row an alternative, or a row a task."""
+"""Table shapes of choice experiments: one row per alternative, or one row per task."""
 
 from functools import partial
 from typing import Any
@@ -29,73 +29,71 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from ..shape import Lack, Reading, Shape
 from ..table import RawTable
 
-# Choice experiments as a long table: a row for each alternative of each task, described by
-# attributes
+# Choice experiments as a long table: one row per alternative of each task, with its attributes
 
 
 _LONG = "choice experiment"
 
 
 def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
-    """A long table of choices with columns that describe the alternatives; any table if these are
-    `known` to be one.
+    """Match a long table of choices with attributes, or a table known to be one.
 
-    The options are those of `ChoiceExperiment.from_frame`.
+    The options are the arguments of `ChoiceExperiment.from_frame`.
     """
-    described = describing_columns(table)
-    if not known and not described:
+    attributes = list_attributes(table)
+    if not known and not attributes:
         return None
-    how = "choices of one of several alternatives"
-    how += f", described by {shorten(described)}" if described else ""
-    other = CHOICES if numbers_places(table) else ""
-    convert, besides = (
-        partial(_read_long, table, options),
-        AVAILABLE.each(by_plain_name(table.names)),
-    )
+    description = "choices of one of several alternatives"
+    description += f", described by {shorten(attributes)}" if attributes else ""
+    other_kind = CHOICES if has_position_labels(table) else ""
+    convert = partial(_read_long, table, options)
+    availability_columns = AVAILABLE.each(by_plain_name(table.names))
     return Reading(
         EXPERIMENTS,
         _LONG,
-        how,
+        description,
         table,
         convert,
-        bool(described),
-        other,
-        extra_columns=(options.get("bought"), *besides),
+        bool(attributes),
+        other_kind,
+        extra_columns=(options.get("bought"), *availability_columns),
     )
 
 
 def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
-    _refuse_parted_tasks(table, options)
+    """Read a long table as a choice experiment."""
+    _check_whole_tasks(table, options)
     data = ChoiceExperiment.from_frame(table.frame, **options)
-    _refuse_weights(table, data)
-    return data, _described(data)
+    _check_no_weights(table, data)
+    return data, _describe_experiment(data)
 
 
-def _refuse_parted_tasks(table: RawTable, options: dict[str, Any]) -> None:
-    """Refuse rows that are held out without the others of their task."""
+def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
+    """Raise if hold-out rows are only some rows of a task."""
     if table.holdout_split is None:
         return
-    frame, kept, where = table.holdout_split
+    frame, is_holdout, row_filter = table.holdout_split
     names = [name for name in table.names if name != options.get("bought")]
     respondent, task, *_ = task_columns(
         names, *(options.get(role.name) for role in LONG_TABLE.roles)
     )
-    parts = [
-        [row_texts(column(part, name)) for name in (respondent, task)]
-        for part in (frame.loc[kept], frame.loc[~kept])
+    tasks_of_parts = [
+        [row_texts(column(rows, name)) for name in (respondent, task)]
+        for rows in (frame.loc[is_holdout], frame.loc[~is_holdout])
     ]
-    if parted := sorted(set.intersection(*(set(zip(*each, strict=True)) for each in parts))):
-        person, number = parted[0]
+    if divided_tasks := sorted(
+        set.intersection(*(set(zip(*tasks, strict=True)) for tasks in tasks_of_parts))
+    ):
+        respondent_name, number = divided_tasks[0]
         raise ArgumentError(
             Argument("holdouts"),
-            f" ({where}) must be true in all rows of a task or in none; it is true in some rows of"
-            f" task {number!r} of respondent {person!r}.",
+            f" ({row_filter}) must be true in all rows of a task or in none; it is true in some"
+            f" rows of task {number!r} of respondent {respondent_name!r}.",
         )
 
 
-def _refuse_weights(table: RawTable, data: ChoiceExperiment) -> None:
-    """Refuse a column that is called a weight, unless it is an attribute or the same in all
-    rows."""
+def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
+    """Raise if a column looks like weights, unless it is an attribute or constant."""
     for name in table.names:
         if (
             plain(name) in SURVEY_WEIGHTS
@@ -110,52 +108,54 @@ def _refuse_weights(table: RawTable, data: ChoiceExperiment) -> None:
             )
 
 
-def _described(data: ChoiceExperiment) -> str:
-    """Their size, and which columns are read as numbers because of what they hold."""
+def _describe_experiment(data: ChoiceExperiment) -> str:
+    """Describe the size of the data and the numeric attributes."""
     names = data.scheme.measured
     return f"{data}; numeric: {shorten(names)}" if names else str(data)
 
 
-def describing_columns(table: RawTable) -> list[str]:
-    """The columns of a long table of choices whose values differ between the alternatives of an
-    occasion."""
+def list_attributes(table: RawTable) -> list[str]:
+    """List the columns of a long table that vary within choice sets."""
     if not is_long_table(table.frame):
         return []
-    found = roles(table.frame, dict.fromkeys(LONG_ROLES))
+    column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES))
     keys = dict.fromkeys(
-        found[role] for role in ("respondent", "choice_id") if found[role] is not None
+        column_of_role[role]
+        for role in ("respondent", "choice_id")
+        if column_of_role[role] is not None
     )
-    occasions = table.frame.groupby(list(keys), sort=False)
-    further = [
+    choice_sets = table.frame.groupby(list(keys), sort=False)
+    other_columns = [
         name
         for name in table.names
-        if name not in found.values() and not numbers_rows(column(table.frame, name))
+        if name not in column_of_role.values() and not numbers_rows(column(table.frame, name))
     ]
-    return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
+    return [name for name in other_columns if (choice_sets[name].nunique().to_numpy() > 1).any()]
 
 
-def numbers_places(table: RawTable) -> bool:
-    """Whether alternatives are numbered by their place in a task: words that describe them differ
-    within each number.
+def has_position_labels(table: RawTable) -> bool:
+    """Return whether alternatives are numbered by position in a task.
 
-    Numbers alone, such as prices and times, differ as well between the occasions of an option whose
-    label is a number.
+    Text attributes then differ within each number. Numeric attributes, such as prices and times,
+    also vary between choice sets if the labels of options are numbers.
     """
     if not is_long_table(table.frame):
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
-    known = {value: as_label(value) for value in table.frame[name].unique()}
-    labels = table.frame[name].map(known.get).fillna("")
-    real = ~labels.map(plain).isin(NO_CHOICE)
-    numbers = set(labels[real])
+    label_of_cell = {cell: as_label(cell) for cell in table.frame[name].unique()}
+    labels = table.frame[name].map(label_of_cell.get).fillna("")
+    is_product = ~labels.map(plain).isin(NO_CHOICE)
+    numbers = set(labels[is_product])
     if numbers != {str(k + 1) for k in range(len(numbers))}:
         return False
-    cells, described = table.frame.loc[real], describing_columns(table)
-    as_numbers = cells[described].apply(pd.to_numeric, errors="coerce")
-    in_words = [name for name in described if as_numbers[name].isna().any()]
-    if not in_words:
+    cells, attributes = table.frame.loc[is_product], list_attributes(table)
+    numeric_cells = cells[attributes].apply(pd.to_numeric, errors="coerce")
+    text_attributes = [name for name in attributes if numeric_cells[name].isna().any()]
+    if not text_attributes:
         return False
-    return bool((cells[in_words].groupby(labels[real]).nunique() > 1).any(axis=1).all())
+    return bool(
+        (cells[text_attributes].groupby(labels[is_product]).nunique() > 1).any(axis=1).all()
+    )
 
 
 LONG_TABLE = Shape(
@@ -173,8 +173,7 @@ LONG_TABLE = Shape(
 )
 
 
-# Choice experiments as a wide table: one row a task, one column for each attribute of each
-# alternative
+# Choice experiments as a wide table: one row per task, one column per attribute of each alternative
 
 
 _WIDE = "choice experiment with one row per task"
@@ -186,48 +185,55 @@ def match_wide(
     task: str | None = None,
     chosen: str | None = None,
     alternatives: list[str] | None = None,
-    **more: Any,
+    **settings: Any,
 ) -> Reading | None:
-    """A table with a choice and columns that are called by attribute and alternative."""
-    given = {"respondent": respondent, "task": task, "chosen": chosen}
+    """Match a column of choices and columns named by attribute and alternative."""
+    named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
     if (
         not table.named
         or table.square is not None
-        or any(name not in (None, *table.names) for name in given.values())
+        or any(name not in (None, *table.names) for name in named_columns.values())
     ):
         return None
-    found = wide_tasks(table.frame, given, alternatives)
-    if found is None:
+    wide_table = wide_tasks(table.frame, named_columns, alternatives)
+    if wide_table is None:
         return None
-    if table.holdout_split is not None and more.get("none") is None and more.get("bought") is None:
-        # which all tasks have, though in one part nobody may have taken it
-        picked = map(as_label, table.holdout_split.frame[found.chosen].unique())
-        more["none"] = word_for_none(picked, found.alternatives)
+    if (
+        table.holdout_split is not None
+        and settings.get("none") is None
+        and settings.get("bought") is None
+    ):
+        # all tasks offer no choice, even if no respondent of one part took it
+        choices = map(as_label, table.holdout_split.frame[wide_table.chosen].unique())
+        settings["none"] = word_for_none(choices, wide_table.alternatives)
     return Reading(
         EXPERIMENTS,
         _WIDE,
-        str(found),
+        str(wide_table),
         table,
-        lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
-        sure=found.is_sure,
-        extra_columns=(*found.used, more.get("bought")),
+        lambda: _read_wide(
+            table, named_columns | {"alternatives": alternatives} | settings, str(wide_table)
+        ),
+        sure=wide_table.is_sure,
+        extra_columns=(*wide_table.used, settings.get("bought")),
     )
 
 
-def _read_wide(table: RawTable, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
+def _read_wide(
+    table: RawTable, options: dict[str, Any], description: str
+) -> tuple[ChoiceExperiment, str]:
+    """Read a wide table as a choice experiment."""
     data = ChoiceExperiment.from_wide(table.frame, **options)
-    _refuse_weights(table, data)
-    return data, f"{how}: {_described(data)}"
+    _check_no_weights(table, data)
+    return data, f"{description}: {_describe_experiment(data)}"
 
 
-def wide_lacks(table: RawTable) -> Lack | None:
-    """The choice beside columns that are called by attribute and alternative."""
-    described = numbered_attributes(table.names)
-    return (
-        Lack(f"a column with the chosen alternative for {shorten(described, 4)}", "chosen", 2)
-        if described
-        else None
-    )
+def find_wide_lack(table: RawTable) -> Lack | None:
+    """Return the missing column of choices, if attributes and alternatives exist."""
+    attributes = numbered_attributes(table.names)
+    if not attributes:
+        return None
+    return Lack(f"a column with the chosen alternative for {shorten(attributes, 4)}", "chosen", 2)
 
 
 WIDE = Shape(
@@ -238,10 +244,13 @@ WIDE = Shape(
     " 'bus_time') and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     settings=("alternatives", "levels", "none", "bins", "bought"),
-    lacks=wide_lacks,
+    lacks=find_wide_lack,
     main=("respondent", "task", "chosen"),
     needs="no columns such as 'price_1' and 'price_2'",
 )
 
 
-SHAPES = WIDE, LONG_TABLE  # which is tried last, as it is any table of what is known to be choices
+SHAPES = (
+    WIDE,
+    LONG_TABLE,
+)  # LONG_TABLE is last, because it matches any table known to contain choices

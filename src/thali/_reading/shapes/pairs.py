@@ -1,5 +1,4 @@
-"""The shapes of table that hold paired comparisons: squares, lists, trials, results, a column a
-pair."""
+"""Table shapes of paired comparisons: squares, lists, trials, results, one column per pair."""
 
 from functools import partial
 from typing import Any
@@ -52,7 +51,7 @@ from ..shape import Lack, Reading, Shape, raise_error
 from ..square import Square, describe_label_mismatch
 from ..table import RawTable
 
-# Paired comparisons as a square table: how often the row was chosen over the column ---------------
+# Paired comparisons as a square table: times that the row was chosen over the column --------------
 
 
 _SQUARE = "square matrix of counts"
@@ -60,24 +59,27 @@ _SQUARE_HOW = "square count matrix, row over column"
 
 
 def match_square(table: RawTable, weights: bool = False) -> Reading | None:
-    """A square of numbers that are not surely similarities; `weights`: fractional counts are
-    meant."""
+    """Match a square of numbers that are not clearly similarities.
+
+    `weights`: fractional counts are intended.
+    """
     square = table.square
     if table.sheets and square is not None and not square.has_similarities:
-        return None  # squares_by_sheet reads all of them
+        return None  # match_sheets reads all squares
     if square is None:
-        if not (wrong := describe_label_mismatch(table.frame)):
+        if not (mismatch := describe_label_mismatch(table.frame)):
             return None
-        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(wrong), sure=False)
+        return Reading(
+            PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: raise_error(mismatch), sure=False
+        )
     if square.has_similarities and not weights:
         return None
-    # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds
-    # numbers
-    sure = not (square.is_bare and table.named and square.has_diagonal)
-    doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
-    could_be = SIMILARITIES if doubtful else ""
-    convert, doubt = partial(_read_square, table, square, weights), _doubt_of_square(square)
-    return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, sure, could_be, doubt=doubt)
+    # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
+    is_sure = not (square.is_bare and table.named and square.has_diagonal)
+    is_doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
+    other_kind = SIMILARITIES if is_doubtful else ""
+    convert, question = partial(_read_square, table, square, weights), _question_square(square)
+    return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
 
 _OF_DISTANCES = Clause(
@@ -88,14 +90,14 @@ _OF_DISTANCES = Clause(
 )
 
 
-def _doubt_of_square(square: Square) -> Message | None:
-    """Ask about a square of whole numbers that is symmetric, or of confusions."""
+def _question_square(square: Square) -> Message | None:
+    """Return a question about symmetric counts or confusions, or None."""
     if square.has_symmetric_counts:
-        what = (
+        problem = (
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
             " may contain"
         )
-        return Message(f"{what} distances or similarities", _OF_DISTANCES, ".")
+        return Message(f"{problem} distances or similarities", _OF_DISTANCES, ".")
     if not square.has_confusions:
         return None
     return Message(
@@ -108,26 +110,29 @@ def _doubt_of_square(square: Square) -> Message | None:
 
 
 def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
+    """Read comparisons from a square table of counts."""
     if not weights:
         refuse_thousands(table.frame, *table.names)
-    values, left_out = _without_diagonal(square)
-    data = PairedComparisons(values, square.labels, weights=weights)
-    warn_of(left_out, percentages(data.wins, data.losses))
+    cells, diagonal_note = _clear_diagonal(square)
+    data = PairedComparisons(cells, square.labels, weights=weights)
+    warn_of(diagonal_note, percentages(data.wins, data.losses))
     return data, f"{_SQUARE_HOW}: {data}"
 
 
-def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
-    """The cells, where labels and asymmetry show what they are without counts of an option and
-    itself; what of that."""
+def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
+    """Return cells without counts of an option against itself, and a note.
+
+    Labels and asymmetry must show that the cells are counts.
+    """
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
-    diagonal = [as_label(value) for value in np.diag(square.values)]
-    k = next(k for k, value in enumerate(diagonal) if value not in MISSING | {"0"})
-    values = square.values.copy()
-    np.fill_diagonal(values, 0)
-    named = as_label((square.labels or ())[k])
-    return values, (
-        f"The diagonal ({diagonal[k]} for {named!r}) compares an option with itself; it was"
+    diagonal = [as_label(cell) for cell in np.diag(square.values)]
+    k = next(k for k, cell in enumerate(diagonal) if cell not in MISSING | {"0"})
+    cells = square.values.copy()
+    np.fill_diagonal(cells, 0)
+    label = as_label((square.labels or ())[k])
+    return cells, (
+        f"The diagonal ({diagonal[k]} for {label!r}) compares an option with itself; it was"
         " ignored."
     )
 
@@ -143,23 +148,25 @@ SQUARE = Shape(
 )
 
 
-# Paired comparisons as a workbook with a square of counts for every respondent, a sheet each ------
+# Paired comparisons as a workbook with one square of counts per respondent, on separate sheets ----
 
 
 _SHEETS = "workbook with one square matrix per respondent"
 
 
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
-    """Several sheets that hold squares of counts."""
+    """Match several sheets with squares of counts."""
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.has_similarities for square in squares):
         return None
-    how = "one sheet per respondent, each with a square count matrix, row over column"
-    return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
+    description = "one sheet per respondent, each with a square count matrix, row over column"
+    return Reading(
+        PAIRS, _SHEETS, description, table, lambda: _read_sheets(table, description, weights)
+    )
 
 
-def _read_sheets(table: RawTable, how: str, weights: bool) -> tuple[PairedComparisons, str]:
-    """Each sheet is checked by itself, and all are added up."""
+def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
+    """Read one square per respondent and add the counts."""
     rows, labels = [], None
     for title, sheet in table.sheets:
         square = sheet.square
@@ -175,7 +182,7 @@ def _read_sheets(table: RawTable, how: str, weights: bool) -> tuple[PairedCompar
     data = PairedComparisons.from_frame(
         pd.concat(rows), respondent="respondent", labels=labels, weights=weights
     )
-    return data, f"{how}: {data}"
+    return data, f"{description}: {data}"
 
 
 SHEETS = Shape(
@@ -188,8 +195,8 @@ SHEETS = Shape(
 )
 
 
-# Paired comparisons as a list: a winner and a loser a row, or a pair a row with the times each was
-# chosen
+# Paired comparisons as a list: a winner and a loser per row, or a pair per row with the counts of
+# both
 
 
 _LIST = "list of comparisons"
@@ -206,74 +213,77 @@ def match_list(
     covariates: Any = None,
     date: str | None = None,
 ) -> Reading | None:
-    """A table whose columns have the names of such a list, or were named; `weights`: fractional
-    counts are meant.
+    """Match columns with the names of a list of comparisons, or named columns.
 
-    Covariates are those of pairs of which the columns say which option was first, and how often
-    each was chosen.
+    `weights`: fractional counts are intended. Covariates require columns that show which option was
+    first, and counts of both options.
     """
-    given = {
+    named_columns = {
         "count": count,
         "losses": losses,
         "respondent": respondent,
         "covariates": covariates,
         "date": date,
     }
-    given |= {"rejected": rejected}
+    named_columns |= {"rejected": rejected}
     if rejected is not None and covariates is None:
-        found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
-        return _list_reading(table, found, given, weights)
-    found = (
-        choice_columns(table.names, (count, losses, respondent))
-        if table.named and chosen is None
-        else []
-    )
+        column_sets = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
+        return _build_list_reading(table, column_sets, named_columns, weights)
+    column_sets = []
+    if table.named and chosen is None:
+        column_sets = choice_columns(table.names, (count, losses, respondent))
     if covariates is not None:
-        found = [columns for columns in found if columns.in_order and len(columns.times) == 2]
-    both_ways = any(len(columns.times) == 2 for columns in found)
-    if not found or (not both_ways and tells_similarities(table.names, vaguely=False)):
+        column_sets = [
+            columns for columns in column_sets if columns.in_order and len(columns.times) == 2
+        ]
+    has_two_counts = any(len(columns.times) == 2 for columns in column_sets)
+    if not column_sets or (not has_two_counts and tells_similarities(table.names, vaguely=False)):
         return None
-    # squares come first: among the options of one may be I, J and N, which would also make a list
+    # squares have priority: their options may include I, J and N, the names of a list
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
-    return _list_reading(table, found, given, weights)
+    return _build_list_reading(table, column_sets, named_columns, weights)
 
 
-def _list_reading(
-    table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool
+def _build_list_reading(
+    table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
+    """Build the reading of a list of comparisons."""
     for name in ("count", "losses", "respondent", "date"):
-        if given[name] is not None:
-            column(table.frame, given[name])
-    how = "; or ".join(map(str, found))
-    convert = partial(_read_list, table, found, given, weights)
-    one = _completed(found[0], table, given)
-    counts = tuple(filter(None, (*one.times, one.ties)))
-    roles = ColumnsRead(one.options, (), counts, one.respondent) if len(found) == 1 else None
-    counted, besides = _counted(found, given), (*(given["covariates"] or ()), given["date"])
-    doubt = None if given["count"] or given["rejected"] else _doubt_of_list(table, one)
+        if named_columns[name] is not None:
+            column(table.frame, named_columns[name])
+    description = "; or ".join(map(str, column_sets))
+    convert = partial(_read_list, table, column_sets, named_columns, weights)
+    pair_columns = _fill_column_roles(column_sets[0], table, named_columns)
+    counts = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
+    roles = question = None
+    if len(column_sets) == 1:
+        roles = ColumnsRead(pair_columns.options, (), counts, pair_columns.respondent)
+    countable = _list_countable_columns(column_sets, named_columns)
+    extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
+    if not named_columns["count"] and not named_columns["rejected"]:
+        question = _question_list(table, pair_columns)
     return Reading(
         PAIRS,
         _LIST,
-        how,
+        description,
         table,
         convert,
-        countable=counted,
+        countable=countable,
         roles=roles,
-        extra_columns=besides,
-        doubt=doubt,
+        extra_columns=extra_columns,
+        doubt=question,
     )
 
 
-def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
-    """Ask about columns i and j beside a column of numbers that is no count, as lists of distances
-    have."""
-    if one.times or tuple(map(plain, one.options)) != ("i", "j"):
+def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
+    """Return a question about columns i and j with a measure that is not a count."""
+    if pair_columns.times or tuple(map(plain, pair_columns.options)) != ("i", "j"):
         return None
     measures = [
         name
         for name in table.names
-        if name not in one.used and may_measure(name, column(table.frame, name))
+        if name not in pair_columns.used and may_measure(name, column(table.frame, name))
     ]
     if not measures:
         return None
@@ -291,53 +301,62 @@ def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
     )
 
 
-def _completed(columns: PairColumns, table: RawTable, given: dict[str, Any]) -> PairColumns:
-    """The columns with those that were named, and that of who answered."""
+def _fill_column_roles(
+    columns: PairColumns, table: RawTable, named_columns: dict[str, Any]
+) -> PairColumns:
+    """Fill in user-named columns and the respondent column."""
     times = (
-        given["count"] or next(iter(columns.times), None),
-        given["losses"] or next(iter(columns.times[1:]), None),
+        named_columns["count"] or next(iter(columns.times), None),
+        named_columns["losses"] or next(iter(columns.times[1:]), None),
     )
-    respondent = given["respondent"] or columns.respondent or respondent_column(table.names, times)
+    respondent = (
+        named_columns["respondent"] or columns.respondent or respondent_column(table.names, times)
+    )
     return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
 
 
-def _counted(
-    found: list[PairColumns], given: dict[str, Any]
+def _list_countable_columns(
+    column_sets: list[PairColumns], named_columns: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The columns that comparisons are made of, and which of them are counts; a tie alone in its
-    row is no count."""
-    if (
-        given["covariates"] is not None
-        or len(found) > 1
-        or (found[0].ties is not None and not (found[0].times or given["count"]))
-    ):
+    """Return the columns of comparisons and the counts among them.
+
+    Return None if rows cannot be merged; a tie without counts is not a count.
+    """
+    pair_columns = column_sets[0]
+    has_counts = bool(pair_columns.times or named_columns["count"])
+    if named_columns["covariates"] is not None or len(column_sets) > 1:
         return None
-    one = found[0]
-    counts = dict.fromkeys(filter(None, (*one.times, given["count"], given["losses"], one.ties)))
-    return (*one.options, *filter(None, (given["date"],)), *counts), tuple(counts)
+    if pair_columns.ties is not None and not has_counts:
+        return None
+    count, losses = named_columns["count"], named_columns["losses"]
+    counts = dict.fromkeys(filter(None, (*pair_columns.times, count, losses, pair_columns.ties)))
+    return (*pair_columns.options, *filter(None, (named_columns["date"],)), *counts), tuple(counts)
 
 
 def _read_list(
-    table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool
+    table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """The comparisons in a list, and how it was read."""
-    columns = _completed(
-        found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given
-    )
-    known: dict[str, Any] = {"covariates": given["covariates"], "date": given["date"]}
+    """Read comparisons from a list."""
+    columns = column_sets[0]
+    if len(column_sets) > 1:
+        columns = the_columns(table.names, named_columns.values())
+    columns = _fill_column_roles(columns, table, named_columns)
+    data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
     data = PairedComparisons._of_list(
-        table.frame, columns, weights=weights or columns.weighted, **known
+        table.frame, columns, weights=weights or columns.weighted, **data_options
     )
-    empty = int(uncounted(table.frame, columns).sum())
-    ignored = f"; {plural(empty, 'row')} without counts dropped" if empty else ""
-    named = f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
-    return data, f"{columns}{named}: {data}{ignored}"
+    n_empty = int(uncounted(table.frame, columns).sum())
+    omission_note = f"; {plural(n_empty, 'row')} without counts dropped" if n_empty else ""
+    covariate_note = (
+        f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
+    )
+    return data, f"{columns}{covariate_note}: {data}{omission_note}"
 
 
-def list_lacks(table: RawTable) -> Lack | None:
-    """The column that is missing beside one of a pair."""
-    found = lacking(table.names)
-    return None if found is None else Lack(*found)
+def find_list_lack(table: RawTable) -> Lack | None:
+    """Return the column that is missing next to one column of a pair."""
+    missing_column = lacking(table.names)
+    return None if missing_column is None else Lack(*missing_column)
 
 
 LIST = Shape(
@@ -352,13 +371,12 @@ LIST = Shape(
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
     named_by=("rejected", "losses"),
-    lacks=list_lacks,
+    lacks=find_list_lack,
     main=("chosen", "rejected", "count"),
 )
 
 
-# Paired comparisons as trials: a row names both options and says which was chosen; so do logs of
-# arenas
+# Paired comparisons as trials: each row names both options and the chosen one, as arena logs do
 
 
 _TRIALS = "table of trials"
@@ -372,14 +390,13 @@ def match_trials(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """A table with two columns of options and one that says which was chosen, some of them named
-    perhaps."""
+    """Match two columns of options and one of the chosen option, perhaps named."""
     return _match_sides(_TRIALS, False, table, columns, coding, weights, covariates, date)
 
 
 def _match_sides(
     name: str,
-    game: bool,
+    is_game: bool,
     table: RawTable,
     columns: dict[str, str | None],
     coding: Any,
@@ -387,55 +404,63 @@ def _match_sides(
     covariates: Any,
     date: str | None,
 ) -> Reading | None:
-    """A table of trials or of games; sure if its cells say so, too."""
-    given = {
-        role: columns.get(each)
-        for role, each in zip(ROLES, RESULTS if game else ROLES, strict=True)
+    """Match a table of trials or games; the reading is sure if the cells agree."""
+    named_columns = {
+        role: columns.get(argument)
+        for role, argument in zip(ROLES, RESULTS if is_game else ROLES, strict=True)
     }
-    named = any(columns.get(each) is not None for each in (GAMES_BY if game else TRIALS_BY))
-    convert = partial(_read_trials, table, given, game, coding, weights, covariates, date)
+    is_named = any(
+        columns.get(argument) is not None for argument in (GAMES_BY if is_game else TRIALS_BY)
+    )
+    convert = partial(
+        _read_trials, table, named_columns, is_game, coding, weights, covariates, date
+    )
     try:
-        found = trial_columns(table.frame, given, game)
+        side_columns = trial_columns(table.frame, named_columns, is_game)
     except DataError:
-        if not named or not table.named:
+        if not is_named or not table.named:
             return None
         return Reading(PAIRS, name, name, table, convert)
-    if found.game != game or (table.square is not None and not named):
+    if side_columns.game != is_game or (table.square is not None and not is_named):
         return None
-    how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
-    sure = named or not described_sides(table.frame, found)
-    counts = () if found.count is None else (found.count,)
-    described = columns_of_covariates(covariates, table.names, (found.first, found.second))
-    described += [date] if date in table.names else []
-    counted = (found.first, found.second, *found.verdict, *described, *counts), counts
+    sides = side_columns.first, side_columns.second
+    description = f"{sides[0]!r} against {sides[1]!r}, won by {side_columns.verdict[-1]!r}"
+    is_sure = is_named or not described_sides(table.frame, side_columns)
+    counts = () if side_columns.count is None else (side_columns.count,)
+    extra_columns = columns_of_covariates(covariates, table.names, sides)
+    extra_columns += [date] if date in table.names else []
+    countable = (*sides, *side_columns.verdict, *extra_columns, *counts), counts
     roles = ColumnsRead(
-        (found.first, found.second), found.verdict, counts, found.respondent, judged=not game
+        sides, side_columns.verdict, counts, side_columns.respondent, judged=not is_game
     )
     return Reading(
         PAIRS,
         name,
-        how,
+        description,
         table,
         convert,
-        sure,
-        countable=counted,
+        is_sure,
+        countable=countable,
         roles=roles,
-        extra_columns=tuple(described),
+        extra_columns=tuple(extra_columns),
     )
 
 
 def _read_trials(
     table: RawTable,
-    given: dict[str, str | None],
-    game: bool,
+    named_columns: dict[str, str | None],
+    is_game: bool,
     coding: Any,
     weights: bool,
     covariates: Any,
     date: str | None,
 ) -> tuple[PairedComparisons, str]:
-    known: dict[str, Any] = {"weights": weights, "covariates": covariates, "date": date}
-    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, **known)
-    return data, f"{GAMES if game else TRIALS}, {how}: {data}"
+    """Read comparisons from trials or games."""
+    data_options: dict[str, Any] = {"weights": weights, "covariates": covariates, "date": date}
+    data, description = PairedComparisons._of_trials(
+        table.frame, named_columns, is_game, coding, **data_options
+    )
+    return data, f"{GAMES if is_game else TRIALS}, {description}: {data}"
 
 
 ROLES = ("first", "second", "chosen", "respondent", "count")
@@ -444,13 +469,13 @@ TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
 TRIALS, GAMES = "one trial per row", "one game per row"
 
 
-def _sides_lack(table: RawTable, game: bool) -> Lack | None:
-    """What trials or games lack: the outcome, one of the two options, or their names."""
-    found = near_trials(table.frame, game)
-    if found is None:
+def _find_sides_lack(table: RawTable, is_game: bool) -> Lack | None:
+    """Return the missing outcome, option or column name of trials or games."""
+    near_match = near_trials(table.frame, is_game)
+    if near_match is None:
         return None
-    options = RESULTS if game else ROLES
-    return Lack(found.what, options[ROLES.index(found.role)], found.near)
+    arguments = RESULTS if is_game else ROLES
+    return Lack(near_match.what, arguments[ROLES.index(near_match.role)], near_match.near)
 
 
 TRIAL_TABLE = Shape(
@@ -465,13 +490,12 @@ TRIAL_TABLE = Shape(
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
     named_by=TRIALS_BY,
-    lacks=partial(_sides_lack, game=False),
+    lacks=partial(_find_sides_lack, is_game=False),
     main=("first", "second", "chosen"),
 )
 
 
-# Paired comparisons as results of games: a row names both sides and says who won, by a result or by
-# goals
+# Paired comparisons as results of games: each row names both sides and the result or goals
 
 
 _RESULTS = "table of results"
@@ -485,11 +509,11 @@ def match_results(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """A table with two columns of sides and their result, some of them named perhaps."""
+    """Match two columns of sides and their result, perhaps named."""
     return _match_sides(_RESULTS, True, table, columns, coding, weights, covariates, date)
 
 
-RESULTS_OF_GAMES = Shape(
+RESULT_TABLE = Shape(
     _RESULTS,
     PAIRS,
     match_results,
@@ -500,13 +524,13 @@ RESULTS_OF_GAMES = Shape(
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
     named_by=GAMES_BY,
-    lacks=partial(_sides_lack, game=True),
+    lacks=partial(_find_sides_lack, is_game=True),
     main=("home", "away", "result"),
 )
 
 
-# Paired comparisons as a wide table: one column a pair, one row a respondent or a pattern of
-# answers with its count
+# Paired comparisons as a wide table: one column per pair, one row per respondent or per counted
+# pattern of answers
 
 
 _WIDE = "table with one column per pair"
@@ -519,49 +543,56 @@ def match_wide(
     coding: Any = None,
     weights: bool = False,
 ) -> Reading | None:
-    """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their
-    names."""
+    """Match columns named like pairs, or columns of answers to pairs.
+
+    The reading is sure if the names match.
+    """
     if not table.named:
         return None
-    # as many people as pairs look like a square, but not with answers on the diagonal
+    # equally many respondents and pairs look like a square, but with answers on the diagonal
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
-    given = {"respondent": respondent, "count": count}
-    for name in filter(None, given.values()):
+    named_columns = {"respondent": respondent, "count": count}
+    for name in filter(None, named_columns.values()):
         column(table.frame, name)
-    found = wide_columns(table.frame, given, coding)
-    if found is None:
+    wide_table = wide_columns(table.frame, named_columns, coding)
+    if wide_table is None:
         return None
-    how = f"one column per pair, {shorten(list(found.pairs), 3)}"
+    description = f"one column per pair, {shorten(list(wide_table.pairs), 3)}"
     roles = ColumnsRead(
-        tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.respondent
+        tuple(wide_table.pairs), (), tuple(filter(None, (wide_table.count,))), wide_table.respondent
     )
-    convert = partial(_read_wide, table, found, coding, weights)
-    return Reading(PAIRS, _WIDE, how, table, convert, sure=found.order == "named", roles=roles)
+    convert = partial(_read_wide, table, wide_table, coding, weights)
+    return Reading(
+        PAIRS, _WIDE, description, table, convert, sure=wide_table.order == "named", roles=roles
+    )
 
 
 def _read_wide(
-    table: RawTable, found: WideColumns, coding: Any, weights: bool
+    table: RawTable, wide_table: WideColumns, coding: Any, weights: bool
 ) -> tuple[PairedComparisons, str]:
-    data, how = PairedComparisons._of_outcomes(
-        outcomes_of_wide(table.frame, found, coding, None, weights)
+    """Read comparisons from a wide table."""
+    data, description = PairedComparisons._of_outcomes(
+        outcomes_of_wide(table.frame, wide_table, coding, None, weights)
     )
     row = "one respondent per row" if data.respondents else "one pattern of answers per row"
-    return data, f"{row}, {how}: {data}"
+    return data, f"{row}, {description}: {data}"
 
 
-def wide_lacks(table: RawTable) -> Lack | None:
-    """What columns lack that are called like pairs, or hold codes of answers."""
-    if called := called_like_pairs(table.names):
+def find_wide_lack(table: RawTable) -> Lack | None:
+    """Return the missing answers or pairs of a wide table."""
+    if pair_names := called_like_pairs(table.names):
         return Lack(
-            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(called, 3)}", near=3
+            f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",
+            near=3,
         )
-    if numbered := numbered_answers(table.frame):
-        first, last = numbered[0], numbered[-1]
-        what = (
-            f"some pairs: the number of columns from {first!r} to {last!r} is not 3, 6, 10, 15, ..."
+    if numbered_columns := numbered_answers(table.frame):
+        first_name, last_name = numbered_columns[0], numbered_columns[-1]
+        problem = (
+            f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
+            " 10, 15, ..."
         )
-        return Lack(what, near=3)
+        return Lack(problem, near=3)
     return None
 
 
@@ -576,10 +607,10 @@ WIDE = Shape(
     ),
     roles=(RESPONDENT, COUNT),
     settings=("coding", "weights"),
-    lacks=wide_lacks,
+    lacks=find_wide_lack,
     main=("respondent",),
     needs="no columns of pairs",
 )
 
 
-SHAPES = SQUARE, SHEETS, LIST, TRIAL_TABLE, RESULTS_OF_GAMES, WIDE
+SHAPES = SQUARE, SHEETS, LIST, TRIAL_TABLE, RESULT_TABLE, WIDE

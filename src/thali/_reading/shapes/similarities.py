@@ -1,4 +1,4 @@
-"""The shapes of table that hold similarities: a square, a workbook of squares, a list."""
+"""Table shapes of similarities: a square, a workbook of squares, a list."""
 
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ from ..shape import Reading, Shape, raise_error
 from ..square import Square, describe_label_mismatch
 from ..table import RawTable
 
-# Similarities as a square table, whole or one triangle of it --------------------------------------
+# Similarities as a square table, complete or one triangle -----------------------------------------
 
 
 _SQUARE = "square matrix of similarities"
@@ -35,50 +35,46 @@ _SQUARE = "square matrix of similarities"
 def match_square(
     table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None
 ) -> Reading | None:
-    """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
+    """Match a square of numbers, not all counts if the reading is sure.
 
-    `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
-    `dissimilarities`: how these become similarities.
+    `symmetrize`: "mean" averages both sides of the diagonal where they differ. `dissimilarities`:
+    how to convert dissimilarities.
     """
     if table.sheets:
         return None
     square = table.square
-    listed = table.named and tells_similarities(table.names, vaguely=True)
+    has_list_names = table.named and tells_similarities(table.names, vaguely=True)
     if square is None:
-        wrong = "" if listed or not table.named else describe_label_mismatch(table.frame)
-        return (
-            Reading(
-                SIMILARITIES, _SQUARE, "square table", table, lambda: raise_error(wrong), sure=False
-            )
-            if wrong
-            else None
-        )
-    if listed and not square.is_symmetric:
+        mismatch = "" if has_list_names or not table.named else describe_label_mismatch(table.frame)
+        if not mismatch:
+            return None
+        convert = partial(raise_error, mismatch)
+        return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure=False)
+    if has_list_names and not square.is_symmetric:
         return None
-    sure = square.has_similarities or dissimilarities is not None
+    is_sure = square.has_similarities or dissimilarities is not None
     convert = partial(_read_square, square, symmetrize, dissimilarities)
-    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, sure)
+    return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure)
 
 
 def _read_square(
     square: Square, symmetrize: str | None, how_similar: str | None
 ) -> tuple[Similarities, str]:
-    found = measured_pairs(square.cells, square.labels, symmetrize)
+    """Read similarities from a square table."""
+    measures = measured_pairs(square.cells, square.labels, symmetrize)
     if how_similar is not None:
-        found = found._replace(
-            values=from_dissimilarities(found, how_similar), lowest_diagonal=False
+        measures = measures._replace(
+            values=from_dissimilarities(measures, how_similar), lowest_diagonal=False
         )
-    data = Similarities._of(found)
-    how = (
-        found.layout
-        if how_similar is None
-        else f"{found.layout} of dissimilarities ({how_similar})"
-    )
-    if found.zeros_not_read:
-        how += " (zeros on the other side of the diagonal ignored)"
+    data = Similarities._of(measures)
+    description = measures.layout
+    if how_similar is not None:
+        description += f" of dissimilarities ({how_similar})"
+    if measures.zeros_not_read:
+        description += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
-        how += ", average of the two halves"
-    return data, f"{data}, {how}; diagonal ignored"
+        description += ", average of the two halves"
+    return data, f"{data}, {description}; diagonal ignored"
 
 
 SQUARE = Shape(
@@ -95,45 +91,56 @@ SQUARE = Shape(
 )
 
 
-# Similarities as a workbook with a square for every respondent, a sheet each ----------------------
+# Similarities as a workbook with one square per respondent, on separate sheets --------------------
 
 
 _SHEETS = "workbook with one square matrix of similarities per respondent"
 
 
 def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
-    """Several sheets that hold squares, symmetric or triangles, and not all counts."""
+    """Match several sheets with symmetric or triangular squares, not all counts."""
     squares = {title: sheet.square for title, sheet in table.sheets}
     if not any(square is not None and square.has_similarities for square in squares.values()):
         return None
-    counts = [title for title, square in squares.items() if square is None or square.has_counts]
-    if counts:
-        similar = [title for title in squares if title not in counts]
+    count_sheets = [
+        title for title, square in squares.items() if square is None or square.has_counts
+    ]
+    if count_sheets:
+        similarity_sheets = [title for title in squares if title not in count_sheets]
         raise DataError(
-            f"Some sheets contain similarities ({shorten(similar)}), but others do not"
-            f" ({shorten(counts)}); keep one kind of sheet."
+            f"Some sheets contain similarities ({shorten(similarity_sheets)}), but others do not"
+            f" ({shorten(count_sheets)}); keep one kind of sheet."
         )
-    how = "one sheet per respondent, each with a square matrix of similarities"
-    return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
+    description = "one sheet per respondent, each with a square matrix of similarities"
+    return Reading(
+        SIMILARITIES,
+        _SHEETS,
+        description,
+        table,
+        lambda: _read_sheets(table, description, symmetrize),
+    )
 
 
-def _read_sheets(table: RawTable, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
-    """Each sheet is checked by itself; the data are the means, with the number of respondents of
-    each."""
+def _read_sheets(
+    table: RawTable, description: str, symmetrize: str | None
+) -> tuple[Similarities, str]:
+    """Read one square per respondent; the data are means over respondents."""
     matrices = {}
     for title, sheet in table.sheets:
         square = sheet.square
         assert square is not None
         try:
-            found = measured_pairs(square.cells, square.labels, symmetrize)
+            measures = measured_pairs(square.cells, square.labels, symmetrize)
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
-        matrix = pd.DataFrame(float("nan"), list(found.labels), list(found.labels))
-        for first, second, value in zip(found.first, found.second, found.values, strict=True):
-            matrix.iloc[first, second] = matrix.iloc[second, first] = value
+        matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
+        for first, second, similarity in zip(
+            measures.first, measures.second, measures.values, strict=True
+        ):
+            matrix.iloc[first, second] = matrix.iloc[second, first] = similarity
         matrices[title] = matrix
     data = Similarities.from_respondents(matrices)
-    return data, f"{how}: {data}, means over respondents; diagonals ignored"
+    return data, f"{description}: {data}, means over respondents; diagonals ignored"
 
 
 SHEETS = Shape(
@@ -147,7 +154,7 @@ SHEETS = Shape(
 )
 
 
-# Similarities as a list: two objects a row, and how similar they are ------------------------------
+# Similarities as a list: two objects and their similarity per row ---------------------------------
 
 
 _LIST = "list of similarities"
@@ -160,20 +167,21 @@ def match_list(
     respondent: str | None = None,
     dissimilarities: str | None = None,
 ) -> Reading | None:
-    """A table whose columns have the names of such a list.
+    """Match a table whose columns have the names of a list of similarities.
 
-    `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is
-    what is wrong. `symmetrize`: of squares; a list has nothing to take the mean of.
-    `dissimilarities`: how these become similarities.
+    `known`: the data are similarities, so an unclear column of similarities is an error.
+    `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
     """
     names = table.names if table.named else []
     if names and table.square is None and (known or dissimilarities is not None):
-        measure = _measure(table, respondent, dissimilarities is not None)
+        measure = _find_measure(table, respondent, dissimilarities is not None)
         if measure is not None:
-            return _list_reading(table, respondent, measure, dissimilarities)
+            return _build_list_reading(table, respondent, measure, dissimilarities)
     if not tells_similarities(names, vaguely=True):
-        own = by_plain_name(names)
-        if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
+        plain_names = by_plain_name(names)
+        if not known or all(
+            role.among(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
+        ):
             return None
         convert = partial(_read_list, table, respondent)
         return Reading(SIMILARITIES, _LIST, "table of pairs", table, convert, sure=False)
@@ -181,20 +189,20 @@ def match_list(
     if square is not None and square.is_symmetric:
         return None
     choices = choice_columns(names)
-    both_ways = any(len(columns.times) == 2 for columns in choices)
-    sure = not both_ways and tells_similarities(names, vaguely=not choices)
+    has_two_counts = any(len(columns.times) == 2 for columns in choices)
+    is_sure = not has_two_counts and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
-        sure &= square.is_bare and square.has_diagonal
-    return replace(_list_reading(table, respondent), sure=sure)
+        is_sure &= square.is_bare and square.has_diagonal
+    return replace(_build_list_reading(table, respondent), sure=is_sure)
 
 
-def _list_reading(
+def _build_list_reading(
     table: RawTable,
     respondent: str | None,
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> Reading:
-    """The reading of columns that are there."""
+    """Build the reading of a list of similarities."""
     columns = pair_columns(table.names, similarity=measure, who=respondent)
     counts = () if columns.count is None else (columns.count,)
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
@@ -202,17 +210,16 @@ def _list_reading(
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
-def _measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
-    """The column of dissimilarities, or the only one of numbers that may be a measure, where no
-    name says which."""
-    own = by_plain_name(table.names)
-    if usual := DISSIMILARITY.among(own) or SIMILARITY.among(own):
-        return usual if of_dissimilarities else None
+def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
+    """Return the column of dissimilarities, or the only numeric measure."""
+    plain_names = by_plain_name(table.names)
+    if named_column := DISSIMILARITY.among(plain_names) or SIMILARITY.among(plain_names):
+        return named_column if of_dissimilarities else None
     try:
-        read = {*pair_columns(table.names, similarity="", who=respondent)}
+        key_columns = {*pair_columns(table.names, similarity="", who=respondent)}
     except DataError:
         return None
-    names = [name for name in table.names if name not in read]
+    names = [name for name in table.names if name not in key_columns]
     measures = [name for name in names if may_measure(name, column(table.frame, name))]
     return measures[0] if len(measures) == 1 else None
 
@@ -223,25 +230,24 @@ def _read_list(
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> tuple[Similarities, str]:
-    columns, frame, how = (
-        pair_columns(table.names, similarity=measure, who=respondent),
-        table.frame,
-        "",
-    )
+    """Read similarities from a list."""
+    columns = pair_columns(table.names, similarity=measure, who=respondent)
+    frame = table.frame
+    conversion_note = ""
     if how_similar is not None:
-        differ = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
-        given = column(frame, columns.similarity).astype(object)
+        is_different = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
+        measured_cells = column(frame, columns.similarity).astype(object)
         numbers = checked_numbers(
-            given.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
+            measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
         )
-        distance = pd.Series(numbers, frame.index)[differ].dropna()
-        values = similar(
+        distance = pd.Series(numbers, frame.index)[is_different].dropna()
+        similarities = similar(
             distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}"
         )
-        frame = frame.assign(**{columns.similarity: pd.Series(values, distance.index)})
-        how = f", converted from dissimilarities ({how_similar})"
+        frame = frame.assign(**{columns.similarity: pd.Series(similarities, distance.index)})
+        conversion_note = f", converted from dissimilarities ({how_similar})"
     data = Similarities.from_frame(frame, *columns)
-    return data, f"{data}, {columns}{how}"
+    return data, f"{data}, {columns}{conversion_note}"
 
 
 LIST = Shape(

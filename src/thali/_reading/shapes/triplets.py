@@ -1,4 +1,4 @@
-"""Triplets: a question a row, which of its objects belong together."""
+"""Table shape of triplets: one question per row, with the objects that belong together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,8 +28,8 @@ def match(
     respondent: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """A table whose columns have the names of triplets, or are named."""
-    named = {
+    """Match a table with the column names of triplets, or with named columns."""
+    named_columns = {
         "objects": objects,
         "odd": odd,
         "anchor": anchor,
@@ -37,25 +37,26 @@ def match(
         "farther": farther,
         "count": count,
     }
-    columns = triplet_columns(table.names, named | {"respondent": respondent})
+    columns = triplet_columns(table.names, named_columns | {"respondent": respondent})
     if columns is None:
         return None
-    answered = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
+    answer_columns = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
     roles = ColumnsRead(
-        columns.objects, answered, tuple(filter(None, (columns.count,))), columns.who
+        columns.objects, answer_columns, tuple(filter(None, (columns.count,))), columns.who
     )
     return Reading(
         TRIPLETS,
         NAME,
         str(columns),
         table,
-        lambda: _converted(table, columns, weights),
+        lambda: _read_triplets(table, columns, weights),
         roles=roles,
     )
 
 
-def _converted(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, str]:
-    chosen = {
+def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, str]:
+    """Read triplets from a table."""
+    answer_columns = {
         "odd": columns.odd,
         "chosen": columns.chosen,
         "count": columns.count,
@@ -65,12 +66,14 @@ def _converted(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, 
     if columns.odd is not None or columns.chosen is not None:
         objects = {"objects": columns.objects}
     is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
-    data = Triplets.from_frame(table.frame, **objects, **chosen, weights=weights or is_weight)
+    data = Triplets.from_frame(
+        table.frame, **objects, **answer_columns, weights=weights or is_weight
+    )
     return data, f"{columns}: {data}"
 
 
 def lacks(table: RawTable) -> Lack | None:
-    """The odd one out, beside three objects; or the objects, beside the odd one out."""
+    """Return the missing odd one out, or the missing objects."""
     objects, odd = incomplete_columns(table.names)
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
