@@ -344,13 +344,13 @@ def compiled_by_one_worker(tmp_path_factory):
 
         return call_it
 
-    reach, define = jit.reached_from, Compiler.define_pipelines
+    reach, define = jit.collect_sources, Compiler.define_pipelines
     with pytest.MonkeyPatch.context() as patch:
         for kind in (jit.kernel, jit.compiled):  # whether an earlier test has compiled it is chance
             patch.setattr(kind, "__call__", called(kind.__call__))
         patch.setattr(Dispatcher, "compile", compile_once)
         patch.setattr(Compiler, "define_pipelines", note)
-        patch.setattr(jit, "reached_from", count)
+        patch.setattr(jit, "collect_sources", count)
         yield
 
 

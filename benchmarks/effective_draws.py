@@ -50,7 +50,7 @@ def compiled_alike():
     """Compile what comes from outside the library as the library's own code, without reference
     counting."""
 
-    usual = kernel._specialise
+    usual = kernel._build_specialised_dispatcher
 
     def specialise(self, classes):
         if all(c.__module__.startswith("thali.") for c in classes):
@@ -60,7 +60,7 @@ def compiled_alike():
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
         return njit(**options)(copy)
 
-    with mock.patch.object(kernel, "_specialise", specialise):
+    with mock.patch.object(kernel, "_build_specialised_dispatcher", specialise):
         yield
 
 

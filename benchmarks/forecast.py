@@ -28,7 +28,7 @@ def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, Any]:
     """What the default fit runs, and its first chain at the start."""
 
     def catch(sampling: Any, *_: Any) -> Any:
-        raise Caught(sampling, sampling.chains(sampling.least_draws, np.random.SeedSequence(1))[0])
+        raise Caught(sampling, sampling.chains(sampling.min_draws, np.random.SeedSequence(1))[0])
 
     model._job_of = catch
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from thali._choice.product_classes.likelihood import has_bit, is_active
 from thali._choice.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.gamma import log_gamma_between
+from thali._inference.numerics.gamma import draw_log_gamma_within
 
 
 def product_levels(problem) -> np.ndarray:
@@ -200,7 +200,7 @@ def draw_eps(rng, problem, state, work, kept, n, f):
     for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
         if work.separates[0, tau] != 0:
             low, high = work.bounds.low[tau] - theta, work.bounds.high[tau] - theta
-            features.log_eps[f, tau] = log_gamma_between(
+            features.log_eps[f, tau] = draw_log_gamma_within(
                 rng,
                 h,
                 math.log(low) if low > 0.0 else -math.inf,

@@ -65,7 +65,7 @@ from thali._choice.product_classes.state import (
 from thali._choice.product_classes.sweep import drawn, is_ready, visit
 from thali._compile.jit import _UNCOUNTED, compiled, part, scalar
 from thali._inference.numerics.decisions import accept, shuffle
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.gamma import draw_log_gamma
 
 jit: Any = njit
 
@@ -113,7 +113,7 @@ def birth(rng, problem, levels, state, work, kept, n, k, now):
     sign = draw_sign(
         rng, state.classes[k, POLARITY], state.classes[k, OWNERS], state.classes[k, NEGATIVE]
     )
-    log_theta = log_gamma_draw(rng, state.real[SIGMA] * state.real[A])
+    log_theta = draw_log_gamma(rng, state.real[SIGMA] * state.real[A])
     split = compare(problem, levels, state, work, kept, n, k, -1, 0)
     gain = fill_bounds(problem, state, work, n, 1 - 2 * sign, 0) - now
     if gain > -math.inf:
@@ -167,7 +167,7 @@ def replace_singletons(rng, problem, levels, state, work, kept, n, new):
         polarity, active, ordered = draw_class(rng, problem, state.bits, k)
         new_class(state, polarity, active, ordered)
         f = take(state, n, k, draw_sign(rng, polarity, 0, 0))
-        state.features.log_theta[f] = log_gamma_draw(rng, state.real[SIGMA] * state.real[A])
+        state.features.log_theta[f] = draw_log_gamma(rng, state.real[SIGMA] * state.real[A])
         compare(problem, levels, state, work, kept, n, k, -1, 0)
         for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
             work.bounds.low[tau], work.bounds.high[tau] = 0.0, math.inf
@@ -215,7 +215,7 @@ def update_values(rng, problem, levels, state, work, kept, n):
         if rng.random() < 0.5:
             owners, negative = state.classes[k, OWNERS] - 1, state.classes[k, NEGATIVE] - sign
             new_sign = draw_sign(rng, state.classes[k, POLARITY], owners, negative)
-            new_log_theta = log_gamma_draw(rng, g)
+            new_log_theta = draw_log_gamma(rng, g)
         else:
             new_log_theta = log_theta + WALK * rng.standard_normal()
             change += (
@@ -268,7 +268,7 @@ def rescale(rng, problem, levels, state, work, kept, n):
                         )
             f = features.slots[f, NEXT_OWNED]
         if once == 0:
-            shift = log_gamma_draw(rng, shape) - math.log(total)
+            shift = draw_log_gamma(rng, shape) - math.log(total)
 
 
 @compiled

@@ -45,7 +45,7 @@ from thali._aspects.state import (
 )
 from thali._aspects.weight_priors import log_density_ratio, weight
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept, draw_code, poisson
+from thali._inference.numerics.decisions import accept, draw_code, draw_poisson
 
 CANDIDATES = 5  # K*
 
@@ -319,7 +319,7 @@ def draw_singles(rng: Any, model: Any, b: Any, i: Any) -> None:
         if b.m[k] == 1 and b.Z[k, i] != 0.0:
             remove_column(b, k)
         k -= 1
-    for _ in range(poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))):
+    for _ in range(draw_poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))):
         k = b.whole[COLUMNS]
         if k < capacity(b):  # rarely fails: a sweep starts with enough room
             clear_row(b, k)

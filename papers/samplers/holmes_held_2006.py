@@ -18,7 +18,7 @@ from thali._classify.sparse_logit.sweep import (
     move_scale,
 )
 from thali._compile.jit import compiled, part, scalar
-from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
+from thali._inference.numerics.polya_gamma import draw_half_inverse_gaussian, draw_polya_gamma_shape
 
 # Auxiliary variables of Holmes & Held: a logistic variable whose sign is the class, and its
 # Kolmogorov-Smirnov mixing
@@ -52,7 +52,7 @@ def mixing_variance(rng: Any, r: Any) -> Any:
     NaN for NaN.
     """
     while True:
-        variance = half_inverse_gaussian(rng, r)
+        variance = draw_half_inverse_gaussian(rng, r)
         if variance > _CUT:
             if _is_in_upper_series(variance, rng.random()):
                 return variance
@@ -180,7 +180,7 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
         weight = pull = 0.0
         if count > whole:
             rest = count - whole
-            weight = polya_gamma_of_shape(rng, rest, mean)
+            weight = draw_polya_gamma_shape(rng, rest, mean)
             pull = (0.5 * rest if own else -0.5 * rest) + weight * others
         for _ in range(whole):
             latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)

@@ -22,7 +22,7 @@ from thali._aspects.samplers.loop import GO_ON, after_sweep, before_round, on_le
 from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
 from thali._aspects.weight_priors import weight
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept, poisson
+from thali._inference.numerics.decisions import accept, draw_poisson
 
 FIGURES = ("n_shared_features", "constant", "P(012)", "P(0123)")
 MCSE = 0.01  # at the most, of those figures in the runs below
@@ -74,7 +74,7 @@ def draw_singles(rng, model, b, i, rows):
         if b.m[k] == 1 and b.Z[k, i] != 0.0:
             remove_column(b, k)
         k -= 1
-    for _ in range(poisson(rng, b.real[ALPHA] * rate_single(model.prior, i) * rows)):
+    for _ in range(draw_poisson(rng, b.real[ALPHA] * rate_single(model.prior, i) * rows)):
         k = b.whole[COLUMNS]
         if k < capacity(b):
             clear_row(b, k)

@@ -33,7 +33,7 @@ from papers.samplers.holmes_held_2006 import (
 )
 from thali._classify.sparse_logit import engines
 from thali._compile.jit import compiled
-from thali._inference.numerics.polya_gamma import polya_gamma
+from thali._inference.numerics.polya_gamma import draw_polya_gamma
 from thali._testing import smallest
 
 N = 200_000
@@ -45,7 +45,7 @@ FOUR = 4.0  # standard errors
 @compiled
 def many_polya_gamma(rng, c, out):
     for i in range(out.size):
-        out[i] = polya_gamma(rng, c)
+        out[i] = draw_polya_gamma(rng, c)
 
 
 @compiled

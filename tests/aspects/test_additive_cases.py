@@ -12,7 +12,7 @@ from helpers.additive_cases import CASES, case_named, expected_by_name, far_off,
 from helpers.all_drawn import in_groups
 from helpers.naive.latent_features import additive_log_likelihood, additive_similarity
 
-from thali._inference.numerics.truncated import tilted_weight
+from thali._inference.numerics.truncated import draw_tilted_weight
 
 
 def tree_of(states, n):
@@ -183,6 +183,6 @@ def test_exact_draws_of_each_weight_find_the_weights_of_given_features(name):
             for k, share in enumerate(shares):
                 others = w @ shares - w[k] * share
                 slope, curvature = share @ (values - others) / sigma**2, share.sum() / sigma**2
-                w[k] = tilted_weight(rng, shape, rate, curvature, slope)
+                w[k] = draw_tilted_weight(rng, shape, rate, curvature, slope)
             states[-1].append((w[0], [((0, 1), w[1]), ((0, 1, 2), w[2])]))
     assert far_off(tree_of(states, 3), case) == {}

@@ -194,7 +194,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 
     assert not chains_of(100)[1][0].in_pilot
     sampling, chains = chains_of(None)
-    assert sampling.least_draws == 500 and chains[0].in_pilot
+    assert sampling.min_draws == 500 and chains[0].in_pilot
     for number, chain in enumerate(chains):
         # as if draws were independent
         chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)
@@ -203,7 +203,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert chains[0].thin == MIN_TEMPERED
     assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
-    restored.restore(chains[0].packed())
+    restored.restore(chains[0].pack_state())
     assert restored.schedule == chains[0].schedule and not restored.in_pilot
     task = replace(chains[0].task, evens=True)
     assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
@@ -221,7 +221,7 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
     assert chains[0].in_pilot
     with warned(EstimateWarning, "1 warm-up", "1,000"):
         again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
-    assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
+    assert not again[0].in_pilot and again[0].total == again[0].run_total == (1 + 250) * 25
 
 
 @pytest.mark.unit

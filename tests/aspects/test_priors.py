@@ -10,7 +10,7 @@ from scipy import stats
 
 from thali._aspects import operations
 from thali._aspects.state import empty_state
-from thali._inference.numerics.decisions import bessel_count, poisson
+from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
 from thali.errors import ArgumentError
 from thali.priors import FiniteFeatures, Given, IndianBuffet
 
@@ -95,7 +95,7 @@ def test_given_matrix():
 @pytest.mark.parametrize("x", [0.0, 0.4, 6.0, 250.0])
 def test_bessel_counts(x, shift):
     rng = np.random.default_rng(3)
-    draws = np.array([bessel_count(rng, x, shift) for _ in range(20_000)])
+    draws = np.array([draw_bessel_count(rng, x, shift) for _ in range(20_000)])
     n = np.arange(80)
     logs = n * math.log(x) if x else np.where(n == 0, 0.0, -np.inf)
     logs = logs - np.array([math.lgamma(k + 1) + math.lgamma(k + shift + 1) for k in n])
@@ -114,16 +114,16 @@ def test_bessel_counts(x, shift):
 
 def test_bessel_counts_stay_finite_for_huge_arguments():
     rng = np.random.default_rng(3)
-    draws = [bessel_count(rng, 1e10, 0) for _ in range(5)]
+    draws = [draw_bessel_count(rng, 1e10, 0) for _ in range(5)]
     assert draws == pytest.approx([1e5] * 5, rel=0.02)  # mean sqrt(x), sd x^(1/4) / sqrt(2)
 
 
 def test_poisson_counts():
     rng = np.random.default_rng(3)
-    draws = np.array([poisson(rng, 2.5) for _ in range(20_000)])
+    draws = np.array([draw_poisson(rng, 2.5) for _ in range(20_000)])
     assert abs(draws.mean() - 2.5) < 5 * math.sqrt(2.5 / 20_000)
     assert abs(draws.var() - 2.5) < 5 * 2.5 * math.sqrt(2.4 / 20_000)
-    assert poisson(rng, 0.0) == 0
+    assert draw_poisson(rng, 0.0) == 0
 
 
 def test_large_tables_stay_finite():

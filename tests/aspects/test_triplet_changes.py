@@ -79,7 +79,7 @@ def test_a_chain_that_takes_over_where_another_stood_stays_there():
     first = FeatureChain(task, np.random.default_rng(1))
     first.run_until(4)
     second = FeatureChain(task, np.random.default_rng(2))
-    second.take_over(first.packed())
+    second.warm_start(first.pack_state())
     count = int(first.state.whole[COLUMNS])
     second.run_until(0)
     np.testing.assert_array_equal(second.state.Z[:count], first.state.Z[:count])

@@ -91,8 +91,8 @@ def test_more_copies_than_memory_holds_are_refused_with_their_size():
 def test_polya_gamma_of_any_shape_has_the_right_transform(c):
     r"""E exp(-t PG(b, c)) = (cosh(c/2) / cosh(sqrt(c^2/4 + t/2)))^b."""
     first = polya_gamma.FIRST_TERMS + int(c / math.pi)
-    mean, variance = polya_gamma.rest_of_series(c, first)
-    terms = np.array([polya_gamma.denominator(k, c) for k in range(first)])
+    mean, variance = polya_gamma.compute_rest_moments(c, first)
+    terms = np.array([polya_gamma.series_denominator(k, c) for k in range(first)])
 
     def log_cosh(x):
         return x + math.log1p(math.exp(-2 * x)) - math.log(2)

@@ -18,18 +18,18 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 import thali
-from thali._compile.jit import _has_switch, generic, kernel, part, scalar
-from thali._inference.numerics.decisions import bessel_count
+from thali._compile.jit import _has_compiler_option, generic, kernel, part, scalar
+from thali._inference.numerics.decisions import draw_bessel_count
 
 PLAIN = thali.priors.Given(np.zeros((1, 0))).compiled(1)  # a model class of the library
 
 TINY = """
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import index
+from thali._inference.numerics.decisions import draw_index
 
 @kernel
 def roll(rng, model):
-    return index(rng, 10)
+    return draw_index(rng, 10)
 """
 
 IMPORT_OPERATIONS = """
@@ -146,7 +146,7 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
 def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
     folder, run = copy_of_thali
     (folder / "thali" / "tiny.py").write_text(
-        IMPORT_OPERATIONS + TINY.replace("index(rng, 10)", "operations.rate_single(model, 0)")
+        IMPORT_OPERATIONS + TINY.replace("draw_index(rng, 10)", "operations.rate_single(model, 0)")
     )
     assert run(RUN)[-1] == "0.0"
     assert run(REPLACED + RUN)[-1] == "42.0"
@@ -182,8 +182,8 @@ def test_code_that_only_others_call_becomes_machine_code_with_them(monkeypatch):
 
 
 def test_switches_that_numba_does_not_know_are_left_out():
-    assert _has_switch("forceinline")
-    assert not _has_switch("_no_such_switch")
+    assert _has_compiler_option("forceinline")
+    assert not _has_compiler_option("_no_such_switch")
 
 
 def test_a_verb_without_an_answer_says_so():
@@ -210,12 +210,12 @@ def test_a_verb_without_an_answer_says_so():
 
 @kernel
 def compiled_count(rng, model, x):
-    return bessel_count(rng, x, 1)
+    return draw_bessel_count(rng, x, 1)
 
 
 def test_python_and_compiled_code_agree():
     arguments = [(seed, x) for seed in range(50) for x in (0.0, 0.3, 7.0, 900.0, 1e7)]
-    expected = [bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
+    expected = [draw_bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
     got = [compiled_count(np.random.default_rng(seed), PLAIN, x) for seed, x in arguments]
     assert got == expected
 

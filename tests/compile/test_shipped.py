@@ -26,7 +26,9 @@ ROLL = (
     "from helpers.rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
 )
 
-pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
+pytestmark = pytest.mark.skipif(
+    targets.explain_incompatibility(LEVEL) != "", reason="this processor is older"
+)
 
 
 def in_another_process(code, **changes):
@@ -65,7 +67,7 @@ def came(built, tmp_path, monkeypatch):
     used = set(USED)
     USED.clear()
     yield file
-    store.shipped.cache_clear()
+    store.find_shipped.cache_clear()
     USED.clear()
     USED.update(used)
 
@@ -93,7 +95,7 @@ def test_a_posterior_names_the_processor(came):
 def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
     content = came.read_bytes()
     if damage == "of another name":
-        content = store.packed(1, "another")
+        content = store.encode_entry(1, "another")
     elif damage == "a bit":
         content = content[:-100] + bytes([content[-100] ^ 1]) + content[-99:]
     elif damage in ("half of it", "empty"):
@@ -139,7 +141,7 @@ def test_what_this_processor_lacks_is_said(came, monkeypatch):
         IncompleteWarning, match=f"not used, because this processor lacks {lacking}; compiling here"
     ):
         assert rolled() == (RIGHT, 0)
-    assert {targets.native().tag} == USED
+    assert {targets.find_native_target().tag} == USED
 
 
 def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
@@ -149,8 +151,8 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
         (came.parents[1] / came.parent.name.replace(LEVEL, level)).mkdir()
     for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
         claim_features(monkeypatch, targets.LEVELS[level].features)
-        store.shipped.cache_clear()
-        folder = store.shipped().folder
+        store.find_shipped.cache_clear()
+        folder = store.find_shipped().folder
         assert folder is not None and folder.target == level
 
 

@@ -29,8 +29,15 @@ from numba.core.cpu import CPUContext
 
 import thali
 from thali._compile import store
-from thali._compile.jit import _dispatcher_of, compiled_alone, kernel
-from thali._compile.store import Damaged, Folder, _is_private, packed, refusal, unpacked
+from thali._compile.jit import _build_dispatcher, compile_separately, kernel
+from thali._compile.store import (
+    DamagedCode,
+    KernelFolder,
+    _is_private_group,
+    decode_entry,
+    encode_entry,
+    explain_refusal,
+)
 from thali.errors import IncompleteWarning
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
@@ -91,7 +98,7 @@ def test_damaged_code_is_removed_and_compiled_again_two_hundred_times(cache, cap
 
 def test_no_flipped_bit_nor_lost_block_is_read():
     """Nor is it unpickled."""
-    content, rng = packed(bytes(range(256)) * 20, "kernel"), random.Random(8)
+    content, rng = encode_entry(bytes(range(256)) * 20, "kernel"), random.Random(8)
     damaged = [flipped(content, rng.randrange(len(content)), rng.randrange(8)) for _ in range(500)]
     damaged += [content[:end] for end in range(0, len(content), 5)] + [
         bytes(len(content)),
@@ -102,9 +109,9 @@ def test_no_flipped_bit_nor_lost_block_is_read():
         for start in range(0, len(content) - 16, 9)
     ]
     for wrong in damaged:
-        with pytest.raises(Damaged):
-            unpacked(wrong, "kernel")
-    assert unpacked(content, "kernel") == bytes(range(256)) * 20
+        with pytest.raises(DamagedCode):
+            decode_entry(wrong, "kernel")
+    assert decode_entry(content, "kernel") == bytes(range(256)) * 20
 
 
 def test_what_the_engine_does_not_know_yet_is_given_to_it(cache, monkeypatch):
@@ -122,8 +129,8 @@ def test_fields_in_another_order_are_another_entry():
     names."""
     one = numba.typeof((namedtuple("State", "a b")(1.0, 2.0),))
     other = numba.typeof((namedtuple("State", "b a")(1.0, 2.0),))
-    assert repr(one) == repr(other) and store.spell_types([one]) != store.spell_types([other])
-    assert store.spell_types([one]) == store.spell_types(
+    assert repr(one) == repr(other) and store.format_types([one]) != store.format_types([other])
+    assert store.format_types([one]) == store.format_types(
         [numba.typeof((namedtuple("State", "a b")(3.0, 4.0),))]
     )
 
@@ -139,7 +146,7 @@ def test_damage_is_said_once(cache):
 
 
 def test_an_entry_that_was_copied_to_another_name_or_processor_is_not_read(tmp_path):
-    here, there = (Folder(tmp_path / name, name, True) for name in ("thali-one", "thali-two"))
+    here, there = (KernelFolder(tmp_path / name, name, True) for name in ("thali-one", "thali-two"))
     here.write("a", 1)
     here.write("b", 2)
     assert (here.read("a"), here.read("b")) == (1, 2)
@@ -148,12 +155,12 @@ def test_an_entry_that_was_copied_to_another_name_or_processor_is_not_read(tmp_p
     shutil.copy(here.file("b"), here.file("a"))
     shutil.copytree(here.path, there.path)
     for folder, name in ((here, "a"), (there, "a"), (there, "b")):
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedCode):
             folder.read(name)
 
 
 def test_the_last_of_two_that_write_one_entry_stays_whole(tmp_path):
-    folder = Folder(tmp_path / "thali-one", "one", True)
+    folder = KernelFolder(tmp_path / "thali-one", "one", True)
     for value in (1, 2):
         folder.write("a", value)
     assert folder.read("a") == 2 and os.listdir(folder.path) == [f"a{store.SUFFIX}"]
@@ -192,16 +199,16 @@ def test_a_folder_that_everybody_may_write_to_is_refused(cache, run):
     rolled()
     (folder,) = cache.iterdir()
     folder.chmod(0o777)
-    refusal.cache_clear()
+    explain_refusal.cache_clear()
     with warned(IncompleteWarning, "because every user may", "set NUMBA_CACHE_DIR"):
         assert rolled() == (RIGHT, 0)
     folder.chmod(0o755)
     cache.chmod(0o777)
-    refusal.cache_clear()
+    explain_refusal.cache_clear()
     with pytest.warns(IncompleteWarning, match=f"because every user may write to '{cache}' and"):
         assert rolled() == (RIGHT, 0)
     cache.chmod(0o1777)  # as /tmp: nobody else replaces what lies there
-    refusal.cache_clear()
+    explain_refusal.cache_clear()
     assert rolled() == (RIGHT, 1)
     for file in kept(cache):
         file.chmod(0o666)
@@ -239,7 +246,7 @@ def test_whose_folders_are_refused(uid, gid, mode, expected, cache, tmp_path, mo
         TEAM: SimpleNamespace(gr_name="team", gr_mem=[]),
     }
     user = SimpleNamespace(pw_name="ann", pw_gid=PRIVATE)
-    _is_private.cache_clear()
+    _is_private_group.cache_clear()
     with monkeypatch.context() as patch:
         for module, name, answer in (
             (Path, "stat", lambda self, **_: stats[self]),
@@ -248,12 +255,12 @@ def test_whose_folders_are_refused(uid, gid, mode, expected, cache, tmp_path, mo
             (grp, "getgrgid", groups.__getitem__),
         ):
             patch.setattr(module, name, answer)
-        found = refusal(str(tmp_path))
+        found = explain_refusal(str(tmp_path))
         groups[PRIVATE].gr_mem.append("bob")
-        _is_private.cache_clear()
-        assert _is_private(PRIVATE) is False
-    _is_private.cache_clear()
-    refusal.cache_clear()
+        _is_private_group.cache_clear()
+        assert _is_private_group(PRIVATE) is False
+    _is_private_group.cache_clear()
+    explain_refusal.cache_clear()
     assert found == expected
 
 
@@ -265,7 +272,7 @@ def test_the_command_line_says_which_folder_is_refused(cache, run):
     # there is nothing yet, and it would be made for the user alone
     assert result.out.count("not used, because") == 0
     rolled()
-    refusal.cache_clear()
+    explain_refusal.cache_clear()
     assert f": not used because every user may write to '{cache}'\n" in run("cache", "info").out
 
 
@@ -318,7 +325,7 @@ def test_ctrl_c_waits_for_the_compiler_of_a_users_function(monkeypatch):
 
     compile_by(monkeypatch, press_and_compile)
     with pytest.raises(KeyboardInterrupt), pressed():
-        compiled_alone(lambda x: x + 1.0, (2.0,))
+        compile_separately(lambda x: x + 1.0, (2.0,))
     assert len(compiled) == 1
 
 
@@ -335,7 +342,7 @@ def interrupt_compilations(count):
                     total += np.exp(x[i]) + y
                 return np.sort(x).sum() + total
 
-            one = _dispatcher_of(add, False, {})
+            one = _build_dispatcher(add, False, {})
             try:
                 with pressed(rng.uniform(0.0, 0.8)):
                     one(np.ones(3))
@@ -359,12 +366,12 @@ def test_compilations_interrupted_at_random_moments():
 TINY = """
 import numpy as np
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import index
+from thali._inference.numerics.decisions import draw_index
 from thali._aspects.priors.given import GivenColumns
 
 @kernel
 def roll(rng, model):
-    return index(rng, 10)
+    return draw_index(rng, 10)
 """
 USE = "import tiny; m = tiny.GivenColumns(3); print(tiny.roll(tiny.np.random.default_rng(1), m))"
 USE += "; print(sum(tiny.roll.dispatcher(m).stats.cache_hits.values()))"

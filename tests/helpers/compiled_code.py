@@ -10,7 +10,7 @@ PLACES = {  # what the functions below replace
     "whether kernels are compiled": (jit, "_is_disabled"),
     "the folder of compiled code": (config, "CACHE_DIR"),
     "the compiler": (Dispatcher, "compile"),
-    "features of the processor": (targets, "features_here"),
+    "features of the processor": (targets, "list_processor_features"),
 }
 
 
@@ -27,7 +27,7 @@ def run_as_python(patch):
 def keep_code_in(patch, folder):
     """Compiled code is kept in that folder; each warning of it is given once more."""
     replace(patch, "the folder of compiled code", str(folder))
-    for once in (store.shipped, store.warn_once, store.refusal):
+    for once in (store.find_shipped, store.warn_once, store.explain_refusal):
         once.cache_clear()
 
 

@@ -28,7 +28,7 @@ REMEMBERED = {
     "thali._compile.jit": {"_HANDED_OVER"},  # functions of users
     "thali._compile": {"USED"},  # the processors of code that was loaded
     "thali._compile.store": {"USED"},
-    "thali._compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
+    "thali._compile.sources": {"_MARKS"},  # how functions are compiled, as modules come
     "thali._aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali._data.observed": {"_WITHOUT_LABELS"},  # by their fields
     "thali._plots._fonts": {"_warned"},  # characters that were warned of

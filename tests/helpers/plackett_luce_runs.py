@@ -39,7 +39,7 @@ def fit_gibbs(
         settings = replace(settings, sampler="exchange", sweep=sweep)
     made = chains_of(settings, W, codes, n_classes, random_seed)
     run_chains(made, cores, Quiet())
-    parts = [chain.drawn(0, draws) for chain in made]
+    parts = [chain.read_draws(0, draws) for chain in made]
     drawn = {
         name: np.stack([part[name] for part in parts])
         for name in ("a", "log_likelihood", "weights")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import index
+from thali._inference.numerics.decisions import draw_index
 from thali.priors import Given
 
 MODEL = Given(np.ones((1, 3))).compiled(1)
@@ -11,7 +11,7 @@ RIGHT = int(np.random.default_rng(1).random() * 10)
 
 
 def roll(rng, model):
-    return index(rng, 10)
+    return draw_index(rng, 10)
 
 
 def rolled():

@@ -13,7 +13,7 @@ def test_as_the_dense_matrix(periods, n, further):
     blocks = blocks @ blocks.swapaxes(1, 2) + 6.0 * np.eye(n)
     border = rng.normal(size=(periods * n, further))
     matrix = Bordered(blocks, rng.random((periods - 1, n)), border, 10.0 * np.eye(further))
-    dense, factor = matrix.dense(), BorderedFactor(matrix)
+    dense, factor = matrix.assemble_dense(), BorderedFactor(matrix)
     right = rng.normal(size=(len(dense), 2))
     np.testing.assert_allclose(factor.solve(right), np.linalg.solve(dense, right), atol=1e-13)
     np.testing.assert_allclose(
@@ -24,7 +24,7 @@ def test_as_the_dense_matrix(periods, n, further):
     np.testing.assert_allclose(root @ root.T, np.linalg.inv(dense), atol=1e-13)
     np.testing.assert_allclose(matrix.diagonal, np.diagonal(dense))
     more = rng.random(len(dense))
-    np.testing.assert_allclose(matrix.with_more(more).dense(), dense + np.diag(more))
+    np.testing.assert_allclose(matrix.add_diagonal(more).assemble_dense(), dense + np.diag(more))
 
 
 def test_what_is_not_positive_is_refused():

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from thali._inference.optimise import Concave, Slope, Target, first_order, newton, squarem
+from thali._inference.optimise import (
+    Concave,
+    Slope,
+    Target,
+    iterate_squarem,
+    maximise_bfgs,
+    maximise_newton,
+)
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(60, 4))
@@ -66,7 +73,7 @@ class Plain(Target[Place]):
         self.looks += 1
         return Place(where, *self.function(where))
 
-    def moved(self, here, change):
+    def move_point(self, here, change):
         return self.look(here.where + change)
 
     def slope(self, here):
@@ -81,10 +88,12 @@ def climbed(name, way, most=10_000):
     target = Plain(function, most)
     if way == "halved":
         concave = Concave(function)
-        return newton(concave, concave.look(start), 1e-12, last=True), target
+        return maximise_newton(concave, concave.evaluate(start), 1e-12, take_last=True), target
     if way == "gradient":
-        return first_order(target, target.look(start), 1e-9, 10.0), target
-    return newton(target, target.look(start), 1e-12, last=True, damping=1e-3, longest=2.0), target
+        return maximise_bfgs(target, target.look(start), 1e-9, 10.0), target
+    return maximise_newton(
+        target, target.look(start), 1e-12, take_last=True, damping=1e-3, max_change=2.0
+    ), target
 
 
 WAYS = [(name, "damped") for name in TARGETS]
@@ -119,12 +128,14 @@ def test_rounding_of_the_value_does_not_keep_the_gradient_from_a_maximum():
             return value * (1.0 + 8.0 * np.finfo(float).eps * rng.uniform(-1.0, 1.0)), *rest
 
         target = Plain(rounded)
-        assert first_order(target, target.look(np.zeros(4)), 1e-9, 10.0).converged
+        assert maximise_bfgs(target, target.look(np.zeros(4)), 1e-9, 10.0).converged
 
 
 def test_a_loop_of_few_steps_says_that_it_has_not_converged():
     target = Plain(bend)
-    assert newton(target, target.look(np.array([-1.2, 1.0])), 1e-12, damping=1e-3, most=3)[1:] == (
+    assert maximise_newton(
+        target, target.look(np.array([-1.2, 1.0])), 1e-12, damping=1e-3, max_steps=3
+    )[1:] == (
         3,
         False,
     )
@@ -133,9 +144,11 @@ def test_a_loop_of_few_steps_says_that_it_has_not_converged():
 def test_the_last_step_is_taken_or_not():
     target = Plain(logit)
     start = climbed("logit", "damped")[0].point.where + 1e-4
-    stays, steps, _ = newton(target, target.look(start), 1e-3, damping=1e-3)
+    stays, steps, _ = maximise_newton(target, target.look(start), 1e-3, damping=1e-3)
     assert steps == 0 and np.array_equal(stays.where, start)
-    taken, steps, _ = newton(target, target.look(start), 1e-3, last=True, damping=1e-3)
+    taken, steps, _ = maximise_newton(
+        target, target.look(start), 1e-3, take_last=True, damping=1e-3
+    )
     assert steps == 1 and np.abs(taken.gradient).max() < 1e-2 * np.abs(stays.gradient).max()
 
 
@@ -143,7 +156,9 @@ def test_no_step_is_longer_than_the_longest():
     target, wheres = Plain(far), []
     look = target.look
     target.look = lambda where: wheres.append(where) or look(where)
-    newton(target, target.look(np.array([-8.0, -8.0])), 1e-12, damping=1e-3, longest=0.5)
+    maximise_newton(
+        target, target.look(np.array([-8.0, -8.0])), 1e-12, damping=1e-3, max_change=0.5
+    )
     assert np.abs(np.diff(wheres, axis=0)).max() == pytest.approx(0.5)
 
 
@@ -157,7 +172,7 @@ def test_where_no_step_rises_nothing_has_converged(damping):
 
     target = Wrong(logit)
     start = np.full(4, 5.0)
-    point, steps, converged = newton(target, target.look(start), 1e-12, damping=damping)
+    point, steps, converged = maximise_newton(target, target.look(start), 1e-12, damping=damping)
     assert not converged and steps == 0 and np.array_equal(point.where, start)
 
 
@@ -165,12 +180,12 @@ def test_gains_that_rounding_hides_are_no_reason_to_stay():
     """A constant of 1e9 leaves seven digits after the point: steps that promise less are taken
     unseen."""
     target = Concave(lambda x: (1e9 + logit(x)[0], *logit(x)[1:]), rounding=1e-4)
-    point, _, converged = newton(target, target.look(np.zeros(4)), 1e-12, last=True)
+    point, _, converged = maximise_newton(target, target.evaluate(np.zeros(4)), 1e-12, take_last=True)
     assert converged and np.abs(point.gradient).max() < 1e-8
 
 
 def test_squarem_finds_a_fixed_point_in_few_passes():
-    found = squarem(
+    found = iterate_squarem(
         lambda x: (0.9 * x + 0.1, -float((x[0] - 1.0) ** 2)), np.array([5.0]), 100, 1e-12
     )
     assert found.theta[0] == pytest.approx(1.0, abs=1e-6)

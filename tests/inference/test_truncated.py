@@ -11,10 +11,10 @@ from scipy.special import ndtr, ndtri
 from thali._compile.jit import kernel
 from thali._inference.numerics.truncated import (
     SMALLEST,
-    _from_normal,
-    from_gamma,
-    positive_normal,
-    tilted_weight,
+    _draw_by_normal_proposal,
+    draw_by_gamma_proposal,
+    draw_positive_normal,
+    draw_tilted_weight,
 )
 from thali.priors import Given
 
@@ -36,13 +36,13 @@ KOLMOGOROV = math.sqrt(math.log(2.0 / FALSE_ALARM) / (2.0 * N))
 @kernel
 def many_tilted(rng, model, out, shape, rate, curvature, slope):
     for i in range(out.size):
-        out[i] = tilted_weight(rng, shape, rate, curvature, slope)
+        out[i] = draw_tilted_weight(rng, shape, rate, curvature, slope)
 
 
 @kernel
 def many_positive(rng, model, out, mean, sd):
     for i in range(out.size):
-        out[i] = positive_normal(rng, mean, sd)
+        out[i] = draw_positive_normal(rng, mean, sd)
 
 
 def tilted(shape, rate, curvature, slope, n=N, seed=0):
@@ -155,7 +155,7 @@ def share(accepted, tried, expected):
 def test_proposals_from_a_normal_are_accepted_as_often_as_published(z, expected):
     rng, draws = Counted(1), 20_000
     for _ in range(draws):
-        _from_normal(rng, 2.0, z, 1.0)
+        _draw_by_normal_proposal(rng, 2.0, z, 1.0)
     found, error = share(draws, rng.exponentials, expected)
     assert abs(found - expected) <= error
 
@@ -164,7 +164,7 @@ def test_proposals_from_a_normal_are_accepted_as_often_as_published(z, expected)
 def test_the_normal_itself_is_accepted_as_often_as_it_is_positive(z, expected):
     rng, draws = Counted(2), 20_000
     for _ in range(draws):
-        positive_normal(rng, z, 1.0)
+        draw_positive_normal(rng, z, 1.0)
     found, error = share(draws, rng.normals, expected)
     assert abs(found - expected) <= error + 1e-6
 
@@ -173,7 +173,7 @@ def test_the_normal_itself_is_accepted_as_often_as_it_is_positive(z, expected):
 def test_the_exponential_is_accepted_as_often_as_robert_says(zero):
     rng, draws = Counted(3), 20_000
     for _ in range(draws):
-        positive_normal(rng, -zero, 1.0)
+        draw_positive_normal(rng, -zero, 1.0)
     assert rng.normals == 0
     rate = 0.5 * (zero + math.sqrt(zero**2 + 4.0))
     expected = math.sqrt(2.0 * math.pi) * ndtr(-zero) * rate * math.exp(rate * zero - 0.5 * rate**2)
@@ -186,7 +186,7 @@ def test_the_exponential_is_accepted_as_often_as_robert_says(zero):
 def test_no_shape_is_refused_often(shape, z):
     rng, draws = Counted(4), 3000
     for _ in range(draws):
-        tilted_weight(rng, shape, 0.0, 1.0, z)
+        draw_tilted_weight(rng, shape, 0.0, 1.0, z)
     found, error = share(draws, rng.exponentials, 0.7)
     assert found >= 0.7 - error
 
@@ -194,7 +194,7 @@ def test_no_shape_is_refused_often(shape, z):
 def test_deep_in_the_tail_every_proposal_is_accepted():
     rng = Counted(5)
     for _ in range(1000):
-        from_gamma(rng, 2.0, 1.0, -1e4)
+        draw_by_gamma_proposal(rng, 2.0, 1.0, -1e4)
     assert rng.gammas == 1000
 
 
@@ -239,10 +239,10 @@ class Unlucky:
 
 @pytest.mark.parametrize("mean", [-1e8, -1.0, -0.5, 1.0])
 def test_an_unlucky_number_does_not_give_a_weight_of_zero(mean):
-    assert positive_normal(Unlucky(), mean, 1.0) >= SMALLEST
-    assert tilted_weight(Unlucky(), 1.0, 0.0, 1.0, mean) >= SMALLEST
-    assert tilted_weight(Unlucky(), 2.0, 0.0, 1.0, mean) >= SMALLEST
-    assert tilted_weight(Unlucky(), 1.0, 3.0, 0.0, 0.0) >= SMALLEST
+    assert draw_positive_normal(Unlucky(), mean, 1.0) >= SMALLEST
+    assert draw_tilted_weight(Unlucky(), 1.0, 0.0, 1.0, mean) >= SMALLEST
+    assert draw_tilted_weight(Unlucky(), 2.0, 0.0, 1.0, mean) >= SMALLEST
+    assert draw_tilted_weight(Unlucky(), 1.0, 3.0, 0.0, 0.0) >= SMALLEST
 
 
 @pytest.mark.fit
@@ -263,8 +263,10 @@ def test_python_and_compiled_code_agree():
         for z in Z:
             compiled = tilted(shape, RATE, 100.0, RATE + 10.0 * z, n=50, seed=9)
             rng = np.random.default_rng(9)
-            python = [tilted_weight(rng, shape, RATE, 100.0, RATE + 10.0 * z) for _ in range(50)]
+            python = [
+                draw_tilted_weight(rng, shape, RATE, 100.0, RATE + 10.0 * z) for _ in range(50)
+            ]
             np.testing.assert_allclose(compiled, python, rtol=1e-13)
             rng = np.random.default_rng(9)
-            python = [positive_normal(rng, z, 1.0) for _ in range(50)]
+            python = [draw_positive_normal(rng, z, 1.0) for _ in range(50)]
             np.testing.assert_allclose(positive(z, 1.0, n=50, seed=9), python, rtol=1e-13)

@@ -495,10 +495,10 @@ def test_the_time_of_a_run_begins_when_its_chains_do(monkeypatch):
     """What is compiled before does not count."""
     watched_runs.show_times(monkeypatch, [100.0, 101.0, 102.0])
     limit = chains.TimeLimit(1.5)
-    limit.look()
-    limit.look()
+    limit.check()
+    limit.check()
     with pytest.raises(chains.TimeIsUp):
-        limit.look()
+        limit.check()
 
 
 @pytest.fixture(scope="module")

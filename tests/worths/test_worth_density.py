@@ -9,7 +9,7 @@ from scipy.stats import halfnorm, norm
 from worth_problems import naive, random_density, spreads_of
 
 from thali._paired.more_votes import Vote
-from thali._worths.density import added, shares, slopes
+from thali._worths.density import added, compute_derivatives, split_probabilities
 
 SETTINGS = list(
     itertools.product(
@@ -77,7 +77,9 @@ def test_slopes_are_exact_quotients_at_any_log_odds(log_odds, lapse, nu):
     """By decimals of 100 digits, of which no quotient is 0/0."""
     wins, losses, tied = 3.0, 2.0, 4.0 if nu else 0.0
     rows = Vote(*(np.full(1, each) for each in (wins, losses, tied)), lapse, nu is not None)
-    found = slopes(rows, *shares(np.full(1, log_odds)), np.log(np.full(1, nu or 1.0)))
+    found = compute_derivatives(
+        rows, *split_probabilities(np.full(1, log_odds)), np.log(np.full(1, nu or 1.0))
+    )
     with localcontext(Context(prec=100, Emin=-MAX_EMAX, Emax=MAX_EMAX)):
         small = (-abs(Decimal(log_odds))).exp()
         q, rest = 1 / (1 + small), small / (1 + small)

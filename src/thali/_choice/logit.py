@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.optimise import Concave, newton
+from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import listed, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
 
@@ -122,12 +122,12 @@ def ascend(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
         return float(value - 0.5 * ridge * beta @ beta), gradient - ridge * beta, hessian + ridges
 
     target = Concave(at, _least_squares, rounding=0.0)
-    top, _, converged = newton(
+    top, _, converged = maximise_newton(
         target,
-        target.look(np.zeros(p)),
+        target.evaluate(np.zeros(p)),
         _SMALLEST * len(tasks.chosen_row),
-        last=True,
-        most=_MAX_STEPS,
+        take_last=True,
+        max_steps=_MAX_STEPS,
     )
     return NewtonResult(top.where, top.value, top.information, converged)
 

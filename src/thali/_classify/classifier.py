@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.facts import MAX_LISTED
 from thali._data.rows import Observations, TrainingData, merged, unmerged
 from thali._described import Facts
-from thali._inference.chains import Run, checked_run
+from thali._inference.chains import Run, build_run
 from thali._labels import listed, plural
 from thali._late import carried_out_by
 from thali._model.base import Job
@@ -152,7 +152,7 @@ class Classifier(Predictions, RunByChains):
         self._forget()
         try:
             seed = seed_from(self.random_state)
-            run = checked_run(
+            run = build_run(
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
             work = self._job_of_blocks(X, y, sample_weight, run)

@@ -1,4 +1,4 @@
-"""Compiled code: what it is made of, where it is kept, what processors it is for."""
+"""Compiled code: its sources, its storage on disk and its processors."""
 
-# the processors for which the code was compiled that this process has loaded or compiled
+# target processors of the code that this process has loaded or compiled
 USED: set[str] = set()

@@ -1,35 +1,33 @@
-"""Compilation to machine code: five decorators, and the only import of numba.
+"""Compilation to machine code: decorators, and the only import of numba.
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its
   caller. `vectorised` is the same for loops that return a sum: the compiler may add in any order,
-  so that it can use vector instructions. `part` is the same for what is long or called from many
-  places: it is compiled once and called.
+  so that it can use vector instructions. `part` is the same for long functions and functions with
+  many callers: it is compiled once and called.
 - `generic` declares an operation that priors or likelihoods implement. `operation.register(Class)`
   registers the implementation of one class, `operation.register(object)` the default.
-- `kernel` marks an entry point. It is compiled once for each combination of model classes and kept
-  on disk. The name under which it is stored ends in a digest of all that it reaches, so that an
-  edited callee is compiled again and nothing else is, and holds the names of the model classes.
-- `compiled` marks an entry point that serves no model, such as a pass over the rows of a
-  regression.
+- `kernel` marks an entry point. It is compiled once for each combination of model classes and
+  stored on disk. The name of the stored code contains the names of the model classes and ends in a
+  digest of everything that the code reaches, so that only callers of an edited function are
+  compiled again.
+- `compiled` marks an entry point without a model, such as a pass over the rows of a regression.
 
-Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the
-compiler, or leave half of the code behind. It waits for a call, too, which it could not interrupt
-anyway: while Numba hands over a random generator it calls `ctypes.cast`, and an exception in there
-is a segmentation fault.
+Ctrl-C waits for a compilation: a callback of the compiler would swallow the exception, or the code
+would be incomplete. Ctrl-C also waits for a call, because an exception in `ctypes.cast`, which
+Numba calls for a random generator, is a segmentation fault.
 
-Beside this module `reached` finds what code is made of, `store` keeps it and checks what is read
-from disk, `targets` knows processors, and `linked` keeps from compiling what is never run by
-itself.
+The module `sources` collects the sources of code, `store` stores compiled code and checks files
+from disk, `targets` describes processors, and `linked` avoids the compilation of functions that
+only run within others.
 
-With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that
-way.
+With NUMBA_DISABLE_JIT=1 everything runs as Python, so that tests can follow both outcomes of every
+draw.
 
 Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of
-a NamedTuple of arrays would cost half of the running time. Such code cannot allocate. A combination
-that holds a class from outside the library is compiled with reference counting, so that users may
-allocate in their own likelihoods. Of functions that users hand over (`likelihoods.Custom`) it is
-known whether they allocate; what is compiled with them is kept on disk if every value that they use
-can be told from others of its kind.
+a NamedTuple of arrays would take half of the running time. Such code cannot allocate. Combinations
+with a class from outside the library are compiled with reference counting, so that likelihoods of
+users may allocate. For functions of users (`likelihoods.Custom`) it is tested whether they
+allocate. Code compiled with them is stored if text identifies every value that they use.
 """
 
 import functools
@@ -55,13 +53,13 @@ from thali._inference.interrupts import DelayedInterrupt
 
 from . import linked
 from .linked import APART, LINKED
-from .reached import codes_of, marked, reached_from, text_of_module
+from .sources import collect_sources, format_module_code, iterate_codes, mark_function
 from .store import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time
-# to compile.
+# Only compiled code calls these: wrappers for other callers would take a sixth of the time to
+# compile.
 _CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INLINE: Any = {**_CALLED, **LINKED, "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
@@ -73,143 +71,142 @@ class Marker(Protocol):
     def __call__(self, function: F, /) -> F: ...
 
 
-def _marker(mark: str, options: dict[str, Any]) -> Marker:
-    """The decorator of functions that are compiled with these options."""
+def _build_marker(mark: str, options: dict[str, Any]) -> Marker:
+    """Return the decorator of functions that are compiled with these options."""
     jitable: Any = register_jitable(**options)
-    return lambda function: jitable(marked(function, mark))
+    return lambda function: jitable(mark_function(function, mark))
 
 
-scalar: Marker = _marker("scalar", _INLINE)
-# else it is inlined where its caller is
-part: Marker = _marker("part", {**_CALLED, **APART, "forceinline": False})
-vectorised: Marker = _marker("vectorised", _SUM)
+scalar: Marker = _build_marker("scalar", _INLINE)
+# without forceinline=False it would be inlined together with its caller
+part: Marker = _build_marker("part", {**_CALLED, **APART, "forceinline": False})
+vectorised: Marker = _build_marker("vectorised", _SUM)
 
 
 @functools.cache
-def _how() -> str:
-    """How functions are compiled, as text: a part of every digest."""
+def _describe_options() -> str:
+    """Return the compilation options as text, for digests."""
     parts: Any = linked
     return (
         f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r}"
-        f" {text_of_module(parts)}"
+        f" {format_module_code(parts)}"
     )
 
 
 def generic(stub: Any) -> Any:
-    """An operation: dispatches on the class of its first argument, in Python and in compiled
-    code."""
+    """Return an operation that dispatches on the class of its first argument.
+
+    It dispatches in Python and in compiled code.
+    """
     answers: dict[type[Any], Any] = {}
     parameters = list(inspect.signature(stub).parameters)
 
-    def answer(cls) -> Any:
-        found = answers.get(cls, answers.get(object))
-        if found is None:
-            known = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
+    def find_answer(cls) -> Any:
+        answer = answers.get(cls, answers.get(object))
+        if answer is None:
+            class_names = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
             name = getattr(cls, "__name__", cls)
             raise TypeError(
-                f"{stub.__name__} is not defined for {name}; it is registered for {known}."
+                f"{stub.__name__} is not defined for {name}; it is registered for {class_names}."
             )
-        return found
+        return answer
 
     @functools.wraps(stub)
     def operation(*args: Any) -> Any:
-        return answer(type(args[0]))(*args)
+        return find_answer(type(args[0]))(*args)
 
-    def compiled(*args: Any) -> Any:
-        return answer(getattr(args[0], "instance_class", None))
+    def find_compiled_answer(*args: Any) -> Any:
+        return find_answer(getattr(args[0], "instance_class", None))
 
-    overload(operation, strict=False, jit_options=_INLINE)(compiled)
+    overload(operation, strict=False, jit_options=_INLINE)(find_compiled_answer)
 
     def register(cls) -> Any:
-        def keep(function: Any) -> Any:
-            got = list(inspect.signature(function).parameters)
-            if len(got) != len(parameters):
+        def store_answer(function: Any) -> Any:
+            arguments = list(inspect.signature(function).parameters)
+            if len(arguments) != len(parameters):
                 raise TypeError(
-                    f"{function.__qualname__}({', '.join(got)}) must take the arguments of "
+                    f"{function.__qualname__}({', '.join(arguments)}) must take the arguments of "
                     f"{stub.__name__}({', '.join(parameters)})."
                 )
             answers[cls] = function
             return function
 
-        return keep
+        return store_answer
 
     vars(operation).update(register=register, answers=answers)
     return operation
 
 
-def _classes(value: Any) -> Any:
-    """The classes of a model: its own and those of the NamedTuples inside it."""
+def _iterate_classes(value: Any) -> Any:
+    """Yield the class of a model and the classes of the NamedTuples inside it."""
     yield type(value)
-    for part_of_it in value:
-        if hasattr(part_of_it, "_fields"):
-            yield from _classes(part_of_it)
+    for field in value:
+        if hasattr(field, "_fields"):
+            yield from _iterate_classes(field)
 
 
-def _has_switch(name: str) -> bool:
-    """Whether this numba knows a compiler switch; without `_nrt` code is slower by about two,
-    otherwise the same."""
+def _has_compiler_option(name: str) -> bool:
+    """Return whether this numba has a compiler option; without `_nrt` code is half as fast."""
     return hasattr(CPUTargetOptions, name)
 
 
-_UNCOUNTED: Any = {"_nrt": False} if _has_switch("_nrt") else {}
+_UNCOUNTED: Any = {"_nrt": False} if _has_compiler_option("_nrt") else {}
 
 
 def _is_disabled() -> bool:
-    """Whether NUMBA_DISABLE_JIT is set."""
+    """Return whether NUMBA_DISABLE_JIT is set."""
     return bool(getattr(config, "DISABLE_JIT", False))
 
 
 class kernel:
-    """An entry point, compiled once for each combination of model classes: `function(rng, model,
-    *rest)`."""
+    """An entry point `function(rng, model, *rest)`, compiled per combination of model classes."""
 
-    def __init__(self, function: Any) -> None:
-        functools.update_wrapper(self, function)
-        self.python = function
+    def __init__(self, python_function: Any) -> None:
+        functools.update_wrapper(self, python_function)
+        self.python = python_function
         self._dispatchers: dict[tuple[Any, ...], Any] = {}
 
-    def __call__(self, rng: Any, model: Any, *rest: Any) -> Any:
+    def __call__(self, rng: Any, model: Any, *arguments: Any) -> Any:
         if _is_disabled():
-            return self.python(rng, model, *rest)
+            return self.python(rng, model, *arguments)
         with DelayedInterrupt():
-            return self.dispatcher(model)(rng, model, *rest)
+            return self.dispatcher(model)(rng, model, *arguments)
 
     def dispatcher(self, model: Any) -> Any:
-        """The numba dispatcher that serves this combination of model classes."""
-        classes = tuple(_classes(model))
+        """Return the numba dispatcher for this combination of model classes."""
+        classes = tuple(_iterate_classes(model))
         if classes not in self._dispatchers:
-            self._dispatchers[classes] = self._specialise(classes)
+            self._dispatchers[classes] = self._build_specialised_dispatcher(classes)
         return self._dispatchers[classes]
 
     def is_compiled(self, model: Any) -> bool:
-        """Whether a call needs no compilation."""
+        """Return whether a call needs no compilation."""
         if _is_disabled():
             return True
         dispatcher = self.dispatcher(model)
         if dispatcher.signatures:
             return True
-        return isinstance(dispatcher._cache, KernelCache) and dispatcher._cache.is_kept()
+        return isinstance(dispatcher._cache, KernelCache) and dispatcher._cache.is_stored()
 
-    def _specialise(self, classes: Any) -> Any:
-        reached = reached_from(self.python, classes, _how())
-        # Whatever does not belong to the library: classes, and answers to operations registered for
-        # them.
-        foreign = sorted(m for m in reached.modules if m.split(".")[0] != __name__.split(".")[0])
-        # A later process can neither find nor distinguish what a script or a notebook defined.
+    def _build_specialised_dispatcher(self, classes: Any) -> Any:
+        """Build the dispatcher for these model classes."""
+        sources = collect_sources(self.python, classes, _describe_options())
+        # modules of users: of classes, and of operations registered for them
+        foreign = sorted(m for m in sources.modules if m.split(".")[0] != __name__.split(".")[0])
+        # A later process cannot find or distinguish definitions of a script or a notebook.
         found_again = all(getattr(sys.modules.get(name), "__file__", None) for name in foreign)
-        is_kept = bool(reached.digest) and "__main__" not in foreign and found_again
-        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), reached.digest[:20]])
+        is_stored = bool(sources.digest) and "__main__" not in foreign and found_again
+        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), sources.digest[:20]])
         counts = bool(foreign) or any(c.allocates for c in classes if hasattr(c, "allocates"))
-        return _dispatcher_of(
-            _copy_of(self.python, name),
-            is_kept,
-            {} if counts else _UNCOUNTED,
-            lambda: self._dispatchers.pop(classes, None),
+        options = {} if counts else _UNCOUNTED
+        function = _copy_function(self.python, name)
+        return _build_dispatcher(
+            function, is_stored, options, lambda: self._dispatchers.pop(classes, None)
         )
 
 
-def _copy_of(function: Any, name: str) -> Any:
-    """The function under the name that its compiled code is kept by."""
+def _copy_function(function: Any, name: str) -> Any:
+    """Copy a function under the name of its stored code."""
     copy = types.FunctionType(
         function.__code__,
         function.__globals__,
@@ -221,25 +218,29 @@ def _copy_of(function: Any, name: str) -> Any:
     return copy
 
 
-def _dispatcher_of(
-    function: Any, is_kept: bool, options: dict[str, Any], drop: Callable[[], Any] = lambda: None
+def _build_dispatcher(
+    function: Any,
+    is_stored: bool,
+    options: dict[str, Any],
+    discard: Callable[[], Any] = lambda: None,
 ) -> Any:
-    """numba's dispatcher of a function; `drop` is called if compilation fails, so that the next
-    call starts again."""
+    """Return numba's dispatcher of a function.
+
+    `discard` is called if compilation fails, so that the next call starts again.
+    """
     dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
-    if is_kept:
+    if is_stored:
         dispatcher._cache = KernelCache(function.__qualname__)
-    dispatcher.compile = functools.partial(_compile, dispatcher, drop)
+    dispatcher.compile = functools.partial(_compile, dispatcher, discard)
     return dispatcher
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Without Numba's advice about the speed of a user's function, and without collections of
-    garbage."""
-    # The advice is not for the user; the compiler makes objects by the million, and rarely circles
-    # of them. Both are of the whole process, so one thread at a time compiles, as Numba wants it
-    # anyway.
+def _silence_compiler() -> Iterator[None]:
+    """Suppress Numba's performance advice and garbage collection within the block."""
+    # The advice is not for the user. The compiler creates millions of objects, and almost no
+    # reference cycles. Both settings affect the entire process, so one thread compiles at a time,
+    # as Numba requires anyway.
     with global_compiler_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         was_enabled = gc.isenabled()
@@ -254,69 +255,65 @@ def _undisturbed() -> Iterator[None]:
 _WAIT = "thali: stopping after the compiler finishes"
 
 
-def _compile(dispatcher: Any, drop: Callable[[], Any], signature: Any) -> Any:
-    """Compile or load, whole or not at all."""
-    with DelayedInterrupt(_WAIT), _undisturbed():
+def _compile(dispatcher: Any, discard: Callable[[], Any], signature: Any) -> Any:
+    """Compile or load code completely, or discard the dispatcher."""
+    with DelayedInterrupt(_WAIT), _silence_compiler():
         try:
             return type(dispatcher).compile(dispatcher, signature)
         except BaseException:
-            drop()
+            discard()
             raise
 
 
 _HANDED_OVER: set[Any] = set()
 
 
-def usable(function: Any, inline: bool) -> Any:
-    """A user's plain function in a form that compiled code may call; one that numba compiled is
-    returned unchanged."""
+def register_user_function(function: Any, inline: bool) -> Any:
+    """Let compiled code call a user's plain function; return it unchanged."""
     if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
         _HANDED_OVER.add(function)
         (scalar if inline else part)(function)
-        for called in _called(function):
-            usable(called, inline=False)
+        for called in _find_called_functions(function):
+            register_user_function(called, inline=False)
     return function
 
 
-def _called(function: Any) -> list[Any]:
-    """What a user's function may call, among its globals and the variables around it: functions,
-    compiled or not."""
-    names = set()
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        names.update(code.co_names)
-        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
-    around = [cell.cell_contents for cell in function.__closure__ or ()]
-    found = [
-        *(function.__globals__[name] for name in sorted(names) if name in function.__globals__),
-        *around,
+def _find_called_functions(function: Any) -> list[Any]:
+    """Return functions among the globals and closure of a user's function."""
+    names = {name for code in iterate_codes(function) for name in code.co_names}
+    candidates = [
+        function.__globals__[name] for name in sorted(names) if name in function.__globals__
     ]
-    ours = ("numpy", "numba", "scipy", __name__.split(".")[0])
+    candidates += [cell.cell_contents for cell in function.__closure__ or ()]
+    libraries = ("numpy", "numba", "scipy", __name__.split(".")[0])
     return [
         f
-        for f in found
+        for f in candidates
         if isinstance(f, Dispatcher)
-        or (isinstance(f, types.FunctionType) and str(f.__module__).split(".")[0] not in ours)
+        or (isinstance(f, types.FunctionType) and str(f.__module__).split(".")[0] not in libraries)
     ]
 
 
 def constants_digest(function: Any) -> str:
-    """A hash of a user's function, of those that it calls, and of every value that is compiled into
-    them; "" if one of these may change unseen."""
-    return reached_from(function).digest
+    """Return a hash of a user's function, its callees and their constants.
+
+    Empty if a value may change without a change of the text.
+    """
+    return collect_sources(function).digest
 
 
 def code_digest(function: Any) -> str:
-    """A hash of the code of a user's function and of those that it calls."""
-    digest, waiting, seen = hashlib.sha256(), [getattr(function, "py_func", function)], set()
+    """Return a hash of the code of a user's function and its callees."""
+    digest, waiting, visited = hashlib.sha256(), [getattr(function, "py_func", function)], set()
     while waiting:
-        one = waiting.pop()
-        if one in seen or not isinstance(one, types.FunctionType):
+        function = waiting.pop()
+        if function in visited or not isinstance(function, types.FunctionType):
             continue
-        seen.add(one)
-        waiting += [getattr(called, "py_func", called) for called in _called(one)]
-        for code in codes_of(one):
+        visited.add(function)
+        waiting += [
+            getattr(called, "py_func", called) for called in _find_called_functions(function)
+        ]
+        for code in iterate_codes(function):
             constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
             digest.update(
                 code.co_code + repr((code.co_names, code.co_varnames, constants)).encode()
@@ -324,34 +321,34 @@ def code_digest(function: Any) -> str:
     return digest.hexdigest()
 
 
-def compiled_alone(function: Any, arguments: Any) -> tuple[Any, bool]:
-    """A user's function as separately compiled code, and whether it allocates memory."""
+def compile_separately(function: Any, arguments: Any) -> tuple[Any, bool]:
+    """Compile a user's function separately; return it and whether it allocates."""
     if _is_disabled():
         return function, False
     plain = getattr(function, "py_func", function)
-    for called in _called(plain):
-        usable(called, inline=False)
-    types_of = tuple(typeof(a) for a in arguments)
-    # What numba compiled may return arrays, which code without reference counting would never free.
+    for called in _find_called_functions(plain):
+        register_user_function(called, inline=False)
+    argument_types = tuple(typeof(a) for a in arguments)
+    # Functions compiled by the user may return arrays, which only reference counting frees.
     counts = isinstance(function, Dispatcher) or any(
-        isinstance(f, Dispatcher) for f in _called(plain)
+        isinstance(f, Dispatcher) for f in _find_called_functions(plain)
     )
     jit: Any = njit
     message = ""
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
-        alone = jit(error_model="numpy", **options)(plain)
-        # also for arguments of other types, later
-        alone.compile = functools.partial(_compile, alone, lambda: None)
+        dispatcher = jit(error_model="numpy", **options)(plain)
+        # used again for later calls with other argument types
+        dispatcher.compile = functools.partial(_compile, dispatcher, lambda: None)
         try:
-            alone.compile(types_of)
-            return alone, options != _UNCOUNTED
+            dispatcher.compile(argument_types)
+            return dispatcher, options != _UNCOUNTED
         except NumbaError as error:
             message = str(error)
-    raise TypeError(_heart(message))
+    raise TypeError(_extract_reason(message))
 
 
-def _heart(message: str) -> str:
-    """The lines of numba's error that say what is wrong and where."""
+def _extract_reason(message: str) -> str:
+    """Return the reason and the line number from an error of numba."""
     lines = [line.strip() for line in message.splitlines()]
     frame = ("Failed in", "During: ", "There are", "- Of which")
     lines = [line for line in lines if line and not line.startswith(frame)]
@@ -359,15 +356,16 @@ def _heart(message: str) -> str:
         (line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))),
         "numba gave no reason",
     )
-    place = re.search(r'File "[^"]*", line (\d+)', message)
-    return reason.rstrip(".") + (f" (line {place.group(1)})" if place else "")
+    line_number = re.search(r'File "[^"]*", line (\d+)', message)
+    if line_number is None:
+        return reason.rstrip(".")
+    return f"{reason.rstrip('.')} (line {line_number.group(1)})"
 
 
 class compiled:
-    """An entry point that serves no model: compiled for the types of its arguments and kept on
-    disk.
+    """An entry point without a model, compiled per argument types and stored on disk.
 
-    The name under which it is kept ends in a digest of all that it reaches. It runs without
+    The name of the stored code ends in a digest of everything that it reaches. It runs without
     reference counting, like kernels. Only Python calls it: code loaded from disk cannot be compiled
     into other code.
     """
@@ -386,14 +384,15 @@ class compiled:
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """The numba dispatcher, made when it is first needed: only then is there all that the
-        function reaches."""
-        reached = reached_from(self.python, (), _how())
+        """The numba dispatcher, built at the first call, when all callees are defined."""
+        reached = collect_sources(self.python, (), _describe_options())
         name = f"{self.python.__name__}-{reached.digest[:20]}"
-        return _dispatcher_of(_copy_of(self.python, name), bool(reached.digest), self._options)
+        return _build_dispatcher(
+            _copy_function(self.python, name), bool(reached.digest), self._options
+        )
 
 
 class allocating(compiled):
-    """As `compiled`, with reference counting: for what makes arrays or views of them."""
+    """Like `compiled`, with reference counting, for functions that create arrays or views."""
 
     _options: dict[str, Any] = {}

@@ -1,10 +1,8 @@
-"""Code that is only ever linked into that of its callers: compiled to machine code with them, once,
-and not by itself.
+"""Code libraries that are only linked into callers, and not compiled to machine code separately.
 
-numba optimises each function that another calls, and makes machine code of it that nobody runs, and
-again as a part of every caller of its callers. A library of code that waits for its caller saves a
-quarter to a half of the time to compile a kernel; the code of the kernel, and its draws, stay the
-same.
+numba optimises each called function and compiles it to machine code that never runs, and compiles
+it again within every caller. A library that waits for its callers saves a quarter to a half of the
+compilation time of a kernel; the code of the kernel and its draws stay the same.
 """
 
 from typing import Any
@@ -12,8 +10,7 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-# What the class below relies on in numba; where a version lacks any of it, code is compiled as
-# numba does.
+# attributes of numba that the classes below need; without one of them, numba's compiler is used
 _NEEDED = (
     "_optimize_final_module",
     "_finalize_final_module",
@@ -26,19 +23,19 @@ _NEEDED = (
 )
 
 
-class _NoAddresses:
-    """Stands for the engine, where numba notes the address of a function's environment."""
+class _NoEngine:
+    """A substitute for the engine, for numba's note of a function's address."""
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Code that raises and computes needs no environment."""
+        """Ignore the environment, which code that raises and computes does not need."""
 
 
-class Linked(JITCodeLibrary):
-    """The code of a function that only compiled code calls."""
+class LinkedLibrary(JITCodeLibrary):
+    """The code library of a function that only compiled code calls."""
 
     @property
     def codegen(self) -> Any:
-        return _NoAddresses()
+        return _NoEngine()
 
     def _optimize_final_module(self) -> None:
         pass
@@ -53,8 +50,8 @@ class Linked(JITCodeLibrary):
         return 0
 
 
-class CalledApart(Linked):
-    """The same of a function that stays one of its own in the code of its callers."""
+class SeparateFunction(LinkedLibrary):
+    """A `LinkedLibrary` whose function is not inlined into its callers."""
 
     def add_ir_module(self, ir_module: Any) -> None:
         for function in ir_module.functions:
@@ -64,9 +61,9 @@ class CalledApart(Linked):
 
 
 class _Compiler(Compiler):
-    """numba's compiler with another library."""
+    """numba's compiler with another code library."""
 
-    library: type[Linked]
+    library: type[LinkedLibrary]
 
     def define_pipelines(self) -> Any:
         state: Any = self.state
@@ -76,17 +73,17 @@ class _Compiler(Compiler):
 
 
 class _LinkedCompiler(_Compiler):
-    library = Linked
+    library = LinkedLibrary
 
 
 class _ApartCompiler(_Compiler):
-    library = CalledApart
+    library = SeparateFunction
 
 
-def is_known() -> bool:
-    """Whether this numba has all that the libraries rely on."""
+def is_supported() -> bool:
+    """Return whether this numba has all attributes that the libraries need."""
     return all(hasattr(JITCodeLibrary, name) for name in _NEEDED)
 
 
-LINKED: dict[str, Any] = {"pipeline_class": _LinkedCompiler} if is_known() else {}
-APART: dict[str, Any] = {"pipeline_class": _ApartCompiler} if is_known() else {}
+LINKED: dict[str, Any] = {"pipeline_class": _LinkedCompiler} if is_supported() else {}
+APART: dict[str, Any] = {"pipeline_class": _ApartCompiler} if is_supported() else {}

@@ -1,17 +1,16 @@
-"""Compiled code on disk, named by what it is made of, and read only if nobody else could have
-written it.
+"""Compiled code on disk, named by its sources, and read only from folders that others cannot write.
 
-An entry is one file, named by its kernel, the digest of all that it was compiled from and the types
-of its arguments. It lies in a folder named by Python, Numba, the operating system and the
-processor. No name holds a path or a time: two environments, a copy of the sources, a later version
-of the library that leaves a kernel alone find the same entry.
+An entry is one file, named by its kernel, the digest of its sources and the types of its arguments.
+The name of its folder contains Python, Numba, the operating system and the processor. No name
+contains a path or a time: two environments, copies of the sources and later versions of the library
+with the same kernel share an entry.
 
-An entry holds machine code and what Numba needs to call it, as a pickle, compressed. To read a
-pickle can run any code. Therefore a file ends in a SHA-256 of its bytes: one that does not fit is
-removed, and what it held is compiled again. That finds damage but stops no attacker: so a folder is
-used only if nobody may write to it who could not change the library's own code as well. LLVM's
-bitcode, two thirds of what Numba keeps, is left out: it would serve to compile an entry point into
-another function, which nothing does.
+An entry contains machine code and the data that Numba needs to call it, as a compressed pickle.
+Reading a pickle can run any code. A file ends in a SHA-256 of its bytes; a file with another hash
+is removed and compiled again. This detects damage but does not stop an attacker. A folder is
+therefore used only if every user who may write to it could also change the code of the library.
+LLVM's bitcode, two thirds of Numba's data, is omitted: it is needed only to compile an entry point
+into another function, which never happens.
 """
 
 import functools
@@ -45,61 +44,59 @@ from . import USED, targets
 
 _LIBRARY = Path(__file__).parents[1]
 _DIGEST = hashlib.sha256().digest_size
-# the first bytes of a file; then what it is the code of, a line feed, and the code
+# the first bytes of a file, before its title, a line feed and the code
 _FORMAT = b"thali kernel 2 "
 SUFFIX = ".kernel"
 
 
 def platform_tag() -> str:
-    """What compiled code depends on besides the processor: Python, Numba and the operating
-    system."""
+    """Return Python, Numba, operating system and machine as the tag of a folder."""
     python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
     return f"{python}-numba-{numba.__version__}-{sys.platform}-{platform.machine().lower()}"
 
 
-class Damaged(Exception):
-    """A file that is not what its name says."""
+class DamagedCode(Exception):
+    """A file whose contents do not match its name."""
 
 
 @dataclass(frozen=True)
-class Folder:
+class KernelFolder:
     """A folder with the code for one processor.
 
     Parameters
     ----------
     path : Path
-        Which need not exist yet.
+        The folder, which need not exist yet.
     target : str
-        The processor for which its code was compiled, and where that came from.
+        The processor for which its code was compiled.
     is_ours : bool
-        Whether new code is kept there, and damaged code removed.
+        Whether new code is stored there and damaged code is removed.
     """
 
     path: Path
     target: str
-    is_ours: bool
+    is_writable: bool
 
     def file(self, name: str) -> Path:
-        """The file of an entry."""
+        """Return the file of an entry."""
         return self.path / f"{name}{SUFFIX}"
 
     def read(self, name: str) -> Any:
-        """The entry of that name; FileNotFoundError if there is none, Damaged if its file holds
-        anything else."""
-        content = self.file(name).read_bytes()
-        if strangers(self.file(name)):
-            raise Damaged(name)
-        return unpacked(content, self._title(name))
+        """Read an entry; FileNotFoundError if there is none, `DamagedCode` for another file."""
+        entry_bytes = self.file(name).read_bytes()
+        if find_untrusted_writers(self.file(name)):
+            raise DamagedCode(name)
+        return decode_entry(entry_bytes, self._format_title(name))
 
     def write(self, name: str, entry: Any) -> None:
-        """Keep an entry, whole or not at all; raises OSError if that cannot be done."""
+        """Store an entry completely or not at all; raise OSError if that fails."""
         self.path.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(
             prefix=f"{name[:40]}.", suffix=".tmp", dir=self.path
         )
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(packed(entry, self._title(name)))
+                file.write(encode_entry(entry, self._format_title(name)))
             os.replace(temporary, self.file(name))
         except BaseException:
             with suppress(OSError):
@@ -107,57 +104,55 @@ class Folder:
             raise
 
     def size(self) -> tuple[int, int]:
-        """How many entries it has, and their bytes."""
-        return _size_of(self.path.glob(f"*{SUFFIX}"))
+        """Return the number of entries and their bytes."""
+        return _measure_files(self.path.glob(f"*{SUFFIX}"))
 
-    def _title(self, name: str) -> str:
-        """What is written at the beginning of a file: one that was copied to another place is no
-        entry there."""
+    def _format_title(self, name: str) -> str:
+        """Return the title in a file, which identifies its folder and name."""
         return f"{self.path.name}/{name}"
 
 
-def packed(entry: Any, title: str) -> bytes:
-    """The bytes of a file."""
-    content = _FORMAT + title.encode() + b"\n" + lzma.compress(serialize.dumps(entry), preset=6)
-    return content + hashlib.sha256(content).digest()
+def encode_entry(entry: Any, title: str) -> bytes:
+    """Return the bytes of the file of an entry."""
+    entry_bytes = _FORMAT + title.encode() + b"\n" + lzma.compress(serialize.dumps(entry), preset=6)
+    return entry_bytes + hashlib.sha256(entry_bytes).digest()
 
 
-def unpacked(content: bytes, title: str) -> Any:
-    """What the bytes of a file hold; Damaged if they are not those of a file with that title."""
+def decode_entry(entry_bytes: bytes, title: str) -> Any:
+    """Return the entry in a file's bytes; DamagedCode if the title or hash differs."""
     start = _FORMAT + title.encode() + b"\n"
-    content, digest = content[:-_DIGEST], content[-_DIGEST:]
-    if not content.startswith(start) or hashlib.sha256(content).digest() != digest:
-        raise Damaged(title)
-    return pickle.loads(lzma.decompress(content[len(start) :]))
+    entry_bytes, digest = entry_bytes[:-_DIGEST], entry_bytes[-_DIGEST:]
+    if not entry_bytes.startswith(start) or hashlib.sha256(entry_bytes).digest() != digest:
+        raise DamagedCode(title)
+    return pickle.loads(lzma.decompress(entry_bytes[len(start) :]))
 
 
 class KernelCache(NullCache):
-    """Loads and stores the compiled code of one function for Numba; if nothing can be kept, each
-    process compiles."""
+    """Loads and stores one function's compiled code for Numba; each process may compile."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @property
     def cache_path(self) -> Any:
-        """The folder in which new code is kept; None if none is."""
+        """The folder in which new code is stored; None if no folder is usable."""
         folder = usable_folder()
         return None if folder is None else str(folder.path)
 
-    def is_kept(self) -> bool:
-        """Whether code is kept for arguments of some types."""
+    def is_stored(self) -> bool:
+        """Return whether code is stored for arguments of some types."""
         return any(
             next(folder.path.glob(f"{self._name}.*{SUFFIX}"), None) for folder in folders_to_read()
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled code for arguments of these types; None if none is kept."""
-        name = self._entry_of(sig)
+        """Return stored code for arguments of these types; None if there is none."""
+        name = self._name_entry(sig)
         for folder in folders_to_read():
             try:
-                needed, *parts = folder.read(name)
-                _make_ready(target_context, needed)
-                result = CompileResult._rebuild(target_context, *parts)
+                external_names, *parts = folder.read(name)
+                _resolve_names(target_context, external_names)
+                code = CompileResult._rebuild(target_context, *parts)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -167,42 +162,42 @@ class KernelCache(NullCache):
                 )
                 continue
             except Exception:  # a damaged pickle can fail in any way
-                self._refuse(folder, name)
+                self._discard(folder, name)
                 continue
-            result.library._get_module_for_linking = _refuse_to_be_linked
+            code.library._get_module_for_linking = _refuse_linking
             USED.add(folder.target)
-            return result
-        if shipped().reason:
+            return code
+        reason = find_shipped().reason
+        if reason:
             warn_once(
-                f"The compiled code shipped with thali is not used, because {shipped().reason};"
+                f"The compiled code shipped with thali is not used, because {reason};"
                 " compiling here."
             )
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
-        USED.add(targets.native().tag)
+        USED.add(targets.find_native_target().tag)
         folder = usable_folder()
-        if (
-            folder is None
-            or cres.library.has_dynamic_globals
-            or any(not each.can_cache for each in cres.lifted)
-        ):
+        if folder is None or cres.library.has_dynamic_globals:
+            return
+        if any(not loop.can_cache for loop in cres.lifted):
             return
         try:
-            folder.write(self._entry_of(sig), lean(cres))
+            folder.write(self._name_entry(sig), strip_bitcode(cres))
         except OSError as error:
             warn_once(
                 f"Cannot save compiled code in '{folder.path}': {error.strerror}. Each process"
                 " will compile again; free some space, or set NUMBA_CACHE_DIR to another folder."
             )
 
-    def _entry_of(self, sig: Any) -> str:
-        return f"{self._name}.{hashlib.sha256(spell_types(sig).encode()).hexdigest()[:16]}"
+    def _name_entry(self, sig: Any) -> str:
+        """Return the name of the entry for arguments of these types."""
+        return f"{self._name}.{hashlib.sha256(format_types(sig).encode()).hexdigest()[:16]}"
 
-    def _refuse(self, folder: Folder, name: str) -> None:
-        """Say that an entry is not used, and remove it from our own folder."""
-        if not folder.is_ours:
+    def _discard(self, folder: KernelFolder, name: str) -> None:
+        """Warn that an entry is not used; remove it from a writable folder."""
+        if not folder.is_writable:
             warn_once(
                 f"The compiled code shipped with thali in '{folder.path}' is damaged; compiling"
                 " again."
@@ -213,66 +208,72 @@ class KernelCache(NullCache):
         warn_once(f"Removed damaged compiled code in '{folder.path}'; compiling again.")
 
 
-def spell_types(types: Any) -> str:
-    """Types of arguments as text, with the names of fields in their order, which Numba's text of a
-    tuple lacks."""
-    inside = [
-        f"{getattr(each, 'fields', ())!r} {spell_types(each)}"
-        for each in types
-        if isinstance(each, BaseTuple)
+def format_types(types: Any) -> str:
+    """Return argument types as text, with field names, which Numba's text lacks."""
+    inner_types = [
+        f"{getattr(inner, 'fields', ())!r} {format_types(inner)}"
+        for inner in types
+        if isinstance(inner, BaseTuple)
     ]
-    return f"{types!r} {inside}" if inside else repr(types)
+    return f"{types!r} {inner_types}" if inner_types else repr(types)
 
 
-def lean(result: Any) -> Any:
-    """What is kept of compiled code: the names that it takes from elsewhere, then what Numba keeps,
-    with the names of its functions in place of their bitcode."""
-    (name, kind, (machine_code, bitcode)), *rest = result._reduce()
+def strip_bitcode(code: Any) -> Any:
+    """Return the external names and the reduced code without bitcode.
+
+    A stub with the names of its functions replaces the bitcode.
+    """
+    (library_name, kind, (machine_code, bitcode)), *rest = code._reduce()
     module = llvmlite.binding.parse_bitcode(bitcode)
-    names = [*module.functions, *module.global_variables]
-    needed = [
-        each.name for each in names if each.is_declaration and not each.name.startswith("llvm.")
+    symbols = [*module.functions, *module.global_variables]
+    external_names = [
+        symbol.name
+        for symbol in symbols
+        if symbol.is_declaration and not symbol.name.startswith("llvm.")
     ]
-    defined = [each.name for each in module.functions if not each.is_declaration]
-    functions = "".join(f'define void @"{each}"() {{ ret void }}\n' for each in defined)
+    defined = [function.name for function in module.functions if not function.is_declaration]
+    functions = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in defined)
     stub = llvmlite.binding.parse_assembly(f'target triple = "{module.triple}"\n{functions}')
-    return (needed, (name, kind, (machine_code, stub.as_bitcode())), *rest)
+    return (external_names, (library_name, kind, (machine_code, stub.as_bitcode())), *rest)
 
 
-def _make_ready(target_context: Any, needed: Iterable[str]) -> None:
-    """Give Numba's engine the names that code takes from elsewhere."""
-    # Most are there once the engine is. To refresh the context, as Numba does, takes a fifth of a
-    # second for all that the compiler knows; that is done if a name is not there yet.
+def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
+    """Make external names known to Numba's engine."""
+    # The engine already has most names. Refreshing the context, as Numba does, takes 0.2 s, so it
+    # is done only if a name is missing.
     rtsys.initialize(target_context)
-    if not all(map(llvmlite.binding.address_of_symbol, needed)):
+    if not all(map(llvmlite.binding.address_of_symbol, external_names)):
         target_context.refresh()
 
 
-def _refuse_to_be_linked() -> Any:
+def _refuse_linking() -> Any:
+    """Raise an error: code from disk has no bitcode to link."""
     raise RuntimeError(
         "Code loaded from disk cannot be compiled into other code; mark the function as `part`,"
         " not as an entry point."
     )
 
 
-def root() -> Path:
-    """The folder that holds everything kept on disk."""
-    given = getattr(config, "CACHE_DIR", "")
-    return Path(given) if given else Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
+def find_cache_root() -> Path:
+    """Return the folder with everything that is stored on disk."""
+    configured = getattr(config, "CACHE_DIR", "")
+    if configured:
+        return Path(configured)
+    return Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
 
 
-def folder_for(tag: str, parent: Path) -> Folder:
-    """The folder for code of a target in another folder; it need not exist."""
-    return Folder(parent / f"thali-{platform_tag()}-{tag}", tag, True)
+def build_folder(tag: str, parent: Path) -> KernelFolder:
+    """Return the folder for code of a target; it need not exist."""
+    return KernelFolder(parent / f"thali-{platform_tag()}-{tag}", tag, True)
 
 
-def native_folder() -> Folder:
-    """The folder for code that is compiled here."""
-    return folder_for(targets.native().tag, root())
+def native_folder() -> KernelFolder:
+    """Return the folder for code that is compiled on this machine."""
+    return build_folder(targets.find_native_target().tag, find_cache_root())
 
 
-def usable_folder() -> Folder | None:
-    """The same if it can be used; else None, with one warning that says why."""
+def usable_folder() -> KernelFolder | None:
+    """Return `native_folder`, or None with one warning that states the reason."""
     folder = native_folder()
     if not folder.path.is_dir():
         try:
@@ -284,7 +285,7 @@ def usable_folder() -> Folder | None:
                 " own."
             )
             return None
-    reason = refusal(str(folder.path))
+    reason = explain_refusal(str(folder.path))
     if reason:
         warn_once(
             f"Compiled code is not saved in '{folder.path}', because {reason} and could make your"
@@ -295,30 +296,32 @@ def usable_folder() -> Folder | None:
     return folder
 
 
-def folders_to_read() -> Iterator[Folder]:
-    """Where compiled code is looked for: first what came with the library, so that draws do not
-    depend on what else was compiled on this machine."""
-    came = shipped()
-    if came.folder is not None:
-        yield came.folder
-    own = usable_folder()
-    if own is not None:
-        yield own
+def folders_to_read() -> Iterator[KernelFolder]:
+    """Yield the folders with compiled code, the shipped one first.
+
+    So draws do not depend on other code compiled on this machine.
+    """
+    shipped_folder = find_shipped().folder
+    if shipped_folder is not None:
+        yield shipped_folder
+    folder = usable_folder()
+    if folder is not None:
+        yield folder
 
 
 @dataclass(frozen=True)
-class Shipped:
-    """What came with the library.
+class ShippedCode:
+    """Compiled code shipped with the library.
 
     Parameters
     ----------
     folder : Folder, optional
-        What is used of it.
+        The folder in use.
     reason : str
-        Why nothing of it is used; empty if something is, or if nothing came.
+        Why no shipped code is used; empty if some is used, or if none was shipped.
     """
 
-    folder: Folder | None
+    folder: KernelFolder | None
     reason: str
 
 
@@ -326,100 +329,109 @@ SHIPPED = _LIBRARY / "kernels"  # in a wheel that was built with it
 
 
 @functools.cache
-def shipped() -> Shipped:
-    """The compiled code that came with the library: the most demanding that this processor runs."""
-    names = [each.name for each in SHIPPED.iterdir() if each.is_dir()] if SHIPPED.is_dir() else []
-    here = f"thali-{platform_tag()}-"
+def find_shipped() -> ShippedCode:
+    """Return the shipped code of the most demanding level that runs here."""
+    names = []
+    if SHIPPED.is_dir():
+        names = [folder.name for folder in SHIPPED.iterdir() if folder.is_dir()]
+    prefix = f"thali-{platform_tag()}-"
     reason = ""
     for level in targets.LEVELS:
-        if here + level not in names:
+        if prefix + level not in names:
             continue
-        reason = targets.lacking(level)
+        reason = targets.explain_incompatibility(level)
         if not reason:
-            return Shipped(Folder(SHIPPED / (here + level), level, False), "")
+            return ShippedCode(KernelFolder(SHIPPED / (prefix + level), level, False), "")
     if names and not reason:
-        came = ", ".join(sorted(name.removeprefix("thali-") for name in names))
-        reason = f"it is for {came}, but this machine is {platform_tag()}"
-    return Shipped(None, reason)
+        shipped_tags = ", ".join(sorted(name.removeprefix("thali-") for name in names))
+        reason = f"it is for {shipped_tags}, but this machine is {platform_tag()}"
+    return ShippedCode(None, reason)
 
 
-@functools.cache  # once a process
+@functools.cache  # once per process
 def warn_once(message: str) -> None:
+    """Issue a warning once per process."""
     warnings.warn(message, IncompleteWarning, stacklevel=2)
 
 
 @functools.cache
-def refusal(folder: str) -> str:
-    """Why a folder is not used, such as "everybody may write to it"; empty if it is.
+def explain_refusal(folder: str) -> str:
+    """Return why a folder is not used, such as "every user may write to it".
 
-    Nobody else may own it, write to it, or put another folder in its place: except root, and
-    whoever may change the library's own code anyway. A group counts for nothing if it is the user's
-    private one (that of the same name without other members), with which many systems let users
-    create all their files. Windows has no such permissions.
+    No other user may own it, write to it or replace it, except root and users who may change the
+    code of the library anyway. A private group of the user (of the same name, without other
+    members) is ignored: on many systems it owns all files of the user. Windows has no such
+    permissions.
     """
     if os.name != "posix":
         return ""
     path = Path(folder)
-    for place, name in ((path, "it"), (path.parent, f"'{path.parent}'")):
-        for kind, number in sorted(strangers(place)):
-            who = "every user" if kind == "others" else f"{kind} {number}"
-            return f"{who} {'owns' if kind == 'user' else 'may write to'} {name}"
+    for checked_path, name in ((path, "it"), (path.parent, f"'{path.parent}'")):
+        for kind, number in sorted(find_untrusted_writers(checked_path)):
+            if kind == "user":
+                return f"user {number} owns {name}"
+            if kind == "others":
+                return f"every user may write to {name}"
+            return f"{kind} {number} may write to {name}"
     return ""
 
 
-def strangers(place: Path) -> set[tuple[str, int]]:
-    """Who may change a file or the contents of a folder, and is neither trusted nor able to change
-    the library."""
+def find_untrusted_writers(path: Path) -> set[tuple[str, int]]:
+    """Return users and groups who may change a path, but not the library."""
     if os.name != "posix":
         return set()
-    return _writers(place) - _writers(_LIBRARY) - {("user", os.getuid()), ("user", 0), ("group", 0)}
+    return (
+        _find_writers(path)
+        - _find_writers(_LIBRARY)
+        - {("user", os.getuid()), ("user", 0), ("group", 0)}
+    )
 
 
-def _writers(place: Path) -> set[tuple[str, int]]:
-    status = place.stat()
-    found = {("user", status.st_uid)}
-    # as in /tmp: only owners replace files there
+def _find_writers(path: Path) -> set[tuple[str, int]]:
+    """Return the owner of a path, and groups and others with write permission."""
+    status = path.stat()
+    writers = {("user", status.st_uid)}
+    # a folder like /tmp: only owners may replace files
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
-        return found
-    if status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid):
-        found.add(("group", status.st_gid))
+        return writers
+    if status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid):
+        writers.add(("group", status.st_gid))
     if status.st_mode & stat.S_IWOTH:
-        found.add(("others", 0))
-    return found
+        writers.add(("others", 0))
+    return writers
 
 
 @functools.cache
-def _is_private(group: int) -> bool:
-    """Whether a group has no member but the user, judged by its name and the list of its
-    members."""
+def _is_private_group(group: int) -> bool:
+    """Return whether a group has the user's name and no other member."""
     import grp
     import pwd
 
     try:
-        user, known = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
+        user, entry = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
     except KeyError:
         return False
     return (
         group == user.pw_gid
-        and known.gr_name == user.pw_name
-        and set(known.gr_mem) <= {user.pw_name}
+        and entry.gr_name == user.pw_name
+        and set(entry.gr_mem) <= {user.pw_name}
     )
 
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """Where compiled code lies and how much of it there is.
+    """The folder and size of stored compiled code.
 
     Parameters
     ----------
     path : str
-        The folder that holds all that is compiled on this machine.
+        The folder with all code that was compiled on this machine.
     files, bytes : int
-        How many entries it has, of all processors and versions, and how large they are together.
+        The number and total size of entries, for all processors and versions.
     refused : str
-        Why it is not used; empty if it is.
+        Why the folder is not used; empty if it is used.
     shipped : str
-        What came with the library, and whether it is used.
+        A description of the shipped code, and whether it is used.
     """
 
     path: str
@@ -429,48 +441,49 @@ class CacheInfo:
     shipped: str = ""
 
 
-def _entries() -> list[Path]:
-    return sorted(root().glob(f"thali-*/*{SUFFIX}"))
+def _list_entries() -> list[Path]:
+    """Return the files of all entries."""
+    return sorted(find_cache_root().glob(f"thali-*/*{SUFFIX}"))
 
 
 def cache_info() -> CacheInfo:
-    """How much compiled code is kept on disk, and where."""
-    own = native_folder().path
-    refused = refusal(str(own)) if own.is_dir() else ""
-    return CacheInfo(str(root()), *_size_of(_entries()), refused, _shipped_in_words())
+    """Return the folder and size of compiled code on disk."""
+    folder = native_folder().path
+    refused = explain_refusal(str(folder)) if folder.is_dir() else ""
+    return CacheInfo(
+        str(find_cache_root()), *_measure_files(_list_entries()), refused, _describe_shipped()
+    )
 
 
-def _size_of(files: Iterable[Path]) -> tuple[int, int]:
-    """How many files there are, and their bytes."""
+def _measure_files(files: Iterable[Path]) -> tuple[int, int]:
+    """Return the number of files and their bytes."""
     sizes = [file.stat().st_size for file in files]
     return len(sizes), sum(sizes)
 
 
-def in_words(files: int, size: int) -> str:
-    """How much compiled code there is, such as "43 files, 1.9 MB"."""
+def format_cache_size(files: int, size: int) -> str:
+    """Return the number and size of files as text, such as "43 files, 1.9 MB"."""
     return f"{files:,} files, {size / 1e6:,.1f} MB"
 
 
-def _shipped_in_words() -> str:
-    came = shipped()
-    if came.folder is not None:
+def _describe_shipped() -> str:
+    """Return a sentence about shipped code; empty if there is none."""
+    folder, reason = find_shipped().folder, find_shipped().reason
+    if folder is not None:
         return (
-            f"{in_words(*came.folder.size())} shipped with thali, compiled for {came.folder.target}"
+            f"{format_cache_size(*folder.size())} shipped with thali, compiled for {folder.target}"
         )
-    return (
-        f"the compiled code shipped with thali is not used, because {came.reason}"
-        if came.reason
-        else ""
-    )
+    if not reason:
+        return ""
+    return f"the compiled code shipped with thali is not used, because {reason}"
 
 
 def cache_clear() -> int:
-    """Remove every piece of compiled code that thali keeps on disk; returns how many files there
-    were."""
-    files = _entries()
-    for file in (*files, *root().glob("thali-*/*.tmp")):
+    """Remove all compiled code that thali stores; return the number of files."""
+    files = _list_entries()
+    for file in (*files, *find_cache_root().glob("thali-*/*.tmp")):
         file.unlink(missing_ok=True)
-    for folder in root().glob("thali-*/"):
-        with suppress(OSError):  # not empty: somebody keeps other things there
+    for folder in find_cache_root().glob("thali-*/"):
+        with suppress(OSError):  # the folder contains other files
             folder.rmdir()
     return len(files)

@@ -1,4 +1,4 @@
-"""Processors that code is compiled for: this one, and the levels for which code can be shipped."""
+"""Target processors: this processor, and the levels of shipped code."""
 
 import functools
 import hashlib
@@ -24,17 +24,17 @@ class Level:
     Parameters
     ----------
     machines : tuple of str
-        The kinds of machine that have it, as `platform.machine` names them, in small letters.
+        The machines with this level: lower-case names of `platform.machine`.
     features : frozenset of str
-        What a processor must have to run the code, by LLVM's names.
+        The features that the code needs, by LLVM's names.
     """
 
     machines: tuple[str, ...]
     features: frozenset[str] = frozenset()
 
 
-# The most demanding comes first. Features: x86-64 psABI, "Micro-Architecture Levels"; every 64-bit
-# ARM runs "generic", every Mac with such a processor "apple-m1".
+# The most demanding level is first. Features: x86-64 psABI, "Micro-Architecture Levels"; every
+# 64-bit ARM processor runs "generic", every ARM processor of a Mac "apple-m1".
 LEVELS = {
     "x86-64-v4": Level(X86, _V4),
     "x86-64-v3": Level(X86, _V3),
@@ -46,15 +46,14 @@ LEVELS = {
 
 @dataclass(frozen=True)
 class CompilationTarget:
-    """What Numba compiles for in this process.
+    """The processor that Numba compiles for in this process.
 
     Parameters
     ----------
     name : str
         The processor, by LLVM's name.
     tag : str
-        The name, and a digest of the features that are switched on or off besides: a part of a
-        folder's name.
+        The name, with a digest of added or removed features: used in the names of folders.
     """
 
     name: str
@@ -62,33 +61,36 @@ class CompilationTarget:
 
 
 @functools.cache
-def native() -> CompilationTarget:
-    """What Numba compiles for here: this processor, or what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES
-    say."""
+def find_native_target() -> CompilationTarget:
+    """Return the target of this process: NUMBA_CPU_NAME if set, else this processor."""
     context: Any = cpu_target.target_context
     _, name, features = context.codegen().magic_tuple()
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
     return CompilationTarget(name, f"{name}-{digest}" if features else name)
 
 
-def is_chosen() -> bool:
-    """Whether the environment says what to compile for."""
+def is_overridden() -> bool:
+    """Return whether NUMBA_CPU_NAME or NUMBA_CPU_FEATURES is set."""
     return any(getattr(config, name) is not None for name in ("CPU_NAME", "CPU_FEATURES"))
 
 
-def features_here() -> frozenset[str]:
-    """The features of this processor that the operating system lets programs use, by LLVM's
-    names."""
+def list_processor_features() -> frozenset[str]:
+    """Return LLVM's names of the processor features enabled by the operating system."""
     return frozenset(name for name, has in llvmlite.binding.get_host_cpu_features().items() if has)
 
 
-def lacking(level: str) -> str:
-    """Why code of a level does not run here, such as "this processor lacks avx2"; empty if it
-    does."""
-    if is_chosen():
-        return f"code for {native().tag} was requested (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
+def explain_incompatibility(level: str) -> str:
+    """Return why code of a level does not run here; empty if it does.
+
+    Example: "this processor lacks avx2".
+    """
+    if is_overridden():
+        target = find_native_target().tag
+        return f"code for {target} was requested (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
     machine = platform.machine().lower()
     if machine not in LEVELS[level].machines:
         return f"this processor is {machine}"
-    missing = LEVELS[level].features - features_here()
-    return f"this processor lacks {', '.join(sorted(missing))}" if missing else ""
+    missing = LEVELS[level].features - list_processor_features()
+    if not missing:
+        return ""
+    return f"this processor lacks {', '.join(sorted(missing))}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, positions, shorten
 from thali.errors import DataWarning

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from thali._arguments import whole
 from thali._data.connectivity import connected, parted
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._labels import as_label

@@ -1,4 +1,4 @@
-"""Chains of any model: how long they run, and one runner for all."""
+"""Chains of any model: run settings, records, snapshots and the common runner."""
 
 import copy
 import math
@@ -21,12 +21,12 @@ from .arrays import (
 from .jobs import FitFolder
 from .threads import SlicedWork, choose_longest_chains, run_in_threads
 
-# of each chain, after which a run of unknown length is looked at for the first time
+# draws per chain before the first convergence check of a run of unknown length
 FIRST_DRAWS = 1000
 
 
 class Run(NamedTuple):
-    """How chains run: the arguments of `fit` that all models share, checked."""
+    """The arguments of `fit` that all models share, checked."""
 
     draws: int | None  # None: until the chains agree
     tune: int
@@ -39,12 +39,12 @@ class Run(NamedTuple):
     max_time: float | None = None
 
     @property
-    def least_draws(self) -> int:
-        """The draws of each chain that are made in any case."""
+    def min_draws(self) -> int:
+        """The draws per chain that are made in any case."""
         return FIRST_DRAWS if self.draws is None else self.draws
 
 
-def checked_run(
+def build_run(
     draws: int | None,
     tune: int,
     chains: int,
@@ -55,66 +55,69 @@ def checked_run(
     job: Any = None,
     max_time: Any = None,
 ) -> Run:
-    """The arguments of `fit`, each within its range."""
-    draws = draws if draws is None else whole("draws", draws, 1)
+    """Check the arguments of `fit`, each within its range."""
+    if draws is not None:
+        draws = whole("draws", draws, 1)
     tune, chains = whole("tune", tune, 0), whole("chains", chains, 1)
-    thin = thin if thin is None else whole("thin", thin, 1)
-    refuse_endless(FIRST_DRAWS if draws is None else draws, tune, chains, thin or 1)
-    cores = cores if cores is None else whole("cores", cores, 1)
+    if thin is not None:
+        thin = whole("thin", thin, 1)
+    refuse_endless(draws or FIRST_DRAWS, tune, chains, thin or 1)
+    if cores is not None:
+        cores = whole("cores", cores, 1)
     if max_time is not None:
         max_time = positive("max_time", max_time, "the run time in seconds")
     return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)
 
 
 class Chain(SlicedWork):
-    """Base of a chain: it runs in slices, records draws, and can be stored between two slices.
+    """Base of a chain that runs in slices, records draws and can be stored.
 
-    A subclass has `recorded`, `drawn` and `adopt` in addition to what `SlicedWork` requires, and in
-    `_PARTS` the names of the attributes that sweeps change, nested tuples of arrays.
+    A subclass defines `recorded`, `read_draws` and `adopt` in addition to the methods of
+    `SlicedWork`. `_PARTS` names the attributes that sweeps change, nested tuples of arrays.
     """
 
     _PARTS: ClassVar[tuple[str, ...]]
 
     rng: np.random.Generator
-    # whether it stops before its end, for all chains to be looked at together
+    # whether it pauses before its end, until all chains have reached the same draw
     in_pilot: bool = False
-    first: int = 0  # number of the first draw of the record; earlier ones are elsewhere
-    # the state at the end of a slice, and how many draws were recorded then
-    image: tuple[Arrays, int] | None = None
-    image_wanted: bool = False
+    first: int = 0  # number of the first draw of the record; earlier draws are stored elsewhere
+    # the state at the end of a slice, and the number of draws recorded by then
+    snapshot: tuple[Arrays, int] | None = None
+    needs_snapshot: bool = False
 
     @property
     def recorded(self) -> int:
-        """Draws recorded so far, those that are elsewhere included."""
+        """The number of recorded draws, with the draws stored elsewhere."""
         raise NotImplementedError
 
     @property
-    def total_of_run(self) -> int:
-        """The sweeps of the whole run, as far as they are known; in a pilot `total` are those of
-        the pilot."""
+    def run_total(self) -> int:
+        """The sweeps of the complete run; during a pilot `total` is the end of the pilot."""
         return self.total
 
     @property
-    def can_be_shown(self) -> bool:
-        """Whether there would be a posterior if the run stopped now."""
+    def has_posterior(self) -> bool:
+        """Whether the chain has a draw, so that the run may stop now."""
         return self.recorded > 0
 
-    def drawn(self, first: int, last: int) -> Arrays:
-        """The draws from number `first` to before `last`: views, whose contents do not change any
-        more."""
+    def read_draws(self, start: int, stop: int) -> Arrays:
+        """Return views of the draws `start` to `stop` - 1, which no longer change."""
         raise NotImplementedError
 
     def adopt(self, draws: Arrays) -> None:
-        """Fill the record with draws that `drawn(first, recorded)` gave; to be called after
-        `restore` and `skip`."""
+        """Fill the record with earlier draws; call it after `restore` and `skip`.
+
+        The draws are the result of `read_draws(first, recorded)`.
+        """
         raise NotImplementedError
 
     def skip(self, draws: int) -> None:
-        """Leave the draws before this one out of the record; to be called after `restore`."""
+        """Exclude draws before this number from the record; call it after `restore`."""
         self.first = draws
 
-    def packed(self) -> Arrays:
-        """Everything that the rest of the chain depends on, but for the recorded draws."""
+    def pack_state(self) -> Arrays:
+        """Return everything that the rest of the chain depends on, without the draws."""
         parts = {
             path: array
             for name in self._PARTS
@@ -123,28 +126,27 @@ class Chain(SlicedWork):
         return {"stream": pack_generators([self.rng]), **parts}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what `packed` gave."""
+        """Restore a state from `pack_state`."""
         self.rng = unpack_generators(arrays["stream"])[0]
         for name in self._PARTS:
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
 
-    def take_over(self, arrays: Arrays) -> None:
-        """Begin where a chain of nearly the same data was when `packed` gave this; default: at
-        one's own start."""
+    def warm_start(self, arrays: Arrays) -> None:
+        """Start at the state of a chain of similar data; by default ignore it."""
 
     def run_slice(self) -> None:
         super().run_slice()
-        if self.image_wanted or self.is_done:
-            self.image, self.image_wanted = (self.packed(), self.recorded), False
+        if self.needs_snapshot or self.is_done:
+            self.snapshot, self.needs_snapshot = (self.pack_state(), self.recorded), False
 
 
 class RowChain(Chain):
-    """Base of a chain whose `record` is a NamedTuple of arrays with a row a draw."""
+    """Base of a chain whose `record` is a NamedTuple of arrays with one row per draw."""
 
     record: Any
 
-    def drawn(self, first: int, last: int) -> Arrays:
-        return {name: array[first:last] for name, array in self.record._asdict().items()}
+    def read_draws(self, start: int, stop: int) -> Arrays:
+        return {name: array[start:stop] for name, array in self.record._asdict().items()}
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
@@ -156,7 +158,7 @@ class RowChain(Chain):
 
 
 class FixedChain(RowChain):
-    """Base of a chain that records a draw every `thin` sweeps after `tune` draws' worth of them.
+    """Base of a chain that records every `thin`-th sweep after `tune` × `thin` sweeps.
 
     A subclass has `state` and `record`.
     """
@@ -177,10 +179,10 @@ class FixedChain(RowChain):
         return max(0, self.sweeps - self.tune) // self.thin
 
 
-def recorded_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
-    """Which chains to keep and how many draws of their records, so that the most draws are kept.
+def choose_recorded_chains(chains: Sequence[Chain]) -> tuple[list[int], int]:
+    """Return the chain indices and the common length that keep the most draws.
 
-    Where earlier draws are elsewhere, all chains are kept, as they are there.
+    If earlier draws are stored elsewhere, all chains are kept, as in that store.
     """
     lengths = [max(0, chain.recorded - chain.first) for chain in chains]
     if chains[0].first:
@@ -188,16 +190,18 @@ def recorded_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
     return choose_longest_chains(lengths)
 
 
-def recorded_parts(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
+def cut_records(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
     """Return the chains to keep and the records of each, cut to one length."""
-    first = chains[0].first
-    numbers, draws = recorded_of(chains)
-    kept = [chains[number] for number in numbers]
-    return kept, [chain.drawn(first, first + draws) for chain in kept]
+    first_draw = chains[0].first
+    chain_indices, n_draws = choose_recorded_chains(chains)
+    kept_chains = [chains[number] for number in chain_indices]
+    return kept_chains, [
+        chain.read_draws(first_draw, first_draw + n_draws) for chain in kept_chains
+    ]
 
 
 class TimeIsUp(Exception):
-    """The time that a run was given has passed."""
+    """The time limit of a run has passed."""
 
 
 class TuningIsLong(TimeIsUp):
@@ -205,15 +209,14 @@ class TuningIsLong(TimeIsUp):
 
 
 class TimeLimit:
-    """The time that a run may take: it begins with the first look at it, once everything is
-    compiled."""
+    """The time limit of a run; it starts with the first `check`, after compiling."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds, self._end = seconds, math.inf
         self.may_be_long = True  # whether tuning may take the second half, too
 
-    def look(self, has_draws: bool = True) -> None:
-        """Raise `TimeIsUp` if it has passed, or half of it and there is no draw."""
+    def check(self, has_draws: bool = True) -> None:
+        """Raise `TimeIsUp` after the limit, or after half of it without any draw."""
         if self._seconds is None:
             return
         now = time.monotonic()
@@ -225,9 +228,8 @@ class TimeLimit:
             raise TuningIsLong
 
 
-class Watch:
-    """What the caller's thread does while chains run: show progress, write snapshots, look at the
-    clock."""
+class RunMonitor:
+    """Work of the caller's thread during a run: progress, snapshots and time limit."""
 
     def __init__(
         self,
@@ -235,58 +237,63 @@ class Watch:
         progress: Any,
         folder: FitFolder | None,
         limit: TimeLimit,
-        place: dict[str, Any],
+        position: dict[str, Any],
         status: Callable[[Sequence[Any]], str],
     ) -> None:
         self._chains, self._progress, self._folder, self._limit = chains, progress, folder, limit
-        self._place, self._status = place, status
+        self._position, self._status = position, status
         for chain in chains:
-            chain.image = (chain.packed(), chain.recorded) if chain.is_done else None
+            chain.snapshot = (chain.pack_state(), chain.recorded) if chain.is_done else None
 
     def note(self, text: str) -> None:
-        """Say what is happening now."""
+        """Show what is happening now."""
         self._progress.note(text)
 
-    def update(self, done: int) -> None:
-        """Called several times a second; what is raised here ends the run between two slices."""
-        self._progress.update(done, self._status(self._chains))
+    def update(self, n_done: int) -> None:
+        """Show progress and write due snapshots; an error raised here ends the run.
+
+        It is called several times a second.
+        """
+        self._progress.update(n_done, self._status(self._chains))
         if self._folder is not None and self._folder.is_due():
-            if all(chain.image is not None for chain in self._chains):
-                self._write(
-                    [chain.image for chain in self._chains if chain.image is not None], False
-                )
+            snapshots = [chain.snapshot for chain in self._chains if chain.snapshot is not None]
+            if len(snapshots) == len(self._chains):
+                self._write(snapshots, False)
                 for chain in self._chains:
-                    chain.image = chain.image if chain.is_done else None
+                    chain.snapshot = chain.snapshot if chain.is_done else None
             else:
                 for chain in self._chains:
-                    chain.image_wanted = chain.image is None
-        self._limit.look(any(chain.can_be_shown for chain in self._chains))
+                    chain.needs_snapshot = chain.snapshot is None
+        self._limit.check(any(chain.has_posterior for chain in self._chains))
 
     def finish(self, has_ended: bool) -> None:
         """Write the last snapshot; no chain may be running."""
         if self._folder is not None:
-            self._write([(chain.packed(), chain.recorded) for chain in self._chains], has_ended)
+            self._write([(chain.pack_state(), chain.recorded) for chain in self._chains], has_ended)
 
-    def _write(self, images: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
+    def _write(self, snapshots: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
+        """Write the draws since the last snapshot, and the states."""
         assert self._folder is not None
-        begins, ends = (
-            self._folder.recorded or [0] * len(images),
-            [recorded for _, recorded in images],
-        )
-        new = [chain.drawn(a, b) for chain, a, b in zip(self._chains, begins, ends, strict=True)]
-        done, total = (
-            sum(chain.sweeps for chain in self._chains),
-            sum(chain.total for chain in self._chains),
-        )
-        place = {**self._place, "done": done, "total": total, "unit": "sweeps"}
-        self._folder.write([state for state, _ in images], new, ends, place, has_ended)
+        starts = self._folder.recorded or [0] * len(snapshots)
+        ends = [recorded for _, recorded in snapshots]
+        new = [
+            chain.read_draws(a, b) for chain, a, b in zip(self._chains, starts, ends, strict=True)
+        ]
+        sweeps = {
+            "done": sum(chain.sweeps for chain in self._chains),
+            "total": sum(chain.total for chain in self._chains),
+            "unit": "sweeps",
+        }
+        states = [state for state, _ in snapshots]
+        self._folder.write(states, new, ends, {**self._position, **sweeps}, has_ended)
 
 
 def run_chains(
     chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False
 ) -> bool:
-    """Run all chains to their end; returns whether Ctrl-C or the clock stopped them early, with a
-    draw to show.
+    """Run all chains; return whether Ctrl-C or the time limit stopped them early.
+
+    Without any draw, the exception is raised.
 
     `progress` has `note(text)` and `update(sweeps done)`.
     """
@@ -299,22 +306,21 @@ def run_chains(
         progress.note("")
         run_in_threads(chains, cores, progress)
     except (KeyboardInterrupt, TimeIsUp):
-        if not any(chain.can_be_shown for chain in chains):
+        if not any(chain.has_posterior for chain in chains):
             raise
         return True
     return False
 
 
-# Chains of independent draws, which run, are stored and go on like those of any sampler -----------
+# Chains of independent draws, which run and are stored like the chains of a sampler ---------------
 
 
-# draws made together, always so many, so that a draw does not depend on where a run was sliced
+# draws of a block; a fixed number, so that no draw depends on the slices of a run
 BLOCK = 250
 
 
 class IndependentDraws(RowChain):
-    """Base of such a chain; a subclass has `record`, `_block(rng)`, and sets no state of its
-    own."""
+    """Base of a chain of independent draws; a subclass has `record` and `_block(rng)`."""
 
     _PARTS = ("sweeps",)
 
@@ -326,28 +332,28 @@ class IndependentDraws(RowChain):
     def __init__(self, draws: int, rng: np.random.Generator) -> None:
         self.rng = rng
         self.total, self.sweeps = draws, 0
-        self._made: Any = None  # the block in which the chain is
+        self._block_draws: Any = None  # the current block
 
     @property
     def recorded(self) -> int:
         return self.sweeps
 
-    def _block(self, rng: np.random.Generator) -> Any:
-        """The `block_size` draws of a block, whose stream begins there, in the form of `record`."""
+    def _draw_block(self, rng: np.random.Generator) -> Any:
+        """Draw a block of `block_size` draws, in the form of `record`."""
         raise NotImplementedError
 
     def run_until(self, until: int) -> None:
-        """Make the draws up to this one."""
+        """Make the draws up to this number."""
         while self.sweeps < until:
-            begin = self.sweeps % self.block_size
-            # a chain that was stored within a block makes it once more
-            if begin == 0 or self._made is None:
-                self._after = copy.deepcopy(self.rng)
-                self._made = self._block(self._after)
-            end = min(self.block_size, begin + until - self.sweeps)
-            rows = slice(self.sweeps, self.sweeps + end - begin)
-            for kept, drawn in zip(self.record, self._made, strict=True):
-                kept[rows] = drawn[begin:end]
+            start = self.sweeps % self.block_size
+            # a chain that was stored within a block draws the block again
+            if start == 0 or self._block_draws is None:
+                self._next_rng = copy.deepcopy(self.rng)
+                self._block_draws = self._draw_block(self._next_rng)
+            end = min(self.block_size, start + until - self.sweeps)
+            rows = slice(self.sweeps, self.sweeps + end - start)
+            for record_array, block_array in zip(self.record, self._block_draws, strict=True):
+                record_array[rows] = block_array[start:end]
             self.sweeps = rows.stop
             if end == self.block_size:
-                self.rng = self._after
+                self.rng = self._next_rng

@@ -62,20 +62,20 @@ def atomic_write(path: Path, content: bytes | memoryview) -> None:
     write_together(path.parent, {path.name: content})
 
 
-def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
+def write_together(folder: Path, file_bytes: Mapping[str, bytes | memoryview]) -> None:
     """Write files to a folder; none appears before all are safely on disk."""
-    for name in contents:
+    for name in file_bytes:
         check_path(folder / name)
     unfinished = {
-        name: folder / f"{_part_prefix(name)}{secrets.token_hex(8)}.part" for name in contents
+        name: folder / f"{_part_prefix(name)}{secrets.token_hex(8)}.part" for name in file_bytes
     }
     written, path = {}, folder
     try:
-        _remove_parts(folder, contents)
+        _remove_parts(folder, file_bytes)
         for name, new in unfinished.items():
             path = folder / name
             with open(new, "xb", opener=lambda file, flags: os.open(file, flags, 0o666)) as file:
-                file.write(contents[name])
+                file.write(file_bytes[name])
                 file.flush()
                 os.fsync(file.fileno())
             written[name] = _identify_file(new)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .optimise import Concave, maximum
+from .optimise import Concave, maximise_concave
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
 # share of the information that is added, against division by zero between separate levels
@@ -54,7 +54,7 @@ def estimate_constants(
         scale = 1.0 / (n_draws * n_levels)
         return objective * scale, gradient[:-1] * scale, information[:-1, :-1] * scale
 
-    peak = maximum(Concave(evaluate), _estimate_start(beta, energies)[:-1])
+    peak = maximise_concave(Concave(evaluate), _estimate_start(beta, energies)[:-1])
     a, information = peak.where, peak.information * n_draws * n_levels
     score = np.zeros((shape[0], n_blocks, n_levels))
     block_index = np.arange(shape[1]) * n_blocks // shape[1]

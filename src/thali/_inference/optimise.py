@@ -1,9 +1,8 @@
-"""Maximisers that all models share: Newton's method, limited-memory BFGS, and fixed points of maps
-such as those of EM.
+"""Maximisers: Newton's method, limited-memory BFGS, and SQUAREM for fixed points such as EM.
 
-Newton's method: a step that does not raise the value is tried shorter: with more damping, as by
-Levenberg and Marquardt, or halved. BFGS is not SciPy's, which calls matrix routines whose threads,
-on a busy machine, cost a hundred times the work that they do for a few dozen coordinates. SQUAREM
+Newton's method: a step that does not raise the value is shortened, by more damping (Levenberg and
+Marquardt) or by halving. SciPy's BFGS is not used: it calls matrix routines whose threads, on a
+busy machine, cost a hundred times the work for a few dozen coordinates. SQUAREM
 (Varadhan & Roland 2008, Simple and globally convergent methods for accelerating the convergence of
 any EM algorithm):
 
@@ -18,17 +17,17 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 _HALVINGS = 60
-# damping that is tried, and that is left after steps that rise
+# largest damping that is tried, and smallest damping after accepted steps
 _STIFFEST, _MIN_DAMPING = 1e10, 1e-14
-_CLOSE = 1e-6  # gain below which a point that no step raises is a maximum, rounding aside
+_CLOSE = 1e-6  # a point that no step raises is a maximum if the promised gain is below this
 
 
 class Point(Protocol):
-    """A point, of any form."""
+    """A point of any form, with a value."""
 
     @property
     def value(self) -> float:
-        """The value there."""
+        """The value at the point."""
         raise NotImplementedError
 
 
@@ -43,28 +42,27 @@ class Step(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """The derivatives at a point."""
+    """Derivatives at a point."""
 
     gradient: np.ndarray
     curvature: np.ndarray  # minus the second derivatives
-    # what damping multiplies before it is added to the diagonal of the curvature
+    # times the damping, this is added to the diagonal of the curvature
     metric: np.ndarray
 
 
 class Target(Generic[P]):
-    """What is maximised."""
+    """A function to maximise."""
 
-    def moved(self, here: P, change: np.ndarray) -> P:
-        """The point after a change of its coordinates."""
+    def move_point(self, here: P, change: np.ndarray) -> P:
+        """Return the point after a change of its coordinates."""
         raise NotImplementedError
 
     def slope(self, here: P) -> Any:
-        """What steps from a point are made of: a `Slope`, unless the target solves in a way of its
-        own."""
+        """Return derivatives for `solve`, by default a `Slope`."""
         raise NotImplementedError
 
     def solve(self, slope: Any, damping: float) -> Step | None:
-        """Newton's step; None where the damped curvature is not positive."""
+        """Return Newton's step; None if the damped curvature is not positive definite."""
         from scipy.linalg.lapack import dposv  # pyright: ignore[reportAttributeAccessIssue]
 
         gradient, curve, metric = slope
@@ -72,74 +70,78 @@ class Target(Generic[P]):
             return Step(gradient, 0.0)
         damped = curve.copy()
         damped[np.diag_indices_from(damped)] += damping * metric
-        # of few coordinates, a tenth of the time of `cho_solve`
-        _, change, info = dposv(damped, gradient)
-        return Step(change, float(change @ gradient)) if info == 0 else None
+        # for few coordinates, this takes a tenth of the time of `cho_solve`
+        _, change, status = dposv(damped, gradient)
+        if status != 0:
+            return None
+        return Step(change, float(change @ gradient))
 
-    def rises(self, here: Any, ahead: Any, promised: float) -> bool:
-        """Whether a step that promised so much is taken."""
+    def accepts_step(self, here: Any, ahead: Any, promised: float) -> bool:
+        """Return whether to accept a step with a promised gain."""
         return ahead.value > here.value
 
     def is_spent(self) -> bool:
-        """Whether no further point is to be looked at."""
+        """Return whether the search must stop."""
         return False
 
 
 class ClimbResult(NamedTuple, Generic[P]):
-    """The end of a climb."""
+    """The result of a climb."""
 
     point: P
     steps: int
     converged: bool  # no step promised a gain
 
 
-def newton(
+def maximise_newton(
     target: Target[P],
     point: P,
     gain: float,
     *,
-    last: bool = False,
+    take_last: bool = False,
     damping: float | None = None,
     pace: float = 10.0,
-    longest: float = np.inf,
-    most: int = 500,
+    max_change: float = np.inf,
+    max_steps: int = 500,
 ) -> ClimbResult[P]:
-    """Climb from a point until a step promises less than a gain; `last`: that step, which doubles
-    the digits, is taken.
+    """Climb by Newton's method until a step promises less than `gain`.
 
-    `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by
-    it after one that does not; without damping steps are halved. No coordinate changes by more than
-    `longest` in one of at most `most` steps. A value that is not finite is none that rises.
+    With `take_last`, this last step, which doubles the number of digits, is taken. `damping`
+    belongs to the first step; it is divided by `pace` after an accepted step and multiplied by
+    `pace` after a rejected one. Without damping, steps are halved. No coordinate changes by more
+    than `max_change` in one of at most `max_steps` steps. A value that is not finite is rejected.
     """
-    for steps in range(most):
+    for steps in range(max_steps):
         if target.is_spent():
             return ClimbResult(point, steps, False)
-        first = None
-        for step, after in _ever_shorter(target, target.slope(point), damping, pace):
-            first = first or step
+        first_step = None
+        for step, next_damping in _iterate_steps(target, target.slope(point), damping, pace):
+            first_step = first_step or step
             is_end = step.promised < gain
-            if is_end and not (last and step is first):
-                return ClimbResult(point, steps, first.promised <= max(gain, _CLOSE))
-            change, promised = _at_most(longest, step)
-            ahead = target.moved(point, change)
-            if not np.isfinite(ahead.value):
+            if is_end and not (take_last and step is first_step):
+                return ClimbResult(point, steps, first_step.promised <= max(gain, _CLOSE))
+            change, promised = _limit_step(max_change, step)
+            trial = target.move_point(point, change)
+            if not np.isfinite(trial.value):
                 continue
             if is_end:
-                return ClimbResult(ahead, steps + 1, True)
-            if target.rises(point, ahead, promised):
-                point, damping = ahead, after
+                return ClimbResult(trial, steps + 1, True)
+            if target.accepts_step(point, trial, promised):
+                point, damping = trial, next_damping
                 break
             if target.is_spent():
                 return ClimbResult(point, steps, False)
         else:
-            return ClimbResult(point, steps, first is not None and first.promised <= _CLOSE)
-    return ClimbResult(point, most, False)
+            return ClimbResult(
+                point, steps, first_step is not None and first_step.promised <= _CLOSE
+            )
+    return ClimbResult(point, max_steps, False)
 
 
-def _ever_shorter(
+def _iterate_steps(
     target: Target[P], slope: Any, damping: float | None, pace: float
 ) -> Iterator[tuple[Step, float | None]]:
-    """Steps from a point, each with the damping to go on with."""
+    """Yield ever shorter steps from a point, each with the next damping."""
     if damping is None and (step := target.solve(slope, 0.0)) is not None:
         for _ in range(_HALVINGS):
             yield step, None
@@ -151,18 +153,18 @@ def _ever_shorter(
         damping *= pace
 
 
-def _at_most(longest: float, step: Step) -> Step:
-    """The step, shortened if a coordinate changes by too much."""
-    size = np.abs(step.change).max(initial=0.0) if longest < np.inf else 0.0
-    return (
-        Step(step.change * (longest / size), step.promised * (longest / size))
-        if size > longest
-        else step
-    )
+def _limit_step(max_change: float, step: Step) -> Step:
+    """Shorten a step if a coordinate changes by more than the maximum."""
+    if max_change == np.inf:
+        return step
+    size = np.abs(step.change).max(initial=0.0)
+    if size <= max_change:
+        return step
+    return Step(step.change * (max_change / size), step.promised * (max_change / size))
 
 
 class LocalFunction(NamedTuple):
-    """A function, where it is looked at."""
+    """A function and its derivatives at one point."""
 
     where: np.ndarray
     value: float
@@ -171,26 +173,26 @@ class LocalFunction(NamedTuple):
 
 
 class Concave(Target[LocalFunction]):
-    """A concave function that gives value, gradient and information at once, and `solve` a step of
-    the last two.
+    """A concave function with its derivatives.
 
-    The value says nothing about a step that promises less than `rounding`.
+    `at` returns value, gradient and information; `solve` returns the step for information and
+    gradient. A step that promises less than `rounding` is accepted whatever the value.
     """
 
     def __init__(
         self,
-        at: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
+        function: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
         solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.linalg.solve,
         rounding: float = 1e-9,
     ) -> None:
-        self._at, self._solve, self._rounding = at, solve, rounding
+        self._function, self._solve, self._rounding = function, solve, rounding
 
-    def look(self, where: np.ndarray) -> LocalFunction:
-        """The function at a point."""
-        return LocalFunction(where, *self._at(where))
+    def evaluate(self, where: np.ndarray) -> LocalFunction:
+        """Return the function at a point."""
+        return LocalFunction(where, *self._function(where))
 
-    def moved(self, here: LocalFunction, change: np.ndarray) -> LocalFunction:
-        return self.look(here.where + change)
+    def move_point(self, here: LocalFunction, change: np.ndarray) -> LocalFunction:
+        return self.evaluate(here.where + change)
 
     def slope(self, here: LocalFunction) -> LocalFunction:
         return here
@@ -199,13 +201,15 @@ class Concave(Target[LocalFunction]):
         change = self._solve(slope.information, slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def rises(self, here: LocalFunction, ahead: LocalFunction, promised: float) -> bool:
+    def accepts_step(self, here: LocalFunction, ahead: LocalFunction, promised: float) -> bool:
         return ahead.value > here.value or promised < self._rounding
 
 
-def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> LocalFunction:
-    """The maximum of a concave function."""
-    return newton(function, function.look(start), gain, last=True, most=200).point
+def maximise_concave(function: Concave, start: np.ndarray, gain: float = 1e-13) -> LocalFunction:
+    """Return the maximum of a concave function."""
+    return maximise_newton(
+        function, function.evaluate(start), gain, take_last=True, max_steps=200
+    ).point
 
 
 # Maximisation by the gradient alone: limited-memory BFGS ------------------------------------------
@@ -218,63 +222,67 @@ _ROUNDING = 1e-13
 _TRIALS = 25  # of the length of a step
 
 
-def first_order(
-    target: Target[Any], point: Any, tolerance: float, longest: float
+def maximise_bfgs(
+    target: Target[Any], point: Any, tolerance: float, max_change: float
 ) -> ClimbResult[Any]:
-    """Climb from a point until the absolute entries of the gradient sum to the tolerance or less.
+    """Climb by BFGS until the absolute entries of the gradient sum to `tolerance`.
 
-    That sum bounds the gain of changing all coordinates by one; `longest` is the change of a
-    coordinate in one step. Points have a `value` and a `gradient`.
+    This sum bounds the gain of changing all coordinates by one. `max_change` is the maximum change
+    of a coordinate in one step. Points have a `value` and a `gradient`.
     """
     pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     steps = 0
     while np.abs(point.gradient).sum() > tolerance:
-        direction = _direction(point.gradient, pairs)
+        direction = _compute_direction(point.gradient, pairs)
         if direction @ point.gradient <= 0.0:
             pairs.clear()
-            direction = _direction(point.gradient, pairs)
-        length, found = _search(target, point, direction, longest)
-        # not even uphill: the target is spent, or the point a maximum to all digits
-        if found is None and not pairs:
-            return ClimbResult(point, steps, False)
-        if found is None:
+            direction = _compute_direction(point.gradient, pairs)
+        length, next_point = _search_line(target, point, direction, max_change)
+        # along the gradient this means a spent target, or a maximum to all digits
+        if next_point is None:
+            if not pairs:
+                return ClimbResult(point, steps, False)
             pairs.clear()
             continue
         steps += 1
-        moved, turned = length * direction, point.gradient - found.gradient
-        curvature = float(moved @ turned)
-        if curvature > 1e-14 * float(turned @ turned):
-            pairs.append((moved, turned, curvature))
-        point = found
+        displacement, gradient_change = length * direction, point.gradient - next_point.gradient
+        curvature = float(displacement @ gradient_change)
+        if curvature > 1e-14 * float(gradient_change @ gradient_change):
+            pairs.append((displacement, gradient_change, curvature))
+        point = next_point
     return ClimbResult(point, steps, True)
 
 
-def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
-    """The approximate inverse curvature from the last steps, times the gradient (two-loop
-    recursion)."""
+def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
+    """Return the gradient times the approximate inverse curvature (two-loop recursion)."""
     if not pairs:
         return gradient / np.sqrt(gradient @ gradient)
     direction, shares = gradient.copy(), []
-    for moved, turned, curvature in reversed(pairs):
-        share = float(moved @ direction) / curvature
-        direction -= share * turned
+    for displacement, gradient_change, curvature in reversed(pairs):
+        share = float(displacement @ direction) / curvature
+        direction -= share * gradient_change
         shares.append(share)
-    _, turned, curvature = pairs[-1]
-    direction *= curvature / float(turned @ turned)
-    for (moved, turned, curvature), share in zip(pairs, reversed(shares), strict=True):
-        direction += (share - float(turned @ direction) / curvature) * moved
+    _, gradient_change, curvature = pairs[-1]
+    direction *= curvature / float(gradient_change @ gradient_change)
+    for (displacement, gradient_change, curvature), share in zip(
+        pairs, reversed(shares), strict=True
+    ):
+        direction += (share - float(gradient_change @ direction) / curvature) * displacement
     return direction
 
 
-def _search(
-    target: Target[Any], start: Any, direction: np.ndarray, longest: float
+def _search_line(
+    target: Target[Any], start: Any, direction: np.ndarray, max_change: float
 ) -> tuple[float, Any]:
-    """A point along the direction by the strong Wolfe conditions, or else the highest found; None
-    if none rises."""
-    # The next length between one too short and one too long: the maximum of a cubic through both.
+    """Return (length, point) by the strong Wolfe conditions, else the highest trial.
+
+    The point is None if no trial is higher than the start.
+    """
+    # Between a length that is too short and one that is too long, the next length maximises a cubic
+    # through both.
     slope, size = float(direction @ start.gradient), float(np.abs(direction).max())
-    most = longest / size
-    length = min(1.0, most)
+    max_length = max_change / size
+    length = min(1.0, max_length)
     low = (0.0, start.value, slope)
     high: tuple[float, float, float] | None = None
     best: tuple[float, Any] = 0.0, None
@@ -282,55 +290,56 @@ def _search(
     for _ in range(_TRIALS):
         if target.is_spent():
             break
-        trial = target.moved(start, length * direction)
-        here = (length, trial.value, float(direction @ trial.gradient))
+        trial = target.move_point(start, length * direction)
+        trial_end = (length, trial.value, float(direction @ trial.gradient))
         if np.isfinite(trial.value) and trial.value > highest:
             best, highest = (length, trial), trial.value
         rises = trial.value >= start.value + _RISE * length * slope - _ROUNDING * abs(start.value)
-        if rises and abs(here[2]) <= _FLATTEN * slope:
+        if rises and abs(trial_end[2]) <= _FLATTEN * slope:
             return length, trial
+        is_forward = high is None or high[0] > low[0]
+        is_past_maximum = trial_end[2] < 0.0 if is_forward else trial_end[2] > 0.0
         if not rises or trial.value <= low[1] and low[0] > 0.0:
-            high = here
-        elif here[2] < 0.0 if high is None or high[0] > low[0] else here[2] > 0.0:
-            low, high = here, low
+            high = trial_end
+        elif is_past_maximum:
+            low, high = trial_end, low
         else:
-            low = here
+            low = trial_end
         if high is None:
-            if length >= most:
+            if length >= max_length:
                 break
-            length = min(4.0 * length if here[2] > 0.5 * slope else 2.0 * length, most)
+            factor = 4.0 if trial_end[2] > 0.5 * slope else 2.0
+            length = min(factor * length, max_length)
         else:
-            length = _between(low, high)
+            length = _maximise_cubic(low, high)
             if abs(high[0] - low[0]) * size < 1e-12:
                 break
     return best
 
 
-def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
-    """The maximum of the cubic through two values and slopes, kept away from both ends."""
+def _maximise_cubic(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
+    """Maximise the cubic through two (x, value, slope), away from both ends."""
     (x, f, g), (y, h, k) = low, high
     middle = 0.5 * (x + y)
     if np.isfinite(h) and np.isfinite(k):
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             d = 3.0 * (f - h) / (x - y) - g - k
             root = np.sqrt(d * d - g * k) * np.sign(y - x)
-            # of the cubic of −F, whose minimum is the maximum of F
-            top = (
-                y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root)
-                if np.isfinite(root)
-                else middle
-            )
+            # the minimum of the cubic of −F
+            top = y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root)
+            if not np.isfinite(root):
+                top = middle
         lower, upper = min(x, y) + 0.1 * abs(y - x), max(x, y) - 0.1 * abs(y - x)
         if np.isfinite(top):
             return float(min(max(top, lower), upper))
     return middle
 
 
-# SQUAREM: two steps of a fixed-point map, then an extrapolation along the curve through them, kept
-# only if it gains
+# SQUAREM: two steps of a fixed-point map, then an extrapolation along the curve through them, which
+# is accepted only if it raises the objective
 
 
-_LEAPS = 4  # lengths tried before the extrapolation is given up
+_LEAPS = 4  # lengths of the extrapolation that are tried
 
 
 @dataclass(frozen=True)
@@ -343,35 +352,35 @@ class FixedPoint:
     converged: bool
 
 
-def squarem(
-    step: Callable[..., Any], theta: np.ndarray, most_passes: int, tolerance: float
+def iterate_squarem(
+    map_step: Callable[..., Any], theta: np.ndarray, max_passes: int, tolerance: float
 ) -> FixedPoint:
-    """Iterate a map whose objective never decreases to its fixed point."""
-    following, value = step(theta)
-    values, passes, small = [value], 1, 0
-    longest = 4.0
-    while passes < most_passes and small < 2:
-        before = value
+    """Iterate a map, whose objective never decreases, to its fixed point."""
+    following, value = map_step(theta)
+    values, passes, n_small = [value], 1, 0
+    max_length = 4.0
+    while passes < max_passes and n_small < 2:
+        former_value = value
         first = following - theta
-        third, value = step(following)
+        third, value = map_step(following)
         passes += 1
         values.append(value)
         second = third - following - first
         size = np.sqrt(np.sum(second**2))
-        length = np.sqrt(np.sum(first**2)) / size if size > 0.0 else 1.0
+        leap_length = np.sqrt(np.sum(first**2)) / size if size > 0.0 else 1.0
         theta, following = following, third
-        for _ in range(_LEAPS if length > 1.0 else 0):
-            length = min(length, longest)
+        for _ in range(_LEAPS if leap_length > 1.0 else 0):
+            leap_length = min(leap_length, max_length)
             start = theta - first
-            leap = start + 2.0 * length * first + length**2 * second
-            after, found = step(leap)
+            leap = start + 2.0 * leap_length * first + leap_length**2 * second
+            leap_image, leap_value = map_step(leap)
             passes += 1
-            if found >= value:
-                theta, following, value = leap, after, found
+            if leap_value >= value:
+                theta, following, value = leap, leap_image, leap_value
                 values.append(value)
-                longest *= 4.0 if length == longest else 1.0
+                max_length *= 4.0 if leap_length == max_length else 1.0
                 break
-            length = 0.5 * (length + 1.0)
-            longest = max(4.0, longest / 4.0)
-        small = small + 1 if value - before <= tolerance * max(1.0, abs(value)) else 0
-    return FixedPoint(theta, values, passes, small == 2)
+            leap_length = 0.5 * (leap_length + 1.0)
+            max_length = max(4.0, max_length / 4.0)
+        n_small = n_small + 1 if value - former_value <= tolerance * max(1.0, abs(value)) else 0
+    return FixedPoint(theta, values, passes, n_small == 2)

@@ -33,15 +33,15 @@ class DurationForecast:
         self._report_seconds = report_seconds
         self._first_observation: tuple[float, int] | None = None
 
-    def observe(self, done: int, total: int) -> None:
+    def observe(self, n_done: int, n_total: int) -> None:
         """Note the number of finished steps; called several times a second after compiling."""
         if self._report_seconds is None:
             return
         now = time.monotonic()
-        start_time, first_done = self._first_observation = self._first_observation or (now, done)
-        if now - start_time < EARLY or done <= first_done:
+        start_time, n_first = self._first_observation = self._first_observation or (now, n_done)
+        if now - start_time < EARLY or n_done <= n_first:
             return
-        seconds = (now - start_time) * (1.0 + (total - done) / (done - first_done))
+        seconds = (now - start_time) * (1.0 + (n_total - n_done) / (n_done - n_first))
         if seconds > LONG:
             self._report_seconds(seconds)
             self._report_seconds = None
@@ -117,14 +117,14 @@ class Progress:
             if self._display is not None:
                 self._display.set_total(total)
 
-    def update(self, done: int, status: str = "") -> None:
+    def update(self, n_done: int, status: str = "") -> None:
         """Show the number of finished steps; call it from the main thread only."""
         with self._lock:
-            self._done = done
+            self._done = n_done
             self._note = ""
             if self._display is not None:
-                self._display.show(done, "", status)
-        self._forecast.observe(done, self._total)
+                self._display.show(n_done, "", status)
+        self._forecast.observe(n_done, self._total)
 
     def _open_display(self) -> None:
         with self._lock:
@@ -171,11 +171,11 @@ class _BarDisplay:
         self._bar.tasks[0].start_time = began
         self._bar.start()
 
-    def show(self, done: int, note: str, status: str = "") -> None:
+    def show(self, n_done: int, note: str, status: str = "") -> None:
         suffix = note or status
         description = f"{self._description}: {suffix}" if suffix else self._description
         # A note is drawn immediately: the announced work may block the thread of the bar.
-        self._bar.update(self._task, completed=done, description=description, refresh=bool(note))
+        self._bar.update(self._task, completed=n_done, description=description, refresh=bool(note))
 
     def set_total(self, total: int) -> None:
         self._bar.update(self._task, total=total)
@@ -197,8 +197,8 @@ class _LineDisplay:
         self._last_note = ""
         self._print_line(f"{description} ...")
 
-    def show(self, done: int, note: str, status: str = "") -> None:
-        self._done, self._status = done, status
+    def show(self, n_done: int, note: str, status: str = "") -> None:
+        self._done, self._status = n_done, status
         if note and note != self._last_note:
             self._print_line(f"{self._description}: {note}")
             self._last_note = note

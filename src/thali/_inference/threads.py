@@ -212,7 +212,7 @@ def choose_longest_chains(lengths: Sequence[int]) -> tuple[list[int], int]:
 class NoProgress:
     """A progress bar that shows nothing."""
 
-    def update(self, done: int) -> None:
+    def update(self, n_done: int) -> None:
         """Ignore the progress."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
 from thali._posterior.interval import tails_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.places import part_bounds, space_evenly
+from thali._inference.indexing import part_bounds, space_evenly
 from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
 

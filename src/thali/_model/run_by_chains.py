@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.chains import checked_run
+from thali._inference.chains import build_run
 from thali._inference.seeds import format_seed_setting
 from thali.errors import ArgumentError, Message
 
@@ -113,7 +113,7 @@ class RunByChains(Sampled):
             raise ArgumentError(
                 "continue_fit requires a fit with posterior draws; this fit has none."
             )
-        run = checked_run(
+        run = build_run(
             whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
         )
         refuse_changed(self)

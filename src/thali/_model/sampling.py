@@ -14,11 +14,11 @@ from thali._inference.arrays import Arrays, add_prefix, decode_npz, encode_npz, 
 from thali._inference.chains import (
     Chain,
     Run,
+    RunMonitor,
     TimeIsUp,
     TimeLimit,
     TuningIsLong,
-    Watch,
-    recorded_of,
+    choose_recorded_chains,
     run_chains,
 )
 from thali._inference.jobs import FitFolder, Snapshot, refuse_altered_job
@@ -108,15 +108,13 @@ class Sampling(Generic[AnyChain]):
         if self.bound is not None:
             tune, times = self.run.tune, self.shortened(chains) if chains else 1.0
             most = min(most, int((tune + self.bound) * times) - tune)
-        return max(self.least_draws, most)
+        return max(self.min_draws, most)
 
     @property
-    def least_draws(self) -> int:
+    def min_draws(self) -> int:
         """The draws of each chain that are made in any case."""
         return (
-            self.first_draws
-            if self.first_draws and self.run.draws is None
-            else self.run.least_draws
+            self.first_draws if self.first_draws and self.run.draws is None else self.run.min_draws
         )
 
 
@@ -162,7 +160,7 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         if shortened:
             run = run._replace(tune=place["tune"])
             sampling = model._sampling(sampling.source, run)
-        target = max(sampling.least_draws, place["draws"])
+        target = max(sampling.min_draws, place["draws"])
         work = _Work(
             model,
             sampling,
@@ -181,7 +179,7 @@ def _refuse_endless(found: Snapshot, sampling: Sampling[Any]) -> None:
     """Refuse a job that would run on after the draws that its settings allow; no fit leaves such a
     one."""
     run = sampling.run
-    most = max(sampling.least_draws, sampling.longest) if run.draws is None else run.draws
+    most = max(sampling.min_draws, sampling.longest) if run.draws is None else run.draws
     if found.position["draws"] > most or not 0 <= found.position.get("tune", 0) <= run.tune:
         raise ValueError("more draws or tuning than the settings allow")
 
@@ -284,7 +282,7 @@ class _Work:
             self.limit.may_be_long = True
             while True:
                 # stopped before another draw
-                if earlier is not None and recorded_of(chains)[1] == 0:
+                if earlier is not None and choose_recorded_chains(chains)[1] == 0:
                     tree = earlier
                 else:
                     tree = self.sampling.tree(chains)
@@ -321,7 +319,7 @@ class _Work:
                 else:
                     progress.note("the chains are in different modes: restarting with tempering")
                     self.sampling, self.tempered, self.spent = tempered, True, swept
-                    target = self.sampling.least_draws
+                    target = self.sampling.min_draws
                     if self.folder is not None:
                         self.folder.restart()
                     chains = self._begun(target, None)
@@ -330,7 +328,7 @@ class _Work:
 
     def _run_from_start(
         self, chains: Sequence[Chain], progress: Progress, target: int
-    ) -> tuple[Watch, bool]:
+    ) -> tuple[RunMonitor, bool]:
         """Run chains, which may stop in a pilot to be looked at together; returns whether they were
         stopped early."""
         if chains[0].in_pilot:
@@ -346,7 +344,7 @@ class _Work:
         """The chains at their start again, with as much tuning as takes about a quarter of the time
         of the run."""
         slowest = min(chains, key=lambda chain: chain.sweeps)
-        a_draw = slowest.total_of_run / (self.run.tune + target)  # sweeps
+        a_draw = slowest.run_total / (self.run.tune + target)  # sweeps
         tune = int(slowest.sweeps / a_draw / 2)
         warn(
             EstimateWarning(
@@ -372,7 +370,7 @@ class _Work:
         """Warn that the run takes so many seconds, and of what is quicker."""
         run, sampling = self.run, self.sampling
         if run.draws is None:
-            draws, least = sampling.allowed(self.chains), sampling.least_draws
+            draws, least = sampling.allowed(self.chains), sampling.min_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
             until = (
                 f", and up to {format_duration(most)} if the chains agree late"
@@ -391,13 +389,13 @@ class _Work:
             )
         )
 
-    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
+    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> RunMonitor:
         place: dict[str, int] = {"draws": target, "tempered": self.tempered}
         place |= {"spent": self.spent} if self.tempered else {}
         place |= {"tune": self.run.tune} if self.shortened else {}
-        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
+        return RunMonitor(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
-    def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
+    def _run(self, chains: Sequence[Chain], watch: RunMonitor) -> bool:
         """Run the chains; returns whether they were stopped early."""
         try:
             return run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
@@ -429,9 +427,9 @@ class _Work:
         whole = all(chain.recorded == draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
-            arrays |= add_prefix(f"{k}/state/", chain.packed())
+            arrays |= add_prefix(f"{k}/state/", chain.pack_state())
             if not whole:
-                arrays |= add_prefix(f"{k}/draws/", chain.drawn(chain.first, chain.recorded))
+                arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
         states = np.frombuffer(encode_npz(arrays), np.uint8)
         run, first = self.run._replace(job=None), draws if whole else chains[0].first
         return Continuation(
@@ -446,7 +444,7 @@ class _Work:
         with nullcontext() if self.folder is None else refuse_altered_job(self.folder.path):
             for k, chain in enumerate(chains):
                 if start.is_of_other_data:
-                    chain.take_over(start.states[k])
+                    chain.warm_start(start.states[k])
                     continue
                 chain.restore(start.states[k])
                 if start.first:
@@ -471,7 +469,9 @@ class _Work:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(
-            array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values()
+            array.nbytes
+            for chain in chains
+            for array in chain.read_draws(0, chain.recorded).values()
         )
         return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
@@ -486,8 +486,8 @@ def _is_stuck(convergence: "ConvergenceCheck") -> bool:
 def _start_of(chains: Sequence[Chain]) -> _Start:
     """Where these chains are."""
     return _Start(
-        [chain.packed() for chain in chains],
-        [chain.drawn(0, chain.recorded) for chain in chains],
+        [chain.pack_state() for chain in chains],
+        [chain.read_draws(0, chain.recorded) for chain in chains],
         0,
     )
 

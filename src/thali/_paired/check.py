@@ -73,7 +73,7 @@ def _pairs(
 def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabilities:
     """Return a function from some rows to the probabilities of their outcomes, row by row (points,
     answers)."""
-    from thali._inference.numerics.counts import outcomes
+    from thali._inference.numerics.counts import compute_outcomes
 
     lapse, has_ties = density.rows.lapse, density.rows.has_ties
 
@@ -82,7 +82,7 @@ def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabiliti
         q = np.concatenate([own.seen(block, points).q for block in own.blocks(points.shape[1])]).T
         p = (1.0 - lapse) * q + lapse / 2.0
         found = (
-            outcomes(p, 1.0 - p, np.exp(points[own.nu].T))
+            compute_outcomes(p, 1.0 - p, np.exp(points[own.nu].T))
             if has_ties
             else np.stack([p, 1.0 - p], axis=-1)
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.ranks import descending, means_along
+from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.progress import Progress
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import silence_warnings
@@ -62,7 +62,7 @@ class WorthEstimates(NamedTuple):
     def middle(self) -> np.ndarray:
         """The log worths that are reported: means that never rise from one rank to the next."""
         means = self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
-        return means_along(descending(self.modes), means)
+        return fit_descending_means(sort_descending(self.modes), means)
 
     @property
     def effects(self) -> np.ndarray:

@@ -33,17 +33,21 @@ class Vote(NamedTuple):
 def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
     """What a vote on two options is expected to say about the difference of their log worths
     (Fisher's information); NaN for nu: there are no ties."""
-    from thali._inference.numerics.davidson import shares, slopes, tie_ratio
+    from thali._inference.numerics.davidson import (
+        compute_derivatives,
+        compute_tie_ratio,
+        split_probabilities,
+    )
 
-    q, rest = shares(difference)
+    q, rest = split_probabilities(difference)
     has_ties, log_nu = not np.isnan(nu), np.log(nu)
     none = Vote(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
-    ratio = tie_ratio(none, q, rest, log_nu) if has_ties else np.zeros_like(q)
+    ratio = compute_tie_ratio(none, q, rest, log_nu) if has_ties else np.zeros_like(q)
     p = (1.0 - lapse) * q + lapse / 2.0
     expected = none._replace(
         wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)
     )
-    return -slopes(expected, q, rest, log_nu).bend
+    return -compute_derivatives(expected, q, rest, log_nu).bend
 
 
 def more_votes(

@@ -9,7 +9,7 @@ from thali._data.checks import whole_as_integers
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._digits import probability
-from thali._inference.numerics.ranks import descending
+from thali._inference.numerics.ranks import sort_descending
 from thali._labels import listed, plural
 from thali._posterior.interval import interval_name, tails_of
 from thali._posterior.surely import CERTAIN
@@ -109,7 +109,7 @@ def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: flo
     log_worths, middle = (
         scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle)
     )
-    place = descending(drawn.modes)
+    place = sort_descending(drawn.modes)
     log_worths, middle, n = log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = orders(rank)
@@ -126,7 +126,7 @@ def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: flo
     low, high = scale.ratings(np.quantile(log_worths, tails, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
     if drawn.without is not None:
-        columns["rank_without"] = (np.argsort(descending(drawn.without.modes)) + 1)[place]
+        columns["rank_without"] = (np.argsort(sort_descending(drawn.without.modes)) + 1)[place]
         columns["rating_without"] = scale.ratings(
             scale.anchored(drawn.without.middle, data.labels)[place]
         )

@@ -9,8 +9,8 @@ from thali._aspects.maximum_likelihood.estimates import saturated
 from thali._aspects.maximum_likelihood.goodness import fit_test
 from thali._data.checks import are_whole
 from thali._data.connectivity import check_finite
-from thali._inference.numerics.counts import log_coefficient
-from thali._inference.optimise import Concave, maximum
+from thali._inference.numerics.counts import log_binomial_coefficient
+from thali._inference.optimise import Concave, maximise_concave
 from thali._printed import Printed
 
 from .counted import as_pairs
@@ -99,7 +99,9 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
         return Concave(at)
 
-    scale, value, _, information = maximum(of_counts(data.wins, data.losses), np.zeros(n - 1))
+    scale, value, _, information = maximise_concave(
+        of_counts(data.wins, data.losses), np.zeros(n - 1)
+    )
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
@@ -113,7 +115,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
     def replicate(rng: np.random.Generator) -> float:
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
-        refit = maximum(of_counts(wins, total - wins), scale, _ROUGH)
+        refit = maximise_concave(of_counts(wins, total - wins), scale, _ROUGH)
         return 2 * (saturated(np.column_stack([wins, total - wins]).ravel(), sizes) - refit.value)
 
     is_whole = are_whole(data.wins) and are_whole(data.losses)
@@ -138,7 +140,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         note=str(test),
         scale=values,
         covariance=pd.DataFrame(covariance, labels, labels),
-        log_likelihood=value + float(log_coefficient(data.wins, data.losses).sum()),
+        log_likelihood=value + float(log_binomial_coefficient(data.wins, data.losses).sum()),
         deviance=deviance,
         df=df,
         p_value=test.p_value,

@@ -12,7 +12,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali._data.pairs.parts import finest
-from thali._inference.numerics.ranks import descending, means_along
+from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._labels import plural, shorten
 from thali._people.populations import Individuals
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
@@ -384,8 +384,8 @@ def _in_time(
         low, high = np.quantile(rating, tails, axis=1)
         rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
         rank_low, rank_high = np.quantile(rank, tails, axis=1, method="inverted_cdf").astype(int)
-        order = descending(modes[t, there])
-        middle = means_along(order, rating.mean(axis=1))
+        order = sort_descending(modes[t, there])
+        middle = fit_descending_means(order, rating.mean(axis=1))
         begin = worths[density.entry[there], there]
         columns: dict[str, Any] = {
             "option": labels[there],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.places import iterate_slices
+from thali._inference.indexing import iterate_slices
 from thali._posterior.interval import tails_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import whole
-from thali._inference.places import space_evenly
+from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError

@@ -11,7 +11,7 @@ from thali._arguments import several_whole
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
 from thali._digits import percent
-from thali._inference.places import space_evenly
+from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL, tails_of

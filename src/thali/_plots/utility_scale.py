@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.numerics.ranks import descending
+from thali._inference.numerics.ranks import sort_descending
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
@@ -52,7 +52,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     'LBJ'
     """
     if sort:
-        table = table.iloc[descending(table["utility"].to_numpy())]
+        table = table.iloc[sort_descending(table["utility"].to_numpy())]
     utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
     labels = short([str(label) for label in table.index])
     n = len(labels)

@@ -18,7 +18,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 
 from .dependence import Dependence, dependence_in
 from .store import tree_of

@@ -23,7 +23,7 @@ from thali._aspects.operations import open_members, rate_between, rebuild
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.loop import prepare
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, empty_state
-from thali._inference.numerics.decisions import index
+from thali._inference.numerics.decisions import draw_index
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 
@@ -364,7 +364,7 @@ def transition_errors(
         )
 
     def flip(random: Any, pair: Any) -> None:
-        place = index(random, 2 * len(chosen))
+        place = draw_index(random, 2 * len(chosen))
         open_members(likelihood, pair[1], pair[0], place % 2)
         flips.try_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
 

@@ -19,7 +19,7 @@ from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task, weights_of
 from thali._aspects.state import ALPHA, COLUMNS, ROOM, empty_state, stack
-from thali._compile.jit import compiled_alone
+from thali._compile.jit import compile_separately
 from thali._described import Described, Description
 from thali.errors import ArgumentError
 
@@ -59,7 +59,7 @@ def restart_scores(
     weights = task.model.weights
     empty = np.zeros((observed.n_options, 0)), np.zeros(0)
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
-    whole, _ = compiled_alone(
+    whole, _ = compile_separately(
         likelihood.log_likelihood,
         (likelihood.at(observed.fields, start), as_seen(empty[0]), empty[1]),
     )

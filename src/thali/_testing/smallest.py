@@ -544,7 +544,7 @@ def environment_of(level: str, folder: Path) -> dict[str, str]:
         If there is no such level, or this processor cannot run its code, which must be tried out.
     """
     one_of("target", level, tuple(targets.LEVELS))
-    reason = targets.lacking(level)
+    reason = targets.explain_incompatibility(level)
     if reason:
         raise ArgumentError(Argument("target"), f" {level} cannot be built here, because {reason}.")
     if folder.exists() and not folder.is_dir():

@@ -9,7 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-from thali._inference.numerics.davidson import shares, slopes, terms, tie_ratio
+from thali._inference.numerics.davidson import (
+    compute_derivatives,
+    compute_log_likelihoods,
+    compute_tie_ratio,
+    split_probabilities,
+)
 
 MIDDLE, WIDTH = math.log(1.3), 1.0  # mean and standard deviation of the log of the spread of worths
 SPREAD = 0.5  # scale of the half-normal priors of all other standard deviations
@@ -249,14 +254,14 @@ class Density:
         log_odds = sharpness * difference + block.rows.x @ points[self.beta]
         if self.n_bias:
             log_odds = log_odds + block.biased @ points[self.bias]
-        q, rest = shares(log_odds)
+        q, rest = split_probabilities(log_odds)
         return ComparisonsAtPoints(difference, sharpness, q, rest, points[self.nu])
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield the log-likelihood of some rows at each point, without coefficients."""
         for block in self.blocks(points.shape[1]):
             seen = self.seen(block, points)
-            yield block.at, terms(block.rows, seen.q, seen.rest, seen.log_nu)
+            yield block.at, compute_log_likelihoods(block.rows, seen.q, seen.rest, seen.log_nu)
 
     def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
         """Return the log-likelihood at each point, without coefficients."""
@@ -395,8 +400,10 @@ class Density:
         a gradient."""
         for block in self.blocks(points.shape[1]):
             seen = self.seen(block, points)
-            value = value + terms(block.rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
-            by_row = slopes(block.rows, seen.q, seen.rest, seen.log_nu)
+            value = value + compute_log_likelihoods(block.rows, seen.q, seen.rest, seen.log_nu).sum(
+                axis=0
+            )
+            by_row = compute_derivatives(block.rows, seen.q, seen.rest, seen.log_nu)
             self._add_slope(gradient, block, seen, by_row.slope, by_row.of_nu)
         return value
 
@@ -473,13 +480,13 @@ class Density:
         worths, beta = others[self.worths], others[self.beta]
         difference = worths[at + rows.first, rows.judge] - worths[at + rows.second, rows.judge]
         log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
-        q, rest = shares(
+        q, rest = split_probabilities(
             (difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(-_SUREST, _SUREST)
         )
         half = np.full(len(q), 0.5)
         expected = _as_expected(rows, q, rest, log_nu)
         ways = (rows, q, rest), (expected, q, rest), (rows, half, half)
-        given, average, chance = (terms(*each, log_nu).ravel() for each in ways)
+        given, average, chance = (compute_log_likelihoods(*each, log_nu).ravel() for each in ways)
         return Predicted(given, average, chance, rows.total)
 
     # Its curvature --------------------------------------------------------------------------------
@@ -529,8 +536,8 @@ class Density:
     ) -> "_RowsAtPoint":
         """Return the derivatives of rows, and those of their log odds."""
         seen = self.seen(block, point[:, None])
-        found = slopes(block.rows, seen.q, seen.rest, seen.log_nu)
-        value = float(terms(block.rows, seen.q, seen.rest, seen.log_nu).sum())
+        found = compute_derivatives(block.rows, seen.q, seen.rest, seen.log_nu)
+        value = float(compute_log_likelihoods(block.rows, seen.q, seen.rest, seen.log_nu).sum())
         slope, weight, mixed, spread = (
             each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread)
         )
@@ -615,7 +622,7 @@ def _as_expected(
 ) -> ComparisonRows:
     """Return the same number of comparisons with the outcomes that their probabilities expect."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
-    ratio = tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
+    ratio = compute_tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
     decided = rows.total / (1.0 + ratio)
     return rows._replace(wins=decided * p, losses=decided * (1.0 - p), tied=rows.total - decided)
 

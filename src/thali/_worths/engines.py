@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._inference.chains import Run, checked_run
+from thali._inference.chains import Run, build_run
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
@@ -120,7 +120,7 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
         tune = self.usual_tune if asked["tune"] is None else asked["tune"]
-        sampling = self.sampling(model, data, checked_run(**{**asked, "tune": tune}))
+        sampling = self.sampling(model, data, build_run(**{**asked, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
         return model._job_of(sampling, str(data))

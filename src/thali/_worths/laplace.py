@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered, BorderedFactor
-from thali._inference.optimise import Step, Target, newton
+from thali._inference.optimise import Step, Target, maximise_newton
 from thali.errors import DataError
 
 from .density import BIAS, JUDGES, MIDDLE, SPREAD, WIDTH, WORTHS, Density, Spreads, added
@@ -57,20 +57,20 @@ class _Climb(Target[DensityPlace]):
             where, value, gradient[:, 0], added(curvature, density.prior_curvature(spreads))
         )
 
-    def moved(self, here: DensityPlace, change: np.ndarray) -> DensityPlace:
+    def move_point(self, here: DensityPlace, change: np.ndarray) -> DensityPlace:
         return self.look(here.where + change)
 
     def slope(self, here: DensityPlace) -> _Sloped:
         return _Sloped(here.gradient, here.curvature, here.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _Sloped, damping: float) -> Step | None:
-        factor = _factor(slope.curvature.with_more(damping * slope.metric))
+        factor = _factor(slope.curvature.add_diagonal(damping * slope.metric))
         if factor is None:
             return None
         change = factor.solve(slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def rises(self, here: DensityPlace, ahead: DensityPlace, promised: float) -> bool:
+    def accepts_step(self, here: DensityPlace, ahead: DensityPlace, promised: float) -> bool:
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
@@ -93,7 +93,8 @@ def _factor(curvature: Bordered) -> BorderedFactor | None:
 def _damped_factor(curvature: Bordered) -> BorderedFactor:
     """The factor of curvatures that rounding may leave not quite positive."""
     damped = (
-        _factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS
+        _factor(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
+        for damping in _DAMPINGS
     )
     factor = next((each for each in damped if each is not None), None)
     if factor is None:
@@ -110,14 +111,14 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None)
     climb = _Climb(density, spreads)
 
     def climbed(begin: np.ndarray) -> DensityPlace:
-        return newton(
-            climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST
+        return maximise_newton(
+            climb, climb.look(begin), _GAIN, take_last=True, damping=1e-6, max_change=_LONGEST
         ).point
 
     if start is None:  # from afar by steps that are never those towards a saddle
         afar = _Climb(density, spreads, is_convex=True)
-        start = newton(
-            afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, longest=_LONGEST
+        start = maximise_newton(
+            afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, max_change=_LONGEST
         ).point.where
     end = climbed(start)
     factor = _factor(end.curvature)

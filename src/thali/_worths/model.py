@@ -11,7 +11,7 @@ from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, with_more
 from thali._data.kinds import PAIRS
-from thali._inference.chains import checked_run
+from thali._inference.chains import build_run
 from thali._inference.seeds import spawn_generators
 from thali._model.base import FixedMethod, Job
 from thali._model.best_worst import RULES, usual_rule
@@ -336,7 +336,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         refuse_changed(self)
         data = self._as_data(with_more(self._state_.source, new_data))
         was = self._state_
-        run = checked_run(
+        run = build_run(
             was.draws if draws is None else draws, was.run.tune, 1, None, cores, None, progressbar
         )
         return self._carry_out(

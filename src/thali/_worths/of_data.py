@@ -106,7 +106,7 @@ def check_estimable(data: Any, density: Density) -> None:
     )
     if not data.covariate_names:
         return
-    curvature = density.curvature(np.zeros(density.size)).dense()
+    curvature = density.curvature(np.zeros(density.size)).assemble_dense()
     scale = np.sqrt(np.diag(curvature))
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
     if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one

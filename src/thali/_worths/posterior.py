@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.chains import FixedChain, IndependentDraws, recorded_of
+from thali._inference.chains import FixedChain, IndependentDraws, choose_recorded_chains
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,
@@ -267,7 +267,7 @@ class LatticeChain(IndependentDraws):
         super().__init__(draws, rng)
         self.record = PointRecord.empty(draws, problem.density.size)
 
-    def _block(self, rng: np.random.Generator) -> PointRecord:
+    def _draw_block(self, rng: np.random.Generator) -> PointRecord:
         points, spreads = draw(self.problem.marginal, rng, self.block_size)
         # sweeps make more draws, or fewer
         order = np.arange(self.block_size) * points.shape[1] // self.block_size
@@ -325,8 +325,8 @@ def tree_of_chains(
 
 def draws_of_chains(chains: Sequence[Any]) -> list[Any]:
     """Return the draws in the records of chains, as many of each."""
-    numbers, count = recorded_of(chains)
+    numbers, count = choose_recorded_chains(chains)
     return [
-        chains[number].drawn(chains[number].first, chains[number].first + count)
+        chains[number].read_draws(chains[number].first, chains[number].first + count)
         for number in numbers
     ]

@@ -8,10 +8,10 @@ import numpy as np
 from thali._arguments import whole
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, places_in
-from thali._inference.numerics.counts import outcomes
-from thali._inference.numerics.davidson import shares
+from thali._inference.indexing import iterate_slices, part_bounds
+from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.davidson import split_probabilities
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import iterate_slices, part_bounds
 from thali._model.answer_checks import (
     AlikeRespondents,
     check_answers,
@@ -83,7 +83,7 @@ class WorthDraws(NamedTuple):
         log_odds = self.log_worths[:, first] - self.log_worths[:, second]
         if x is not None and x.size:
             log_odds = log_odds + self.beta @ x.T
-        q, _ = shares(log_odds.clip(-FARTHEST, FARTHEST))
+        q, _ = split_probabilities(log_odds.clip(-FARTHEST, FARTHEST))
         return (1.0 - self.lapse) * q + self.lapse / 2.0
 
     def of_outcomes(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
@@ -91,7 +91,7 @@ class WorthDraws(NamedTuple):
         pairs, outcomes)."""
         if self.nu is None or not has_ties:
             return np.stack([p, 1.0 - p], axis=-1)
-        return outcomes(p, 1.0 - p, self.nu[:, None])
+        return compute_outcomes(p, 1.0 - p, self.nu[:, None])
 
     def of_members(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the probability that each member of each set is chosen (draws, places)."""

@@ -58,7 +58,7 @@ def answer_scores(
 ) -> AnswerScores:
     """Return the scores of the possible answers of data, in the order of `clusters_of`."""
     there = density.expanded(point)
-    derivatives = there.gradient[:, 0], -there.curvature.dense()
+    derivatives = there.gradient[:, 0], -there.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
         return AnswerScores(*_of_sets(density, data, point), *derivatives)

@@ -32,10 +32,10 @@ def chains_for(data, sweeps):
 def test_looks_count_in_the_budget_and_max_time_takes_its_place():
     data = experiment()
     free = bounded(data)
-    assert (free.allowed(), free.least_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
+    assert (free.allowed(), free.min_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
     chains = chains_for(data, 16 * 1_500)
     half = bounded(data, chains=chains)
-    assert (half.allowed(), half.least_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
+    assert (half.allowed(), half.min_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
     assert half.forecast is not None and half.forecast.most == pytest.approx(0.5 * BUDGET, rel=0.01)
     assert bounded(data, chains=chains, max_time=5.0).allowed() == 8_000
     assert bounded(data, chains=chains, draws=700).allowed() == 700
@@ -48,7 +48,7 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
     data = experiment(people=40)
     chains = chains_for(data, 4 * 375)
     short = bounded(data, chains=chains)
-    assert (short.allowed(), short.least_draws, short.run.tune, short.run.thin) == (
+    assert (short.allowed(), short.min_draws, short.run.tune, short.run.thin) == (
         125,
         125,
         250,
@@ -56,7 +56,7 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
     )
     assert bounded(data, chains=chains, thin=16).run.thin == 16
     least = bounded(data, chains=chains_for(data, 150))
-    assert (least.allowed(), least.least_draws, least.run.tune, least.run.thin) == (
+    assert (least.allowed(), least.min_draws, least.run.tune, least.run.thin) == (
         100,
         100,
         100,

@@ -28,7 +28,11 @@ from thali._choice.product_classes.state import (
     workspace,
 )
 from thali._choice.product_classes.sweep import draw_state
-from thali._inference.numerics.gamma import log_gamma_between, mass, tails
+from thali._inference.numerics.gamma import (
+    compute_tails,
+    draw_log_gamma_within,
+    interval_probability,
+)
 
 DATA = random_experiment(11, [3, 4, 2], [4, 3, 5], missing=0.1)
 MONOTONE = {"x0": "decreasing"}
@@ -200,7 +204,7 @@ def test_tails_of_the_gamma_distribution(h):
     x = np.concatenate([np.geomspace(1e-250, 1e-3, 12), np.linspace(0.01, 4 * h + 30, 80)])
     next_h = math.lgamma(h + 1)
     for value in x.tolist():
-        below, above = tails(h, next_h, math.log(value))
+        below, above = compute_tails(h, next_h, math.log(value))
         # One tail comes as a series or a fraction, the other as 1 minus it.
         assert below == pytest.approx(
             special.gammainc(h, value), rel=1e-9, abs=1e-15 if value > h else 1e-300
@@ -209,7 +213,9 @@ def test_tails_of_the_gamma_distribution(h):
             special.gammaincc(h, value), rel=1e-9, abs=1e-15 if value < h + 6 else 1e-300
         )
     # Where numbers end, the lower tail is x^h / Γ(h + 1).
-    assert tails(h, next_h, -100.0 / h)[0] == pytest.approx(math.exp(-100.0 - next_h), rel=1e-9)
+    assert compute_tails(h, next_h, -100.0 / h)[0] == pytest.approx(
+        math.exp(-100.0 - next_h), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("h", [0.03, 0.6, 1.0, 4.0, 50.0])
@@ -221,12 +227,14 @@ def test_interval_and_draws_within_it(h, interval):
     low = math.log(low) if low > 0 else -math.inf
     high = math.log(high) if high < math.inf else math.inf
     probability = (1.0 if math.isinf(interval[1]) else interval[1]) - max(interval[0], 0.0)
-    inside = mass(h, math.lgamma(h + 1), low, high)
+    inside = interval_probability(h, math.lgamma(h + 1), low, high)
     assert inside == pytest.approx(probability, rel=1e-6)
     rng = np.random.default_rng(15)
-    draws = np.array([log_gamma_between(rng, h, low, high) for _ in range(1500)])
+    draws = np.array([draw_log_gamma_within(rng, h, low, high) for _ in range(1500)])
     assert draws.min() >= low and draws.max() <= high
-    reference = np.array([mass(h, math.lgamma(h + 1), low, y) for y in draws]) / inside
+    reference = (
+        np.array([interval_probability(h, math.lgamma(h + 1), low, y) for y in draws]) / inside
+    )
     assert stats.kstest(reference, "uniform").pvalue > 1e-4
 
 
@@ -234,9 +242,11 @@ def test_draws_far_out_in_either_tail():
     """Where probabilities are not numbers any more: the density there is exponential in y, or in
     e^y."""
     rng = np.random.default_rng(16)
-    left = np.array([log_gamma_between(rng, 0.5, -math.inf, -900.0) for _ in range(1500)])
+    left = np.array([draw_log_gamma_within(rng, 0.5, -math.inf, -900.0) for _ in range(1500)])
     assert stats.kstest(-900.0 - left, stats.expon(scale=2.0).cdf).pvalue > 1e-4
-    right = np.exp([log_gamma_between(rng, 0.5, math.log(800.0), math.inf) for _ in range(1500)])
+    right = np.exp(
+        [draw_log_gamma_within(rng, 0.5, math.log(800.0), math.inf) for _ in range(1500)]
+    )
     density = integrate.quad(lambda x: x**-0.5 * math.exp(800.0 - x), 800.0, 900.0)[0]
     assert density == pytest.approx(800.0**-0.5 * (1 - 1 / 1600), rel=1e-3)
     assert stats.kstest(right - 800.0, "expon").pvalue > 1e-4

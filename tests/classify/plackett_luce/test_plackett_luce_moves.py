@@ -37,7 +37,7 @@ from thali._classify.plackett_luce.trial_moves import (
     redraw,
     trial,
 )
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.gamma import draw_log_gamma
 from thali.testing import exact
 
 
@@ -271,7 +271,7 @@ def test_moves_of_the_shape(kind):
 @njit
 def _many_logs(rng, shape, out):
     for i in range(out.size):
-        out[i] = log_gamma_draw(rng, shape)
+        out[i] = draw_log_gamma(rng, shape)
 
 
 @pytest.mark.parametrize("shape", [1e-3, 0.4, 1.0, 6.5])

@@ -19,9 +19,9 @@ from thali._classify.sparse_logit.sweep import (
 )
 from thali._compile.jit import compiled
 from thali._inference.numerics.polya_gamma import (
-    half_inverse_gaussian,
-    polya_gamma,
-    polya_gamma_of_shape,
+    draw_half_inverse_gaussian,
+    draw_polya_gamma,
+    draw_polya_gamma_shape,
 )
 
 N = 200_000
@@ -34,19 +34,19 @@ TILTS = [0.0, 1e-9, 0.3, 1.5, 3.1, 3.2, 8.0, 30.0, 100.0]
 @compiled
 def many_polya_gamma(rng, c, out):
     for i in range(out.size):
-        out[i] = polya_gamma(rng, c)
+        out[i] = draw_polya_gamma(rng, c)
 
 
 @compiled
 def many_of_shape(rng, shape, c, out):
     for i in range(out.size):
-        out[i] = polya_gamma_of_shape(rng, shape, c)
+        out[i] = draw_polya_gamma_shape(rng, shape, c)
 
 
 @compiled
 def many_halves(rng, r, out):
     for i in range(out.size):
-        out[i] = half_inverse_gaussian(rng, r)
+        out[i] = draw_half_inverse_gaussian(rng, r)
 
 
 def drawn(many, argument, seed=1):
@@ -85,7 +85,7 @@ def test_polya_gamma_of_large_tilts_is_inverse_gaussian():
     prior = stats.invgauss(mu=2 / c, scale=0.25)
     assert stats.kstest(drawn(many_polya_gamma, c), prior.cdf).pvalue > FALSE_ALARM
     assert np.isfinite(drawn(many_polya_gamma, 1e8)).all()
-    assert np.isnan(polya_gamma(np.random.default_rng(0), math.nan))
+    assert np.isnan(draw_polya_gamma(np.random.default_rng(0), math.nan))
 
 
 @pytest.mark.parametrize("c", [1e12, 1e99, 1e160, 1e300])

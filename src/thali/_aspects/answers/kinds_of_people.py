@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._inference.numerics.counts import outcomes
+from thali._inference.numerics.counts import compute_outcomes
 from thali._model.asked_sets import table_of_outcomes, tied_places
 from thali._posterior.interval import tails_of
 from thali._posterior.view import POPULATION, Posterior, parted
@@ -246,7 +246,7 @@ def outcomes_of_new(
         own = classes.of_group(name)
         for draws, p, q in probability_blocks(columns_of(own), first, second, lapse, lift):
             nu = np.zeros(1) if own.tie is None else own.tie[draws, None]
-            total[draws] += share[draws, g, None, None] * outcomes(p, q, nu)
+            total[draws] += share[draws, g, None, None] * compute_outcomes(p, q, nu)
     return total
 
 

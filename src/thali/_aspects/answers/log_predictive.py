@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import iterate_slices
+from thali._inference.indexing import iterate_slices
 from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
 from thali._posterior.view import Posterior

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import between, is_list, whole
-from thali._inference.numerics.counts import outcomes as with_ties
+from thali._inference.numerics.counts import compute_outcomes as with_ties
 from thali._labels import as_label
 from thali._model.next_question import (
     EVERYTHING,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.indexing import BLOCK
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import BLOCK
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._data.answers import first_answers
 from thali._data.pairs.parts import LeftPair
-from thali._inference.numerics.counts import outcomes
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
+from thali._inference.numerics.counts import compute_outcomes
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.covariates import values_for
 from thali._posterior.view import Posterior
@@ -149,7 +149,7 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
     first, second = tied_places(pairs, labels, posterior.has_ties)
     total, lift = np.zeros((len(first), 3)), lift_for(posterior, pairs, covariates)
     for draws, p, q in probability_blocks(columns, first, second, posterior.lapse, lift):
-        total += outcomes(p, q, tie[draws, None]).sum(axis=0)
+        total += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
     return table_of_outcomes(labels, first, second, total / columns.n_draws)
 
 
@@ -167,4 +167,4 @@ def outcome_draws(posterior: Posterior, part: LeftPair) -> np.ndarray:
     p = draws.reshape(*posterior.shape, count)
     if n_outcomes == 2:
         return np.stack([p, 1.0 - p], axis=-1)
-    return outcomes(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))
+    return compute_outcomes(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))

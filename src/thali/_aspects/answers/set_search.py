@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.places import BLOCK
+from thali._inference.indexing import BLOCK
 
 from ..draws.columns import FeatureColumns
 

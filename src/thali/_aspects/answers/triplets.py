@@ -11,8 +11,8 @@ from thali._data.kinds import TRIPLETS
 from thali._data.questions import AnswerProbabilities, places_in
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import part_bounds
 from thali._labels import positions, suggest
 from thali._model.choice_groups import MAX_PAIRS, pair_coordinates
 from thali._model.next_question import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._posterior.view import Posterior, flat
 
 if TYPE_CHECKING:

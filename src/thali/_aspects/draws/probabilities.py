@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from thali._inference.places import iterate_slices
+from thali._inference.indexing import iterate_slices
 
 from .columns import FeatureColumns
 from .covariates import Lift, lifted

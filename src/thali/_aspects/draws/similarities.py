@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
+from thali._inference.indexing import BLOCK
 from thali._inference.numerics.counts import log_normal_density
-from thali._inference.places import BLOCK
 from thali._model.choice_groups import pair_coordinates, pair_index, pair_names
 from thali._posterior.view import Posterior
 

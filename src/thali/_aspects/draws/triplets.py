@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import TRIPLETS
-from thali._inference.places import BLOCK
+from thali._inference.indexing import BLOCK
 from thali._model.choice_groups import MAX_PAIRS, pair_names
 from thali._posterior.densities import is_pointwise
 from thali._posterior.view import Posterior

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import number
-from thali._inference.numerics.ranks import descending
+from thali._inference.numerics.ranks import sort_descending
 from thali._labels import listed
 from thali._model.choice_findings import covariates_finding, predictions_finding, ties_sentence
 from thali._model.common_findings import asked, convergence, data, methods
@@ -59,7 +59,9 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         title=ENGLISH["ml.weights"],
         table=table,
         shown=known_columns,
-        brief=Brief("Weights", table=known_columns.iloc[descending(table["weight"].to_numpy())]),
+        brief=Brief(
+            "Weights", table=known_columns.iloc[sort_descending(table["weight"].to_numpy())]
+        ),
         picture=Picture("preference_tree", ENGLISH["ml.tree"], branches) if is_tree else None,
         notes=tuple(notes),
     )
@@ -69,7 +71,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
     table = utility_table(model.estimates_, settings.ci)
-    scale = model.utility_scale_.iloc[descending(model.utility_scale_.to_numpy())]
+    scale = model.utility_scale_.iloc[sort_descending(model.utility_scale_.to_numpy())]
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
     caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
@@ -136,7 +138,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The residual of each pair, the largest first."""
     table: Any = model.residuals()
-    shown = table.iloc[descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
+    shown = table.iloc[sort_descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
     what = ENGLISH["ml.pairs" if model.estimates_.is_of_choices else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._arguments import LEAST, MOST, positive
 from thali._data.similarities import Similarities
-from thali._inference.numerics.truncated import tilted_weight
+from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
@@ -430,7 +430,7 @@ def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         k = b.order[t]
         pairs = inner_pairs(judgements, b, k, b.m[k])
         unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
-        w = tilted_weight(
+        w = draw_tilted_weight(
             rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained
         )
         inner_shift(judgements, c, b, k, w - b.w[k])

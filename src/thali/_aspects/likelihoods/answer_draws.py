@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, places_in
-from thali._inference.numerics.counts import outcomes
+from thali._inference.numerics.counts import compute_outcomes
 
 from ..draws.columns import FeatureColumns
 from ..draws.covariates import Lift
@@ -32,7 +32,9 @@ def comparison_answers(
         lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[some])
         p = probability_draws(columns, cells.first[some], cells.second[some], lapse, lift)
         found = (
-            np.stack([p, 1.0 - p], axis=-1) if tie is None else outcomes(p, 1.0 - p, tie[:, None])
+            np.stack([p, 1.0 - p], axis=-1)
+            if tie is None
+            else compute_outcomes(p, 1.0 - p, tie[:, None])
         )
         return found.reshape(len(p), -1)
 

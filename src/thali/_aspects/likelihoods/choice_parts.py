@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.numerics.counts import outcomes
-from thali._inference.places import iterate_slices
+from thali._inference.indexing import iterate_slices
+from thali._inference.numerics.counts import compute_outcomes
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,
@@ -141,7 +141,7 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
 
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
-    of_outcome = np.moveaxis(outcomes(p, q, tie[:, None]), -1, 0)
+    of_outcome = np.moveaxis(compute_outcomes(p, q, tie[:, None]), -1, 0)
     terms = [
         xlogy(n, p)
         for n, p in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True)

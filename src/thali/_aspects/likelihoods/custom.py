@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._compile.jit import constants_digest, usable
+from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
 from thali._model.saved import NotSaved
 from thali.errors import ArgumentError
@@ -331,7 +331,7 @@ def _class_of(
     for operation, answer in (term_sums if custom.terms else full_evaluation).ANSWERS.items():
         operation.register(cls)(answer)
     term_sums.has_signed_sums.register(cls)(term_sums.yes if signed else term_sums.no)
-    log_likelihood = usable(custom.log_likelihood, inline=False)
+    log_likelihood = register_user_function(custom.log_likelihood, inline=False)
     term_sums.whole.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
     )
@@ -358,13 +358,13 @@ def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
     operations.draw_parameters.register(cls)(draw_by_slices)
     operations.note_parameters.register(cls)(note_values)
     if custom.log_prior is not None:
-        log_prior: Any = usable(custom.log_prior, inline=True)
+        log_prior: Any = register_user_function(custom.log_prior, inline=True)
         own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))
 
 
 def _register_terms(cls, custom: Custom) -> None:
-    of_pair: Any = custom.of_pair and usable(custom.of_pair, inline=True)
-    of_option: Any = custom.of_option and usable(custom.of_option, inline=True)
+    of_pair: Any = custom.of_pair and register_user_function(custom.of_pair, inline=True)
+    of_option: Any = custom.of_option and register_user_function(custom.of_option, inline=True)
     term_sums.sees_pairs.register(cls)(term_sums.yes if of_pair else term_sums.no)
     sees_own = of_pair and len(inspect.signature(_plain(of_pair)).parameters) == 6
     term_sums.sees_own.register(cls)(term_sums.yes if sees_own else term_sums.no)

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import generic, scalar, vectorised
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import part_bounds
 
 WIDTH = 8
 # fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import part, scalar
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import part_bounds
 
 from ..state import COLUMNS
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.numerics.truncated import tilted_weight
+from thali._inference.numerics.truncated import draw_tilted_weight
 
 from ..state import BETA
 
@@ -207,7 +207,7 @@ def draw_constant(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> 
         precision = b.real[BETA] / c.real[VARIANCE]
         before = c.real[CONSTANT]
         slope = precision * (outer_sum(c.residual) + before * judgements.total)
-        after = tilted_weight(
+        after = draw_tilted_weight(
             rng, judgements.shape, judgements.rate, precision * judgements.total, slope
         )
         outer_shift(judgements, c, after - before)

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._data.answers import ordered_pairs
-from thali._inference.places import iterate_slices, part_bounds
+from thali._inference.indexing import iterate_slices, part_bounds
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import compiled_alone
+from thali._compile.jit import compile_separately
 from thali.errors import ArgumentError
 
 from ..priors.ibp import IndianBuffet
@@ -97,7 +97,7 @@ def _both(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool,
         return False, function
     values = [called(name, function, *arguments) for arguments in calls]
     try:
-        fast, allocates = compiled_alone(function, calls[-1])
+        fast, allocates = compile_separately(function, calls[-1])
     except TypeError as error:
         raise ArgumentError(f"numba cannot compile {name}: {error}.") from None
     for arguments, value in zip(calls, values, strict=True):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.numerics.counts import log_outcome_coefficients, outcomes
+from thali._inference.numerics.counts import compute_outcomes, log_outcome_coefficients
 from thali._model.base import Model
 from thali.errors import ArgumentError, DataError, InPython, NotFittedError, Setting
 
@@ -278,7 +278,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
         p = fit.probabilities(cells.first[rows], cells.second[rows], cells.x[rows])
         counts = np.stack([cells.wins[rows], cells.tied[rows], cells.losses[rows]], axis=1)
         predicted[pair] = p @ counts.sum(axis=1) / counts.sum()
-        of_outcome = outcomes(p, 1.0 - p, (fit.tie or 0.0) if ties else 0.0)
+        of_outcome = compute_outcomes(p, 1.0 - p, (fit.tie or 0.0) if ties else 0.0)
         nll[pair] = -log_outcome_coefficients(counts.sum(axis=0)) - xlogy(counts, of_outcome).sum()
     table = Table(data.proportions().rename(columns={"proportion": "observed"}))
     table["predicted"] = predicted

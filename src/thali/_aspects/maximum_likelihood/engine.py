@@ -157,7 +157,7 @@ class MaximumLikelihood(Engine):
     ) -> "pandas.DataFrame":
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the
         estimates."""
-        from thali._inference.numerics.counts import outcomes
+        from thali._inference.numerics.counts import compute_outcomes
         from thali._model.asked_sets import table_of_outcomes, tied_places
 
         found = model._maximum()
@@ -166,7 +166,9 @@ class MaximumLikelihood(Engine):
             pairs, labels, found.tie is not None or model.ties == "davidson"
         )
         p = found.probabilities(first, second, _values(found, covariates, len(first)))
-        return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
+        return table_of_outcomes(
+            labels, first, second, compute_outcomes(p, 1.0 - p, found.tie or 0.0)
+        )
 
     def predict_left_out(self, model: Any, part: "LeftPair") -> np.ndarray:
         """The probability of each outcome of every comparison of a pair, at the estimates (cells,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.similarities import Similarities
-from thali._inference.optimise import Slope, Target, newton
+from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
 from ..likelihoods.most_similar_pair import RATIO
@@ -230,7 +230,7 @@ class _Density(Target[_Place]):
             logs, self._pose.value(weights) + self._shape * logs.sum() - self._rate * weights.sum()
         )
 
-    def moved(self, here: _Place, change: np.ndarray) -> _Place:
+    def move_point(self, here: _Place, change: np.ndarray) -> _Place:
         return self.look(here.logs + change)
 
     def slope(self, here: _Place) -> Slope:
@@ -246,4 +246,6 @@ def weights_at_mode(pose: FeatureProblem, shape: float, rate: float) -> np.ndarr
     """Where the posterior of the logarithms of the weights is highest, under their Gamma prior."""
     target = _Density(pose, shape, rate)
     start = target.look(np.full(pose.n_aspects, np.log(shape / rate)))
-    return np.exp(newton(target, start, _GAIN, damping=1e-3, longest=_LONGEST).point.logs)
+    return np.exp(
+        maximise_newton(target, start, _GAIN, damping=1e-3, max_change=_LONGEST).point.logs
+    )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.optimise import Slope, Target, newton
+from thali._inference.optimise import Slope, Target, maximise_newton
 
 from .problem import PairProblem, Pose
 
@@ -136,7 +136,7 @@ class _LogWeights(Target[WeightPlace]):
         """The log-likelihood at a point."""
         return WeightPlace(logs, beta, float(self._pose.terms(np.exp(logs), beta).sum()))
 
-    def moved(self, here: WeightPlace, change: np.ndarray) -> WeightPlace:
+    def move_point(self, here: WeightPlace, change: np.ndarray) -> WeightPlace:
         logs, beta = self.changed(here, change)
         return self.look(logs - logs[self._free].max(), beta)
 
@@ -162,7 +162,9 @@ def ascend(
 ) -> WeightPlace:
     """Climb from a point until no step promises a gain; weights that are not free stay."""
     target = _LogWeights(pose, np.concatenate([free, np.ones(len(beta), bool)]))
-    return newton(target, target.look(logs, beta), gain, damping=1e-3, longest=_LONGEST).point
+    return maximise_newton(
+        target, target.look(logs, beta), gain, damping=1e-3, max_change=_LONGEST
+    ).point
 
 
 def polish(
@@ -230,4 +232,4 @@ def mode_of(pose: Pose, sizes: np.ndarray) -> WeightPlace:
     divided by."""
     target = _WithPrior(pose, sizes)
     start = target.look(np.zeros(pose.n_aspects), np.zeros(pose.n_coefficients))
-    return newton(target, start, _GAIN, damping=1e-3, longest=_LONGEST).point
+    return maximise_newton(target, start, _GAIN, damping=1e-3, max_change=_LONGEST).point

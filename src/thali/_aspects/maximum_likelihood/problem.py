@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
-from thali._inference.numerics.counts import outcomes
+from thali._inference.numerics.counts import compute_outcomes
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariates import FARTHEST
@@ -115,7 +115,7 @@ class PairProblem(QuestionProblem):
         p, rest = self.choice_probabilities(weights, beta)
         if self.tied is None:
             return np.column_stack([p, rest]).ravel()
-        return outcomes(p, rest, np.exp(beta[-1])).ravel()
+        return compute_outcomes(p, rest, np.exp(beta[-1])).ravel()
 
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The log-likelihood of each pair, without binomial coefficients."""
@@ -171,7 +171,9 @@ class PairProblem(QuestionProblem):
         by_logit_q, tie = np.column_stack([toward, -away]), None
         if self.tied is not None:
             lean = (toward - away) / 2
-            tie = outcomes(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[:, [1]]
+            tie = compute_outcomes(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[
+                :, [1]
+            ]
             by_logit_q = np.column_stack([toward, lean, -away]) - tie * lean[:, None]
         pairs, per = by_logit_q.shape
         pair_of = np.repeat(np.arange(pairs), per)
@@ -199,7 +201,7 @@ class PairProblem(QuestionProblem):
             (1 - self.lapse) * q + self.lapse / 2,
             (1 - self.lapse) * rest + self.lapse / 2,
         )
-        first, tie, second = outcomes(p, complement, np.exp(beta[-1])).T
+        first, tie, second = compute_outcomes(p, complement, np.exp(beta[-1])).T
         lean = (toward - away) / 2  # the derivative of ln sqrt(p (1 - p)), and its own
         bend_lean = (bend_toward - bend_away) / 2
         excess, spread = self.tied - n * tie, n * tie * (1 - tie)
@@ -229,7 +231,7 @@ class PairProblem(QuestionProblem):
                     np.maximum(p, MIN_PROBABILITY),
                     np.maximum(complement, MIN_PROBABILITY),
                 )
-                tie = outcomes(p, complement, np.exp(beta[-1]))[:, 1]
+                tie = compute_outcomes(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)
             by_other = np.where(total > 0, -by_p * scale * q / total, 0.0)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.numerics.ranks import descending
-from thali._inference.optimise import Concave, maximum
+from thali._inference.numerics.ranks import sort_descending
+from thali._inference.optimise import Concave, maximise_concave
 
 from ..draws.tree import MAX_PAIRS
 from .estimates import Estimates
@@ -138,7 +138,7 @@ def quasi_variances(covariance: np.ndarray) -> np.ndarray:
             squared + np.diag(squared.sum(1)),
         )
 
-    return maximum(Concave(at), np.full(n, wanted[others].mean() / 2.0), _GAIN).where
+    return maximise_concave(Concave(at), np.full(n, wanted[others].mean() / 2.0), _GAIN).where
 
 
 # Known aspects as the branches of a tree, as long as their weights --------------------------------
@@ -171,7 +171,7 @@ def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFram
     parents[-1] = -1
     labels = list(known.labels)
     if not inner:  # nothing but the lengths says which options belong together
-        order = descending(lengths[:n])
+        order = sort_descending(lengths[:n])
         labels, lengths[:n] = [labels[k] for k in order], lengths[order]
     table = Table(
         {

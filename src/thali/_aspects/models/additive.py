@@ -106,7 +106,7 @@ def sigma_scores(
             for chain, left_out in chains:
                 total += _log_score(chain, left_out, sigma)
                 progress.update(len(found) * len(chains))
-                limit.look()
+                limit.check()
             since_best = (
                 0
                 if total / data.n_pairs > max(found.values(), default=-math.inf)
@@ -518,7 +518,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             return super()._sampling(source, run)
         build_task(
             data=source,
-            draws=run.least_draws,
+            draws=run.min_draws,
             tune=run.tune,
             thin=run.thin,
             **self._parts_but_sigma(source),

@@ -4,7 +4,7 @@ check."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._inference.chains import checked_run
+from thali._inference.chains import build_run
 from thali._model.base import Job
 from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
@@ -441,5 +441,5 @@ class ChoiceAnswers(LatentFeatures):
             )
         data = with_more(self._state_.source, new_data)
         kept = self._state_.draws if draws is None else draws
-        run = checked_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)
+        run = build_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)
         return self._carry_out(Job(lambda: updated(self, data, run), draws=kept, data=str(data)))

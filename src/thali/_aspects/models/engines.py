@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
+from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.bound import bounded, share_left
@@ -37,7 +37,7 @@ class ByChains(ChainsOfRespondents):
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
-        sampling = model._sampling(data, checked_run(**asked))
+        sampling = model._sampling(data, build_run(**asked))
         if not is_quiet():
             data.warn_if_unusual()
         return model._job_of(sampling, model._population(data).in_words(data))
@@ -122,7 +122,7 @@ def sampling_of_parts(
     chains disagreed.
     """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
-    task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
+    task = population.task(source, run.min_draws, run.tune, run.thin, parts | power)
     asked, is_free, thin = run, run.thin is None, task.thin
     first = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
     if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
@@ -147,7 +147,7 @@ def sampling_of_parts(
             "tuning_steps": task.tune,
             TEMPERED_LATER: int(share is not None),
         }
-        numbers, count = recorded_of(chains)
+        numbers, count = choose_recorded_chains(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..operations import (
     apply_compensated_weight,
@@ -81,7 +81,7 @@ def choose_row(rng: Any, b: Any, is_birth: Any) -> Any:
     columns = b.whole[COLUMNS]
     if is_birth:
         return columns if columns < capacity(b) else -1
-    return index(rng, columns) if columns > 0 else -1
+    return draw_index(rng, columns) if columns > 0 else -1
 
 
 @scalar

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import bessel_count, poisson
+from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
 
 from ..operations import (
     apply_scale,
@@ -38,9 +38,9 @@ def draw_concentration(rng: Any, model: Any, b: Any) -> None:
         set_alpha(model.prior, b, alpha)
     if has_free_singles(model):
         for i in range(n):
-            b.singles[i] = poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))
+            b.singles[i] = draw_poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))
     if model.hi < n:
-        b.whole[FULL] = poisson(rng, b.real[ALPHA] * rate_between(model.prior, n, n))
+        b.whole[FULL] = draw_poisson(rng, b.real[ALPHA] * rate_between(model.prior, n, n))
 
 
 @scalar
@@ -49,7 +49,7 @@ def count_singles(rng: Any, model: Any, b: Any) -> Any:
     total = 0
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.singles.shape[0]):
-            b.singles[i] = bessel_count(rng, b.z[i] * b.s[i], 0)
+            b.singles[i] = draw_bessel_count(rng, b.z[i] * b.s[i], 0)
             total += b.singles[i]
     return total
 

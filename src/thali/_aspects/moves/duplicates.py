@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import bessel_count
+from thali._inference.numerics.decisions import draw_bessel_count
 
 from ..operations import apply_copies
 from ..state import ALPHA, COLUMNS, capacity, copy_row, remove_column
@@ -24,9 +24,9 @@ def split_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
     merge(b)
     for k in range(b.whole[COLUMNS]):
         x = b.real[ALPHA] * math.exp(b.log_rate[k]) * rate_of(model.weights) * b.w[k]
-        extra = bessel_count(rng, x, 1)
+        extra = draw_bessel_count(rng, x, 1)
         while b.whole[COLUMNS] + extra > capacity(b):
-            extra = bessel_count(rng, x, 1)
+            extra = draw_bessel_count(rng, x, 1)
         if extra != b.order[k]:
             apply_copies(model.likelihood, c, b, k, extra - b.order[k])
         if extra > 0:

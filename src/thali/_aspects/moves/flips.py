@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..operations import (
     apply_joined,
@@ -65,7 +65,7 @@ def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
             flip_at_random(rng, model, c, b, k)
         else:
             open_column(model.prior, b, k)
-            start = index(rng, n)
+            start = draw_index(rng, n)
             for step in range(n):
                 i = start + step
                 try_flip(rng, model, c, b, k, i - n if i >= n else i)
@@ -120,7 +120,7 @@ def flip_at_random(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
         if picks < 0:
             return
         joins = rng.random() * passing < join
-        position = m + index(rng, n - m) if joins else index(rng, m)
+        position = m + draw_index(rng, n - m) if joins else draw_index(rng, m)
         i = b.who[position]
         after = m + 1 if joins else m - 1
         d = b.w[k] if joins else -b.w[k]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import poisson
+from thali._inference.numerics.decisions import draw_poisson
 
 from ..group_state import (
     KAPPA,
@@ -66,9 +66,9 @@ def redraw_silent(rng: Any, model: Any, states: Any, base: Any) -> None:
 def add_from_prior(rng: Any, model: Any, states: Any, base: Any, i: Any, m: Any, mean: Any) -> None:
     """A Poisson number of columns of m options from option i on, with weights from their prior."""
     first = replica(states, 0)
-    count = poisson(rng, mean)
+    count = draw_poisson(rng, mean)
     while first.whole[COLUMNS] + count > capacity(first):
-        count = poisson(rng, mean)
+        count = draw_poisson(rng, mean)
     for _ in range(count):
         k = first.whole[COLUMNS]
         clear_row(first, k)

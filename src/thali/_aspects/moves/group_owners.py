@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import (
     KAPPA,
@@ -59,7 +59,7 @@ def flip_columns_of_groups(rng: Any, model: Any, caches: Any, states: Any) -> No
             likelihood = group_at(model.likelihood, g)
             open_members(likelihood, cache_at(likelihood, caches, g), replica(states, g), k)
         open_column(model.prior, first, k)
-        start = index(rng, n)
+        start = draw_index(rng, n)
         for step in range(n):
             i = start + step
             flip_of_groups(rng, model, caches, states, k, i - n if i >= n else i)
@@ -106,7 +106,7 @@ def compensated_flip_of_groups(
     """A random option joins or leaves a random column; its unique weights make up for it with
     probability `share`."""
     first = replica(states, 0)
-    k, i = index(rng, first.whole[COLUMNS]), index(rng, first.Z.shape[1] - 1)
+    k, i = draw_index(rng, first.whole[COLUMNS]), draw_index(rng, first.Z.shape[1] - 1)
     joins = first.Z[k, i] == 0.0
     m = first.m[k] + 1 if joins else first.m[k] - 1
     if m == 0 and not keeps_empty(model.prior):
@@ -195,10 +195,10 @@ def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: 
     splits = rng.random() < 0.5
     if columns == 0 or (splits and columns == capacity(first)) or (not splits and columns < 2):
         return
-    k = index(rng, columns)
+    k = draw_index(rng, columns)
     other = columns
     if not splits:
-        other = index(rng, columns - 1)
+        other = draw_index(rng, columns - 1)
         if other >= k:
             other += 1
         if not same_owners(first, k, other):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import (
     KAPPA,
@@ -140,7 +140,7 @@ def flip_together(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> 
     """A random option joins or leaves a random column; its own and its unique weights make up for
     it."""
     first = replica(states, 0)
-    k, i = index(rng, first.whole[COLUMNS]), index(rng, first.Z.shape[1] - 1)
+    k, i = draw_index(rng, first.whole[COLUMNS]), draw_index(rng, first.Z.shape[1] - 1)
     joins = first.Z[k, i] == 0.0
     m = first.m[k] + 1 if joins else first.m[k] - 1
     own = base.own[i] - base.v[k] if joins else base.own[i] + base.v[k]
@@ -176,7 +176,7 @@ def weight_together(
     column keep their ratios to v: a random walk in logit(v / M), M = v + c. Its step is that of the
     first group."""
     first = replica(states, 0)
-    k = index(rng, first.whole[COLUMNS])
+    k = draw_index(rng, first.whole[COLUMNS])
     if first.m[k] == 0:
         return
     v, least = base.v[k], least_own(first, base, k)

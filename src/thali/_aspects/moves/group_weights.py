@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import KAPPA, middle_of, own_middle_of
 from ..operations import (
@@ -91,7 +91,7 @@ def compensated_weight_of_group(
 ) -> None:
     """Weight moves between a random column and the unique weights of its owners, as in
     `mass_transfer`."""
-    k = index(rng, b.whole[COLUMNS])
+    k = draw_index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1

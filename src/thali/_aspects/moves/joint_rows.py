@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.numerics.decisions import draw_code, index
+from thali._inference.numerics.decisions import draw_code, draw_index
 
 from ..operations import apply_member, log_rate, log_rate_flipped, pull_on, stiffness_of
 from ..state import BETA, COLUMNS
@@ -44,7 +44,7 @@ def choose_overlapping(rng: np.random.Generator, b: Any, i: Any) -> Any:
             able += 1
     if able < 2:
         return 0
-    at = index(rng, able)
+    at = draw_index(rng, able)
     b.order[0], b.order[at] = b.order[at], b.order[0]
     first = b.order[0]
     total = 0.0

@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_code, index
+from thali._inference.numerics.decisions import accept, draw_code, draw_index
 
 from ..group_state import KAPPA, group_at, select_group
 from ..operations import add_answer, cache_at, forget_answers, look_at_answers, rebuild
@@ -44,8 +44,8 @@ def draw_kinds(rng: Any, model: Any, caches: Any, states: Any, base: Any, kinds:
         draw_kind(rng, model, caches, states, kinds, p)
     number = kinds.size.shape[0]
     for _ in range(SPLITS if number > 1 else 0):
-        g = index(rng, number)
-        h = index(rng, number - 1)
+        g = draw_index(rng, number)
+        h = draw_index(rng, number - 1)
         split_or_merge(rng, model, caches, states, base, kinds, g, h + 1 if h >= g else h)
     for g in range(number):
         if kinds.size[g] == 0:

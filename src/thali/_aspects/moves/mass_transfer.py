@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_code, index
+from thali._inference.numerics.decisions import accept, draw_code, draw_index
 
 from ..operations import (
     apply_block,
@@ -35,8 +35,8 @@ BLOCK = 3  # columns in a row block
 def compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
     """Move 4: a random option joins or leaves a random column; its unique weight falls or rises by
     the column's."""
-    k = index(rng, b.whole[COLUMNS])
-    i = index(rng, b.Z.shape[1] - 1)
+    k = draw_index(rng, b.whole[COLUMNS])
+    i = draw_index(rng, b.Z.shape[1] - 1)
     joins = b.Z[k, i] == 0.0
     m = b.m[k] + 1 if joins else b.m[k] - 1
     d = b.w[k] if joins else -b.w[k]
@@ -61,7 +61,7 @@ def row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
     of the columns flipped.
     """
     size = choose_columns(rng, b)
-    i = index(rng, b.Z.shape[1] - 1)
+    i = draw_index(rng, b.Z.shape[1] - 1)
     mixed = scratch(b)
     clear_row(b, mixed)
     b.block[0] = 0.0
@@ -100,7 +100,7 @@ def choose_columns(rng: np.random.Generator, b: Any) -> Any:
     for k in range(columns):
         b.order[k] = k
     for t in range(size):
-        other = t + index(rng, columns - t)
+        other = t + draw_index(rng, columns - t)
         b.order[t], b.order[other] = b.order[other], b.order[t]
     return size
 
@@ -171,7 +171,7 @@ def proposed_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -> Any:
 @scalar
 def compensated_weight(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
     """Move 7: shift weight between a random column and the unique weights of its owners."""
-    k = index(rng, b.whole[COLUMNS])
+    k = draw_index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1

@@ -8,7 +8,7 @@ of owners change.
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..operations import apply_transfer, delta_transfer, log_rate
 from ..state import BETA, COLUMNS, copy_row, scratch
@@ -26,8 +26,8 @@ def drawn_pair(rng: Any, b: Any) -> Any:
     columns = b.whole[COLUMNS]
     if columns < 2:
         return 0, 0, 0.0, 0
-    k = index(rng, columns)
-    other = index(rng, columns - 1)
+    k = draw_index(rng, columns)
+    other = draw_index(rng, columns - 1)
     if other >= k:
         other += 1
     shared = 0.0

@@ -170,7 +170,7 @@ class GroupChain(FeatureChain):
         if self.ladder.beta.size > 1:
             stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
         names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
-        return chain_draws(self.drawn(self.first, last), (*names, "kappa"), stats)
+        return chain_draws(self.read_draws(self.first, last), (*names, "kappa"), stats)
 
     def _look(self) -> np.ndarray:
         if self.task.model.persons:

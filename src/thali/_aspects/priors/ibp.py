@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import index
+from thali._inference.numerics.decisions import draw_index
 
 from .. import operations
 from ..state import ALPHA
@@ -196,7 +196,7 @@ def draw_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None:
         b.who[i] = i
         b.Z[k, i] = 0.0
     for t in range(m):
-        other = t + index(rng, n - t)
+        other = t + draw_index(rng, n - t)
         b.who[t], b.who[other] = b.who[other], b.who[t]
         b.Z[k, b.who[t]] = 1.0
 

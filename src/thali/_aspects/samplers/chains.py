@@ -183,10 +183,10 @@ class FeatureChain(Chain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        return LOOK * len(self.seen) or self.total_of_run
+        return LOOK * len(self.seen) or self.run_total
 
     @property
-    def total_of_run(self) -> int:
+    def run_total(self) -> int:
         return (self.task.tune + self.task.draws) * self.thin
 
     @property
@@ -201,7 +201,7 @@ class FeatureChain(Chain):
     def recorded(self) -> int:
         return int(self.record.used[0])
 
-    def drawn(self, first: int, last: int) -> Arrays:
+    def read_draws(self, first: int, last: int) -> Arrays:
         return draws_between(self.record, first, last, self.first)
 
     def adopt(self, draws: Arrays) -> None:
@@ -211,7 +211,7 @@ class FeatureChain(Chain):
         super().skip(draws)
         self.record = skipping(self.record, draws)
 
-    def take_over(self, arrays: Arrays) -> None:
+    def warm_start(self, arrays: Arrays) -> None:
         self.rng = unpack_generators(arrays["stream"])[0]
         for name in ("ladder", "states", "tunings", "thin"):
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
@@ -233,7 +233,7 @@ class FeatureChain(Chain):
         stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
-        return chain_draws(self.drawn(self.first, last), self.task.parameters, stats)
+        return chain_draws(self.read_draws(self.first, last), self.task.parameters, stats)
 
     def run_until(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""

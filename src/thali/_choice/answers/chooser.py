@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._arguments import between
-from thali._inference.places import space_evenly
+from thali._inference.indexing import space_evenly
 from thali._model.columns import MONTE_CARLO
 from thali._posterior.interval import tails_of
 

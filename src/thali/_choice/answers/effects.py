@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.places import part_bounds, space_evenly
+from thali._inference.indexing import part_bounds, space_evenly
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import several_whole
-from thali._inference.numerics.ranks import descending
-from thali._inference.optimise import Slope, Target, newton
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
+from thali._inference.numerics.ranks import sort_descending
+from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import plural
 from thali._model.bound import BUDGET
@@ -200,7 +200,7 @@ class _Classes(Target[ClassParameters]):
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
 
-    def moved(self, here: ClassParameters, change: np.ndarray) -> ClassParameters:
+    def move_point(self, here: ClassParameters, change: np.ndarray) -> ClassParameters:
         return point(self._panel, *stepped(here, change))
 
     def slope(self, here: ClassParameters) -> Slope:
@@ -213,22 +213,28 @@ class _Classes(Target[ClassParameters]):
 def stepped(here: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:
     """Classes and tastes after a change of their coordinates."""
     count = here.classes.coordinates
-    return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(
+    return here.classes.move_point(change[:count]), here.tastes + change[count:].reshape(
         here.tastes.shape
     )
 
 
 def to_summit(panel: Panel, here: ClassParameters) -> Summit:
     """Damped Newton steps, until none promises a gain."""
-    top, _, converged = newton(
-        _Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MAX_STEPS
+    top, _, converged = maximise_newton(
+        _Classes(panel),
+        here,
+        _GAIN,
+        take_last=True,
+        damping=1e-3,
+        max_change=_LONGEST,
+        max_steps=_MAX_STEPS,
     )
     return Summit(top, *derivatives(panel, top), converged)
 
 
 def by_size(panel: Panel, summit: Summit) -> Summit:
     """The same maximum with the largest class first."""
-    order = descending(summit.where.sizes)
+    order = sort_descending(summit.where.sizes)
     where = point(panel, summit.where.classes.in_order(order), summit.where.tastes[order])
     return Summit(where, *derivatives(panel, where), summit.converged)
 

@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
         """The same for other people, by their covariates."""
         return self
 
-    def moved(self, change: np.ndarray) -> "Sizes":
+    def move_point(self, change: np.ndarray) -> "Sizes":
         """After a change of the coordinates."""
         odds = self.sizes * np.exp(np.concatenate([[0.0], change]))
         return Sizes(odds / odds.sum())
@@ -100,7 +100,7 @@ class ByColumns(NamedTuple):
         """The same for other people, by their covariates."""
         return self._replace(people=wanted)
 
-    def moved(self, change: np.ndarray) -> "ByColumns":
+    def move_point(self, change: np.ndarray) -> "ByColumns":
         """After a change of the coordinates."""
         odds = self.odds.copy()
         odds[1:] += change.reshape(odds[1:].shape)
@@ -114,7 +114,7 @@ class ByColumns(NamedTuple):
         """Newton's step of the expected likelihood, of some length."""
         curve = self._known_information()
         step = np.linalg.lstsq(curve, self.scores(membership).sum(axis=0), rcond=1e-10)[0]
-        return lambda length: self.moved(length * step)
+        return lambda length: self.move_point(length * step)
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
         """Gradient of the log-likelihood of each person, (people, coordinates)."""

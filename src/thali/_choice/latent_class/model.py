@@ -11,7 +11,7 @@ from thali._arguments import one_of, whole
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
 from thali._digits import percent
-from thali._inference.places import space_evenly
+from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
 from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model

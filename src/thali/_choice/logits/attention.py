@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.places import space_evenly
+from thali._inference.indexing import space_evenly
 from thali._labels import suggest
 from thali._people.columns import RespondentCovariates, covariates_of, names_of
 from thali._posterior.interval import tails_of

@@ -6,8 +6,8 @@ import numpy as np
 
 from thali._arguments import between, one_of, positive
 from thali._described import Facts
-from thali._inference.chains import Run, checked_run
-from thali._inference.places import space_evenly
+from thali._inference.chains import Run, build_run
+from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
@@ -283,7 +283,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
-        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         data, parts = self._checked(data)
         sampling = sampling_of(data, run, parts)
         remarks = unseen_remarks(parts.coding, data.levels)

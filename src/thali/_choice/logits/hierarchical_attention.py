@@ -39,8 +39,8 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
-from thali._inference.numerics.decisions import accept, index
-from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, square
+from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, sum_squares
 
 from .hierarchical_moves import centre_of, heed, probabilities_of_task, slope_of, write_tastes
 
@@ -153,15 +153,15 @@ def move_odds(rng: np.random.Generator, problem: Any, state: Any, space: Any, k:
     for r in range(size):
         push[r] = rng.standard_normal()
     step = draw_step(rng, _LENGTH)
-    energy = 0.5 * square(push) - density_of_odds(problem, state, space, k)
-    steps = 1 + index(rng, MOST_STEPS)
+    energy = 0.5 * sum_squares(push) - density_of_odds(problem, state, space, k)
+    steps = 1 + draw_index(rng, MOST_STEPS)
     for passed in range(steps):
         kick(problem.odds_root, push, space.odds_force, 0.5 * step if passed == 0 else step)
         drift(problem.odds_root, push, odds, space.odds_force, step)
         density = density_of_odds(problem, state, space, k)
         if passed == steps - 1:
             kick(problem.odds_root, push, space.odds_force, 0.5 * step)
-            energy += density - 0.5 * square(push)
+            energy += density - 0.5 * sum_squares(push)
     if accept(rng, energy):
         state.rate[k] = 1.0 / (1.0 + math.exp(-odds[0]))
         for r in range(1, size):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.chains import recorded_parts
+from thali._inference.chains import cut_records
 from thali._inference.seeds import build_seed_sequence
 from thali._posterior.store import BITS, described_draws
 from thali._posterior.view import PosteriorTree, flat
@@ -261,7 +261,7 @@ def to_datatree(
     from thali._posterior.densities import add_log_prior, is_pointwise
     from thali._posterior.store import origin, tree_of
 
-    kept, parts = recorded_parts(chains)
+    kept, parts = cut_records(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     posterior = draws_group(
         **drawn,

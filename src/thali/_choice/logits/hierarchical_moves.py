@@ -44,12 +44,12 @@ from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.trajectories import (
     ACCEPTANCE,
-    acceptance_of,
+    compute_acceptance,
     dot,
     draw_step,
     drift,
     kick,
-    square,
+    sum_squares,
 )
 
 STEPS_ALONE = 2  # of a trajectory of one person
@@ -73,7 +73,7 @@ def visit(
     factorise(space.matrix, space.factor)
     step = draw_step(rng, math.exp(state.log_step[n]))
     energy = (
-        0.5 * square(momentum)
+        0.5 * sum_squares(momentum)
         - state.log_likelihood[n]
         - population_slope(problem, state, space, n, beta)
     )
@@ -86,7 +86,7 @@ def visit(
         last = passed == STEPS_ALONE - 1
         kick_person(space, momentum, slope, 0.5 * step if last else step)
         if last:
-            energy += log_likelihood + density - 0.5 * square(momentum)
+            energy += log_likelihood + density - 0.5 * sum_squares(momentum)
     if energy > -rng.standard_exponential():
         for i in range(p):
             state.beta[n, i], state.slope[n, i] = beta[i], slope[i]
@@ -94,7 +94,7 @@ def visit(
         if gain == 0.0:
             state.accepted[n] += 1
     if gain > 0.0:
-        state.log_step[n] += gain * (acceptance_of(energy) - ACCEPTANCE)
+        state.log_step[n] += gain * (compute_acceptance(energy) - ACCEPTANCE)
 
 
 @scalar
@@ -422,7 +422,7 @@ def move_together(
         if gain == 0.0:
             state.accepted[people] += 1
     if gain > 0.0:
-        state.log_step[people] += gain * (acceptance_of(energy) - ACCEPTANCE)
+        state.log_step[people] += gain * (compute_acceptance(energy) - ACCEPTANCE)
 
 
 @scalar

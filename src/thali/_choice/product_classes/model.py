@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._arguments import one_of, positive, share, whole
 from thali._described import Facts
-from thali._inference.chains import Run, checked_run
+from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
 from thali._labels import plural
@@ -111,7 +111,7 @@ class MarkovChains(ClassEngine):
     sentence = "classes.mcmc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
-        return checked_run(draws, tune, CHAINS if chains is None else chains, thin, *rest)
+        return build_run(draws, tune, CHAINS if chains is None else chains, thin, *rest)
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
         return model._job_of(model._sampling(data, run), str(data), remarks)
@@ -143,7 +143,7 @@ class SequentialMonteCarlo(ClassEngine):
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *rest: Any) -> Run:
         draws = PARTICLES if draws is None else whole("draws", draws, 2)
         chains = GROUPS if chains is None else chains
-        run = checked_run(draws, 0, chains, None, *rest)
+        run = build_run(draws, 0, chains, None, *rest)
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.decisions import index, poisson
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.decisions import draw_index, draw_poisson
+from thali._inference.numerics.gamma import draw_log_gamma
 
 from .likelihood import clear_levels, compare, deactivate, set_bit
 from .state import (
@@ -32,7 +32,7 @@ def draw_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any)
     are ordered."""
     clear_levels(problem, bits, row, i)
     first, levels = problem.first_bit[i], problem.n_levels[i]
-    size = 1 + index(rng, levels - 1)
+    size = 1 + draw_index(rng, levels - 1)
     if problem.direction[i] != 0:
         begin = first + levels - size if polarity == 0 else first
         for b in range(begin, begin + size):
@@ -49,14 +49,14 @@ def draw_class(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
     """A class from its prior into a row of bits; returns polarity, active attributes, those of them
     with an order."""
     attributes = problem.n_levels.shape[0]
-    active = 1 + index(rng, attributes)
+    active = 1 + draw_index(rng, attributes)
     wanted, ordered, polarity = active, 0, -1
     for i in range(attributes):
         if rng.random() * (attributes - i) < wanted:
             wanted -= 1
             if problem.direction[i] != 0:
                 if ordered == 0:
-                    polarity = index(rng, 2)
+                    polarity = draw_index(rng, 2)
                 ordered += 1
             draw_set(rng, problem, bits, row, i, polarity)
         else:
@@ -96,11 +96,11 @@ def rate_of_singletons(problem: Any, state: Any) -> Any:
 def draw_values(rng: Any, tasks: Any, features: Any, real: Any, n: Any, f: Any) -> None:
     """θ of a feature, and ε where its class separates products, from their prior."""
     a, sigma = real[A], real[SIGMA]
-    features.log_theta[f] = log_gamma_draw(rng, sigma * a)
+    features.log_theta[f] = draw_log_gamma(rng, sigma * a)
     features.theta[f] = math.exp(features.log_theta[f])
     for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
         if features.separates[f, tau] != 0:
-            features.log_eps[f, tau] = log_gamma_draw(rng, (1.0 - sigma) * a)
+            features.log_eps[f, tau] = draw_log_gamma(rng, (1.0 - sigma) * a)
             features.value[f, tau] = features.theta[f] + math.exp(features.log_eps[f, tau])
 
 
@@ -126,7 +126,7 @@ def extend(rng: Any, problem: Any, state: Any) -> Any:
     beta = problem.prior[BETA]
     state.whole[PRESENT] = n + 1
     if state.whole[PENDING] < 0:
-        state.whole[PENDING] = poisson(rng, rate_of_singletons(problem, state))
+        state.whole[PENDING] = draw_poisson(rng, rate_of_singletons(problem, state))
     if not has_room(state, n, state.whole[PENDING]):
         state.whole[PRESENT] = n
         return False

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
-from thali._inference.places import part_bounds
 
 from ..logit import DIRECTIONS
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._compile.jit import compiled, scalar
-from thali._inference.numerics.decisions import poisson, shuffle
+from thali._inference.numerics.decisions import draw_poisson, shuffle
 
 from .moves.class_moves import move_class
 from .moves.flip import flip_classes
@@ -93,7 +93,7 @@ def is_ready(rng: Any, problem: Any, state: Any, n: Any) -> Any:
     """Draw the number of unshared classes to propose; returns whether there is room for all that
     the visit may add."""
     if state.whole[PENDING] < 0:
-        state.whole[PENDING] = poisson(rng, rate_of_singletons(problem, state))
+        state.whole[PENDING] = draw_poisson(rng, rate_of_singletons(problem, state))
     return has_room(state, n, state.whole[PENDING] + 1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import recorded_parts
+from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
@@ -56,7 +56,7 @@ def to_datatree(
 
     from ..rows import add_log_likelihood, observed_rows
 
-    kept, parts = recorded_parts(chains)
+    kept, parts = cut_records(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     weights = drawn["weights"]
     W, codes = data.matrix, data.codes

@@ -295,9 +295,7 @@ def sampling_of(
 
     m, n_classes = model, len(model.classes_)
     W, codes = copies_of(source)
-    usual = settings_of(
-        W.size, m.a, m.a_range, m.b, run.least_draws, run.tune, run.chains, run.thin
-    )
+    usual = settings_of(W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin)
     bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
     settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)

@@ -11,7 +11,7 @@ from thali._arguments import positive, refuse_endless
 from thali._arguments import whole as integer  # which no kernel takes for `state.whole`
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.chains import RowChain
-from thali._inference.numerics.decisions import index
+from thali._inference.numerics.decisions import draw_index
 from thali._inference.seeds import spawn_generators
 from thali.errors import Argument, ArgumentError
 
@@ -162,7 +162,7 @@ def _trajectory(
             motion.new[k, j] = motion.at[k, j]
             motion.new_force[k, j] = motion.force[k, j]
     new_energy = found = log_likelihood = math.nan
-    for _ in range(1 + index(rng, LONGEST)):
+    for _ in range(1 + draw_index(rng, LONGEST)):
         for k in range(classes):
             for j in range(p):
                 motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]

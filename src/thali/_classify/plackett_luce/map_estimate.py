@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.optimise import Slope, Target, first_order, newton
+from thali._inference.optimise import Slope, Target, maximise_bfgs, maximise_newton
 from thali.errors import ArgumentError, DataError
 
 from .row_sums import CovariateRows, Statistics, distinct_rows, hessian
@@ -102,7 +102,7 @@ class LogWeights(Target[WeightPoint]):
             gradient += self.pull * (1.0 - own.size * own)
         return WeightPoint(logs, float(value), gradient, weights, sums)
 
-    def moved(self, here: WeightPoint, change: np.ndarray) -> WeightPoint:
+    def move_point(self, here: WeightPoint, change: np.ndarray) -> WeightPoint:
         return self.at(here.logs + change)
 
     def is_spent(self) -> bool:
@@ -117,7 +117,7 @@ class LogWeights(Target[WeightPoint]):
         curve += metric.mean()
         return Slope(here.gradient, curve, metric)
 
-    def rises(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
+    def accepts_step(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
         gain = ahead.value - here.value
         is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
         smaller = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()
@@ -359,7 +359,7 @@ def _near(
     target: LogWeights, logs: np.ndarray, near: float = _NEAR
 ) -> tuple[WeightPoint, int, bool]:
     """Near a maximum, from anywhere."""
-    point, steps, _ = first_order(target, target.at(logs), near * target.data.n, _LONGEST)
+    point, steps, _ = maximise_bfgs(target, target.at(logs), near * target.data.n, _LONGEST)
     return point, steps, False
 
 
@@ -378,8 +378,8 @@ def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[WeightPoint, int, boo
 def _by_newton(target: LogWeights, point: WeightPoint) -> tuple[WeightPoint, int, bool]:
     """To a maximum, from near it."""
     gain = _AIMED_AT * target.data.n
-    point, steps, _ = newton(
-        target, point, gain, last=True, damping=1e-3, pace=_PACE, longest=_LONGEST / 2.0
+    point, steps, _ = maximise_newton(
+        target, point, gain, take_last=True, damping=1e-3, pace=_PACE, max_change=_LONGEST / 2.0
     )
     return point, steps, _slope(point, target.data) <= _SOLVED
 

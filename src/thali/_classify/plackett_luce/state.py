@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._data.rows import TrainingData
+from thali._inference.indexing import part_bounds
 from thali._inference.numerics.logarithm import fast_log
-from thali._inference.places import part_bounds
 from thali.errors import DataError, Setting
 
 # Rows of W as the samplers of Plackett–Luce regression read them: sorted by class, so that many

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import compiled, scalar
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.gamma import draw_log_gamma
 
 from .latent_moves import (
     draw_latent,
@@ -74,7 +74,7 @@ def recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) ->
     if rows.opposite[0] >= 0:
         for _ in range(MIRRORS):
             mirror_once(rng, rows, state)
-    real[LOG_MASS] = log_gamma_draw(rng, math.exp(real[LOG_A]) * state.counts.size) - prior.log_b
+    real[LOG_MASS] = draw_log_gamma(rng, math.exp(real[LOG_A]) * state.counts.size) - prior.log_b
     redraw_some(rng, rows, prior, state, moves)
 
 
@@ -118,7 +118,7 @@ def draw_weights(rng: Any, rows: Any, state: Any) -> None:
     for k in range(state.counts.shape[0]):
         for j in range(state.counts.shape[1]):
             state.log_weights[k, j] = (
-                log_gamma_draw(rng, a + state.counts[k, j]) - state.log_rate[j]
+                draw_log_gamma(rng, a + state.counts[k, j]) - state.log_rate[j]
             )
     state.real[LOG_MASS] = normalise(state.log_weights, state.weights, state.totals)
     sum_rows(rows, state)

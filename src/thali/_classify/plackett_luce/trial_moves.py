@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.numerics.decisions import index
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.gamma import draw_log_gamma
 from thali._inference.numerics.logarithm import fast_log
 
 from .state import FLOOR, log_probability
@@ -196,8 +196,8 @@ def redraw(
     returns the log-likelihood log_l, the logarithm of what Λ was multiplied by, and the least T.
     """
     classes, p = weights.shape
-    k, j = index(rng, classes), index(rng, p)
-    log_new = log_gamma_draw(rng, a) - log_scale
+    k, j = draw_index(rng, classes), draw_index(rng, p)
+    log_new = draw_log_gamma(rng, a) - log_scale
     new, old = math.exp(log_new), weights[k, j]
     if max(new, old) < _NOTHING * smallest:
         log_weights[k, j], weights[k, j] = log_new, new
@@ -267,9 +267,9 @@ def exchange(
     """One exchange; returns the log-likelihood and whether weights were exchanged. They sum to 1
     before and after."""
     classes, p = weights.shape
-    chosen = index(rng, classes + 1)  # the last: all classes
+    chosen = draw_index(rng, classes + 1)  # the last: all classes
     j = _giver(rng, weights, totals, rows.mean, chosen)
-    taker = rows.alive[index(rng, rows.alive.shape[0])]
+    taker = rows.alive[draw_index(rng, rows.alive.shape[0])]
     if j < 0 or j == taker:
         return log_likelihood, False
     shift = math.log(rows.mean[j]) - math.log(rows.mean[taker])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled, scalar
-from thali._inference.optimise import squarem
+from thali._inference.optimise import iterate_squarem
 
 # The variational posterior of Plackett–Luce regression and its lower bound of the evidence --------
 #
@@ -195,11 +195,11 @@ def fit_variational(
     best: Any = None
     passes = 0
     for start in starts if a is None else (float(a), *starts):
-        run = squarem(ascent.step, ascent.start(start), _MAX_PASSES, _CONVERGED)
+        run = iterate_squarem(ascent.step, ascent.start(start), _MAX_PASSES, _CONVERGED)
         theta = run.theta
         if a is not None:
             theta[-1] = math.log(a)
-        last = squarem(
+        last = iterate_squarem(
             ascent.step_with_shape if a is None else ascent.step, theta, _MAX_PASSES, _TOLERANCE
         )
         passes += run.n_passes + last.n_passes

@@ -612,7 +612,7 @@ class NormalChain(IndependentDraws):
         coef = np.zeros((draws, problem.classes, problem.covariates.shape[0]))
         self.record = CoefficientRecord(coef, np.zeros(draws), np.zeros((draws, 2)))
 
-    def _block(self, rng: np.random.Generator) -> CoefficientRecord:
+    def _draw_block(self, rng: np.random.Generator) -> CoefficientRecord:
         from scipy.linalg import solve_triangular
 
         normal, at, K = self.normal, self.normal.expansion, self.problem.classes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import recorded_parts
+from thali._inference.chains import cut_records
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
@@ -67,7 +67,7 @@ def to_datatree(
 
     from ..rows import add_log_likelihood, class_labels, observed_rows
 
-    kept, parts = recorded_parts(chains)
+    kept, parts = cut_records(chains)
     problem = kept[0].problem
     labels = class_labels(classes)
     free = np.arange(problem.classes) != problem.reference

@@ -194,7 +194,7 @@ class NormalEngine(OfDraws):
             kept = {} if known is None else {"_normal_": known}
             return {**settled, **bound, **kept, **means(PosteriorTree(tree), standard)}
 
-        drawn = A_DRAWN * run.chains * run.least_draws * columns * (len(model.classes_) - 1)
+        drawn = A_DRAWN * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
         forecast = None if known is not None else Forecast(seconds + drawn, seconds + drawn)
         return Sampling(source, run, chains, tree, attributes, is_compiled=True, forecast=forecast)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import compiled
-from thali._inference.optimise import Step, Target, newton
+from thali._inference.optimise import Step, Target, maximise_newton
 from thali._model.base import Job
 from thali.errors import DataError
 
@@ -84,7 +84,7 @@ def maximise(
     here = target.look(
         np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start
     )
-    top, steps, _ = newton(target, here, target.rounding(here), most=MAX_STEPS)
+    top, steps, _ = maximise_newton(target, here, target.rounding(here), max_steps=MAX_STEPS)
     slope = float(top.slope.max()) / size
     return CoefficientMaximum(
         top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE
@@ -104,7 +104,7 @@ class _Penalised(Target[CoefficientPoint]):
         """F at some coefficients."""
         return self._point(coef, self._observed.columns.times(coef))
 
-    def moved(self, here: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
+    def move_point(self, here: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
         return self._point(here.coef + change, here.linear + self._observed.columns.times(change))
 
     def _point(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
@@ -149,7 +149,9 @@ class _Penalised(Target[CoefficientPoint]):
         direction[of_class, column] = step
         return Step(direction, -float(slopes @ step + prices @ (np.abs(own + step) - np.abs(own))))
 
-    def rises(self, here: CoefficientPoint, ahead: CoefficientPoint, promised: float) -> bool:
+    def accepts_step(
+        self, here: CoefficientPoint, ahead: CoefficientPoint, promised: float
+    ) -> bool:
         return ahead.value - here.value >= _MIN_GAIN * promised - self.rounding(here)
 
     def rounding(self, here: CoefficientPoint) -> float:

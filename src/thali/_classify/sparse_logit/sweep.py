@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
-from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
-from thali._inference.numerics.truncated import from_gamma
+from thali._inference.numerics.polya_gamma import draw_half_inverse_gaussian, draw_polya_gamma_shape
+from thali._inference.numerics.truncated import draw_by_gamma_proposal
 
 from .horseshoe import (
     FURTHEST,
@@ -174,7 +174,8 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
         count = (problem.classes - 1) * problem.penalised
         # √eta has a density proportional to v^(shape-1) exp(-size v - rate v^2)
         root = max(
-            from_gamma(rng, 2.0 * problem.shape + count, 2.0 * problem.rate, -size), _SMALLEST
+            draw_by_gamma_proposal(rng, 2.0 * problem.shape + count, 2.0 * problem.rate, -size),
+            _SMALLEST,
         )
         state.real[ETA] = root * root
     eta = state.real[ETA]
@@ -182,7 +183,7 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
     for k in range(problem.classes):
         if k != problem.reference:
             for j in range(problem.penalised):
-                tau = half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
+                tau = draw_half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
                 state.variance[k, j] = min(max(tau, _MIN_VARIANCE), most)
 
 
@@ -198,7 +199,7 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
         count = problem.counts[i]
         weight = pull = 0.0
         if count > 0:
-            weight = polya_gamma_of_shape(rng, count, state.linear[k, i] - others)
+            weight = draw_polya_gamma_shape(rng, count, state.linear[k, i] - others)
             pull = (0.5 * count if problem.codes[i] == k else -0.5 * count) + weight * others
         state.pull[i] = pull
         state.weights[i] = weight

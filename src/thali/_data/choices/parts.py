@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._labels import positions
 from thali.errors import DataError
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import is_list, whole
 from thali._described import Facts
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence
 from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError

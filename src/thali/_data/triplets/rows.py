@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._labels import (
     as_label,
     checked_labels,

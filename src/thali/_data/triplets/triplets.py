@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._inference.warn import warn
 from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message

@@ -1,5 +1,4 @@
-"""Positive definite matrices of blocks along a line, each coupled with the next on its diagonal,
-and a border."""
+"""Positive definite matrices of diagonally coupled blocks and a border, and their factors."""
 
 from typing import NamedTuple
 
@@ -7,7 +6,7 @@ import numpy as np
 
 
 class Bordered(NamedTuple):
-    r"""The symmetric matrix of T blocks and m further rows.
+    r"""A symmetric matrix of T blocks and m border rows.
 
     .. math::
         \begin{pmatrix} A & B \\ B^T & C \end{pmatrix}, \qquad
@@ -21,40 +20,39 @@ class Bordered(NamedTuple):
 
     @property
     def diagonal(self) -> np.ndarray:
-        """Its diagonal."""
+        """The diagonal of the matrix, (T n + m,)."""
         return np.append(
             np.diagonal(self.blocks, axis1=1, axis2=2).ravel(), np.diagonal(self.corner)
         )
 
-    def with_more(self, diagonal: np.ndarray) -> "Bordered":
-        """The matrix with so much more along the diagonal."""
+    def add_diagonal(self, diagonal: np.ndarray) -> "Bordered":
+        """Return the matrix plus a diagonal matrix."""
         blocks, corner = self.blocks.copy(), self.corner.copy()
         periods, n, _ = blocks.shape
         blocks[:, np.arange(n), np.arange(n)] += diagonal[: periods * n].reshape(periods, n)
         corner[np.diag_indices_from(corner)] += diagonal[periods * n :]
         return self._replace(blocks=blocks, corner=corner)
 
-    def dense(self) -> np.ndarray:
-        """All of it."""
+    def assemble_dense(self) -> np.ndarray:
+        """Return the dense matrix, (T n + m, T n + m)."""
         periods, n, _ = self.blocks.shape
         size = periods * n
-        found = np.zeros((size + len(self.corner),) * 2)
+        dense = np.zeros((size + len(self.corner),) * 2)
         for t, block in enumerate(self.blocks):
-            found[t * n : (t + 1) * n, t * n : (t + 1) * n] = block
+            dense[t * n : (t + 1) * n, t * n : (t + 1) * n] = block
         for t, coupling in enumerate(self.coupling):
-            at = np.arange(t * n, (t + 1) * n)
-            found[at, at + n] = found[at + n, at] = -coupling
-        found[:size, size:], found[size:, :size], found[size:, size:] = (
+            indices = np.arange(t * n, (t + 1) * n)
+            dense[indices, indices + n] = dense[indices + n, indices] = -coupling
+        dense[:size, size:], dense[size:, :size], dense[size:, size:] = (
             self.border,
             self.border.T,
             self.corner,
         )
-        return found
+        return dense
 
 
 class BorderedFactor:
-    """The factor of such a matrix H: time and memory grow with the number of blocks, not with its
-    square.
+    """The factor of a `Bordered` matrix H, in time and memory linear in the number of blocks.
 
     Raises
     ------
@@ -67,20 +65,22 @@ class BorderedFactor:
     def __init__(self, matrix: Bordered) -> None:
         self._coupling, self._border = matrix.coupling, matrix.border
         self._roots, self._inverses = np.empty_like(matrix.blocks), np.empty_like(matrix.blocks)
-        logs = 0.0
+        log_roots = 0.0
         for t, block in enumerate(matrix.blocks):
             if t:
-                own = self._coupling[t - 1]
-                block = block - own[:, None] * self._inverses[t - 1] * own
-            self._roots[t], of_block = _inverse_root(block)
+                coupling = self._coupling[t - 1]
+                block = block - coupling[:, None] * self._inverses[t - 1] * coupling
+            self._roots[t], log_root = _compute_inverse_root(block)
             np.matmul(self._roots[t], self._roots[t].T, out=self._inverses[t])
-            logs += of_block
+            log_roots += log_root
         self._across = self._solve_blocks(matrix.border)
-        self._corner, of_corner = _inverse_root(matrix.corner - matrix.border.T @ self._across)
-        self.log_determinant = 2.0 * (logs + of_corner)
+        self._corner, log_corner_root = _compute_inverse_root(
+            matrix.corner - matrix.border.T @ self._across
+        )
+        self.log_determinant = 2.0 * (log_roots + log_corner_root)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """The solutions x of H x = right (size,), or of several, (size, columns)."""
+        """Solve H x = right for one right-hand side, (size,), or several, (size, columns)."""
         right, size = np.asarray(right), self._inverses.shape[0] * self._inverses.shape[1]
         inner = self._solve_blocks(right[:size])
         if not len(self._corner):
@@ -90,43 +90,47 @@ class BorderedFactor:
 
     @property
     def variances(self) -> np.ndarray:
-        """The diagonal of H⁻¹, of a matrix of one block."""
+        """The diagonal of H⁻¹, for a matrix of one block."""
         inner = np.diagonal(self._inverses[0]) + ((self._across @ self._corner) ** 2).sum(axis=1)
         return np.append(inner, (self._corner**2).sum(axis=1))
 
     def draw(self, normal: np.ndarray) -> np.ndarray:
-        """Vectors of covariance H⁻¹ from standard normal ones (size, columns)."""
+        """Return vectors with covariance H⁻¹ from standard normal ones, (size, columns)."""
         periods, n, _ = self._roots.shape
-        found = np.empty_like(normal)
+        draws = np.empty_like(normal)
         for t in range(periods - 1, -1, -1):
-            at = slice(t * n, (t + 1) * n)
-            found[at] = self._roots[t] @ normal[at]
+            rows = slice(t * n, (t + 1) * n)
+            draws[rows] = self._roots[t] @ normal[rows]
             if t < periods - 1:
-                found[at] += self._inverses[t] @ (
-                    self._coupling[t][:, None] * found[at.stop : at.stop + n]
+                draws[rows] += self._inverses[t] @ (
+                    self._coupling[t][:, None] * draws[rows.stop : rows.stop + n]
                 )
         size = periods * n
         if len(self._corner):
-            found[size:] = self._corner @ normal[size:]
-            found[:size] -= self._across @ found[size:]
-        return found
+            draws[size:] = self._corner @ normal[size:]
+            draws[:size] -= self._across @ draws[size:]
+        return draws
 
     def _solve_blocks(self, right: np.ndarray) -> np.ndarray:
-        """The same for the blocks alone."""
+        """Solve A x = right for the matrix A of the blocks only."""
         periods, n, _ = self._inverses.shape
-        found = right.reshape(periods, n, -1).astype(float)
+        solution = right.reshape(periods, n, -1).astype(float)
         for t in range(1, periods):
-            found[t] += self._coupling[t - 1][:, None] * (self._inverses[t - 1] @ found[t - 1])
-        found[-1] = self._inverses[-1] @ found[-1]
+            solution[t] += self._coupling[t - 1][:, None] * (
+                self._inverses[t - 1] @ solution[t - 1]
+            )
+        solution[-1] = self._inverses[-1] @ solution[-1]
         for t in range(periods - 2, -1, -1):
-            found[t] = self._inverses[t] @ (found[t] + self._coupling[t][:, None] * found[t + 1])
-        return found.reshape(right.shape)
+            solution[t] = self._inverses[t] @ (
+                solution[t] + self._coupling[t][:, None] * solution[t + 1]
+            )
+        return solution.reshape(right.shape)
 
 
-def _inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """The upper W with W W' the inverse of a matrix, and half the log of its determinant."""
-    # Products with it take a thousandth of the time of LAPACK's solutions where the matrix is small
-    # and there are several threads.
+def _compute_inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the upper W with W W' = matrix⁻¹, and half the log determinant."""
+    # Products with the root of a small matrix take a thousandth of the time of LAPACK's solutions
+    # on several threads.
     from scipy.linalg import cholesky
     from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -42,7 +42,7 @@ def solve_upper(lower: Any, x: Any) -> None:
 
 @scalar
 def draw_normal(rng: Any, lower: Any, x: Any) -> None:
-    """Replace x by a draw of the normal distribution with precision A = L L^T and mean A^-1 x."""
+    """Replace x by a draw with mean A^-1 x and precision A = L L^T."""
     solve_lower(lower, x)
     for i in range(x.size):
         x[i] += rng.standard_normal()

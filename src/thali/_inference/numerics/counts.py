@@ -1,5 +1,4 @@
-"""Counts of outcomes: binomial and multinomial distributions and their coefficients, natural
-logarithms; ties."""
+"""Logarithms of binomial, multinomial and normal densities, and Davidson's model of ties."""
 
 import math
 from typing import Any
@@ -7,31 +6,39 @@ from typing import Any
 import numpy as np
 
 
-def log_coefficient(wins: Any, losses: Any) -> Any:
-    """ln C(wins + losses, wins), elementwise, by the gamma function: declared weights may be
-    fractional."""
+def log_binomial_coefficient(wins: Any, losses: Any) -> Any:
+    """Return ln C(wins + losses, wins), elementwise.
+
+    The gamma function is used because declared weights may be fractional.
+    """
     from scipy.special import gammaln
 
     return gammaln(wins + losses + 1.0) - gammaln(wins + 1.0) - gammaln(losses + 1.0)
 
 
 def log_normal_density(values: Any, mean: Any, sd: Any) -> Any:
-    """ln Normal(values | mean, sd^2), elementwise."""
+    """Return ln Normal(values
+
+    mean, sd²), elementwise.
+    """
     return -0.5 * ((values - mean) / sd) ** 2 - np.log(sd) - 0.5 * math.log(2.0 * math.pi)
 
 
 def log_binomial(wins: Any, losses: Any, p: Any) -> Any:
-    """ln Binomial(wins | wins + losses, p), elementwise."""
+    """Return ln Binomial(wins
+
+    wins + losses, p), elementwise.
+    """
     from scipy.special import xlog1py, xlogy
 
-    return log_coefficient(wins, losses) + xlogy(wins, p) + xlog1py(losses, -p)
+    return log_binomial_coefficient(wins, losses) + xlogy(wins, p) + xlog1py(losses, -p)
 
 
 # Davidson's model of ties: the three outcomes of a comparison -------------------------------------
 
 
-def outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
-    """Probabilities of the first option, of a tie and of the second, along a new last axis.
+def compute_outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
+    """Return probabilities of win, tie and loss along a new last axis.
 
     r = nu sqrt(p q), where q = 1 - p; p, r and q over 1 + r
     """
@@ -40,7 +47,7 @@ def outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
 
 
 def log_outcome_coefficients(counts: np.ndarray) -> Any:
-    """ln of the number of orders of outcomes (..., outcomes)."""
+    """Return the log number of orders of outcome counts (..., outcomes)."""
     from scipy.special import gammaln
 
     return gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1)

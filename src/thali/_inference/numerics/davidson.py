@@ -1,5 +1,4 @@
-"""The log-likelihood of wins, losses and ties given the log odds of the first of two, with lapse
-and ties."""
+"""Log-likelihood of wins, losses and ties given the log odds of a win, with lapse."""
 
 from typing import NamedTuple, Protocol
 
@@ -7,21 +6,21 @@ import numpy as np
 
 
 class ChoiceCounts(Protocol):
-    """Whatever holds how often either of two was chosen, and neither."""
+    """Counts of choices of the first option, of the second and of ties."""
 
     @property
     def wins(self) -> np.ndarray:
-        """(rows,), or rows by points."""
+        """The wins of the first option, (rows,) or (rows, points)."""
         ...
 
     @property
     def losses(self) -> np.ndarray:
-        """The same."""
+        """The losses of the first option, shaped like `wins`."""
         ...
 
     @property
     def tied(self) -> np.ndarray:
-        """The same."""
+        """The ties, shaped like `wins`."""
         ...
 
     @property
@@ -31,7 +30,7 @@ class ChoiceCounts(Protocol):
 
     @property
     def has_ties(self) -> bool:
-        """Whether ties are an outcome."""
+        """Whether ties are a possible outcome."""
         ...
 
 
@@ -39,74 +38,82 @@ class RowDerivatives(NamedTuple):
     """Derivatives of the log-likelihood of each row."""
 
     slope: np.ndarray  # by the log odds
-    bend: np.ndarray  # twice by them
-    of_nu: np.ndarray  # by the log of nu; these three are 0 without ties
-    spread: np.ndarray  # minus the second derivative by it
-    mixed: np.ndarray  # minus that by both
+    bend: np.ndarray  # the second derivative by the log odds
+    of_nu: np.ndarray  # by log nu; this and the next two are 0 without ties
+    spread: np.ndarray  # minus the second derivative by log nu
+    mixed: np.ndarray  # minus the derivative by both
 
 
-TINY = 1e-300  # stands for a probability of 0
+TINY = 1e-300  # replaces a probability of 0
 
 
-def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability of the first without lapse, and that of the second, each with all its
-    digits."""
+def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities of the first and second option without lapse, without cancellation."""
     # one exponential, which takes a fifth of the time of two `expit`
-    small = np.exp(-np.abs(difference))
-    large = 1.0 / (1.0 + small)
-    small *= large
+    smaller = np.exp(-np.abs(difference))
+    larger = 1.0 / (1.0 + smaller)
+    smaller *= larger
     is_first = difference >= 0.0
-    return np.where(is_first, large, small), np.where(is_first, small, large)
+    return np.where(is_first, larger, smaller), np.where(is_first, smaller, larger)
 
 
-def terms(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
-    """Return the log-likelihood of each row, without coefficients; `log_nu` is empty without
-    ties."""
+def compute_log_likelihoods(
+    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+) -> np.ndarray:
+    """Return the log-likelihood of each row, without coefficients.
+
+    `log_nu` is empty without ties.
+    """
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    sides = (rows.wins, q), (rows.losses, rest)
+    counts_and_shares = (rows.wins, q), (rows.losses, q_rest)
     first, second = (
-        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in sides
+        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in counts_and_shares
     )
     if not rows.has_ties:
         return first + second
-    ratio = tie_ratio(rows, q, rest, log_nu)
+    ratio = compute_tie_ratio(rows, q, q_rest, log_nu)
     total = rows.wins + rows.losses + rows.tied
     return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
 
 
-def tie_ratio(
-    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+def compute_tie_ratio(
+    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
-    """The odds of a tie."""
+    """Return the odds of a tie."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
+    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * q_rest + base))
 
 
-def slopes(
-    rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray
+def compute_derivatives(
+    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> RowDerivatives:
-    """The derivatives of the log-likelihood of each row."""
-    none = np.zeros_like(q)
+    """Return the derivatives of the log-likelihood of each row."""
+    zeros = np.zeros_like(q)
     if not rows.lapse and not rows.has_ties:
-        weight = (rows.wins + rows.losses) * q * rest
-        return RowDerivatives(rows.wins * rest - rows.losses * q, -weight, none, none, none)
-    seen, seen_rest = _without_lapse(rows, q), _without_lapse(rows, rest)
-    toward, away = rest * seen, q * seen_rest  # slopes of ln p and of -ln (1 - p)
-    bend_toward = toward * (rest * (1.0 - seen) - q)  # of ln p
-    bend_away = away * (q * (1.0 - seen_rest) - rest)  # of ln (1 - p)
-    slope = rows.wins * toward - rows.losses * away
-    bend = rows.wins * bend_toward + rows.losses * bend_away
+        weight = (rows.wins + rows.losses) * q * q_rest
+        return RowDerivatives(rows.wins * q_rest - rows.losses * q, -weight, zeros, zeros, zeros)
+    attention, attention_rest = _compute_attention(rows, q), _compute_attention(rows, q_rest)
+    win_slope, loss_slope = (
+        q_rest * attention,
+        q * attention_rest,
+    )  # slopes of ln p and of -ln (1 - p)
+    win_bend = win_slope * (q_rest * (1.0 - attention) - q)  # of ln p
+    loss_bend = loss_slope * (q * (1.0 - attention_rest) - q_rest)  # of ln (1 - p)
+    slope = rows.wins * win_slope - rows.losses * loss_slope
+    bend = rows.wins * win_bend + rows.losses * loss_bend
     if not rows.has_ties:
-        return RowDerivatives(slope, bend, none, none, none)
+        return RowDerivatives(slope, bend, zeros, zeros, zeros)
     total = rows.wins + rows.losses + rows.tied
-    ratio = tie_ratio(rows, q, rest, log_nu)
-    share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0
-    spread, more = total * share * (1.0 - share), rows.tied - total * share
-    bend = bend + more * (bend_toward + bend_away) / 2.0 - spread * tilt**2
-    return RowDerivatives(slope + more * tilt, bend, more, spread, spread * tilt)
+    ratio = compute_tie_ratio(rows, q, q_rest, log_nu)
+    share, tilt = ratio / (1.0 + ratio), (win_slope - loss_slope) / 2.0
+    spread, excess_ties = total * share * (1.0 - share), rows.tied - total * share
+    bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * tilt**2
+    return RowDerivatives(slope + excess_ties * tilt, bend, excess_ties, spread, spread * tilt)
 
 
-def _without_lapse(rows: ChoiceCounts, q: np.ndarray) -> np.ndarray:
-    """Return the share of an outcome's probability that is no lapse."""
+def _compute_attention(rows: ChoiceCounts, q: np.ndarray) -> np.ndarray:
+    """Return the share of an outcome's probability that is not lapse."""
+    if not rows.lapse:
+        return np.ones_like(q)
     scaled = (1.0 - rows.lapse) * q
-    return scaled / (scaled + rows.lapse / 2.0) if rows.lapse else np.ones_like(q)
+    return scaled / (scaled + rows.lapse / 2.0)

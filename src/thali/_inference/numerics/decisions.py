@@ -1,4 +1,4 @@
-"""Random decisions: every discrete draw of a sampler except a plain comparison."""
+"""Random decisions: the discrete draws of samplers."""
 
 import math
 from typing import Any
@@ -8,19 +8,19 @@ from thali._compile.jit import scalar
 
 @scalar
 def accept(rng: Any, log_ratio: Any) -> Any:
-    """True with probability min(1, exp(log_ratio)); NaN rejects."""
+    """Return whether to accept: probability min(1, exp(log_ratio)); NaN rejects."""
     return log_ratio > -rng.standard_exponential()
 
 
 @scalar
-def index(rng: Any, n: Any) -> Any:
-    """Uniform on 0, ..., n - 1."""
+def draw_index(rng: Any, n: Any) -> Any:
+    """Draw an index uniformly from 0, ..., n - 1."""
     return int(rng.random() * n)
 
 
 @scalar
-def poisson(rng: Any, mean: Any) -> Any:
-    """Poisson count, by counting unit-rate arrivals (a compiled `rng.poisson` would allocate)."""
+def draw_poisson(rng: Any, mean: Any) -> Any:
+    """Draw a Poisson count by unit-rate arrivals (compiled `rng.poisson` allocates)."""
     count = 0
     time = rng.standard_exponential()
     while time < mean:
@@ -32,30 +32,32 @@ def poisson(rng: Any, mean: Any) -> Any:
 @scalar
 def shuffle(rng: Any, items: Any, n: Any) -> None:
     """Put the first n items into uniformly random order."""
-    for last in range(n - 1, 0, -1):
-        other = index(rng, last + 1)
-        items[last], items[other] = items[other], items[last]
+    for i in range(n - 1, 0, -1):
+        j = draw_index(rng, i + 1)
+        items[i], items[j] = items[j], items[i]
 
 
 @scalar
 def draw_code(rng: Any, b: Any, codes: Any, top: Any) -> Any:
-    """One of 0, ..., codes - 1 with probability proportional to exp(b.block[code]), of which `top`
-    is the greatest."""
+    """Draw a code from 0, ..., codes - 1, proportional to exp(b.block[code]).
+
+    `top` is the maximum of `b.block`, against overflow.
+    """
     total = 0.0
     for code in range(codes):
         b.block[code] = math.exp(b.block[code] - top)
         total += b.block[code]
-    left = rng.random() * total
+    remainder = rng.random() * total
     for code in range(codes):
-        left -= b.block[code]
-        if left < 0.0:
+        remainder -= b.block[code]
+        if remainder < 0.0:
             return code
     return 0
 
 
 @scalar
-def bessel_count(rng: Any, x: Any, shift: Any) -> Any:
-    """A count n >= 0 with P(n) proportional to x^n / (n! (n + shift)!), for shift 0 or 1.
+def draw_bessel_count(rng: Any, x: Any, shift: Any) -> Any:
+    """Draw n ≥ 0 with P(n) proportional to x^n / (n! (n + shift)!), shift 0 or 1.
 
     The terms are summed outwards from the largest, so that nothing overflows.
     """
@@ -73,21 +75,21 @@ def bessel_count(rng: Any, x: Any, shift: Any) -> Any:
         term *= n * (n + shift) / x
         n -= 1
         total += term
-    left = rng.random() * total
+    remainder = rng.random() * total
     n = peak
     term = 1.0
-    while left >= term and term > 1e-17 * total:
-        left -= term
+    while remainder >= term and term > 1e-17 * total:
+        remainder -= term
         n += 1
         term *= x / (n * (n + shift))
-    if left < term or peak == 0:
+    if remainder < term or peak == 0:
         return n
     n = peak
     term = 1.0
     while n > 0:
         term *= n * (n + shift) / x
         n -= 1
-        left -= term
-        if left < 0.0:
+        remainder -= term
+        if remainder < 0.0:
             break
     return n

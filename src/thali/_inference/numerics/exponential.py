@@ -1,5 +1,4 @@
-"""An exponential that vector instructions can compute: no call into the mathematical library, no
-branch."""
+"""An exponential for vector instructions: without library calls and branches."""
 
 from typing import Any
 
@@ -15,7 +14,7 @@ _LOWEST = -708.0  # below it the result would not be a normal number
 
 @vectorised
 def fast_exp(x: Any) -> Any:
-    """exp(x) for x of at most 700, to about 1e-14 of itself; below -708 it is exp(-708).
+    """Return exp(x) for x ≤ 700, with relative error 1e-14; exp(-708) below -708.
 
     x = k log 2 + r with r between -log(2)/2 and log(2)/2; exp r by its series, times 2^k by adding
     to the exponent.

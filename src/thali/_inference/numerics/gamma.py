@@ -1,7 +1,7 @@
 """Log-quantiles of the gamma distribution at fourteen probabilities, tabulated over its shape.
 
-The transport of values needs for every shape g an increasing sequence K_1(g) < … < K_14(g), always
-the same; its distance from the true quantiles influences only the acceptance rate.
+The transport of values needs a fixed increasing sequence K_1(g) < … < K_14(g) for every shape g.
+Its distance from the true quantiles influences only the acceptance rate.
 """
 
 import math
@@ -19,8 +19,10 @@ LOWEST, STEP, ROWS = -12.0, 0.05, 400  # ln g of the first row, between rows, ro
 
 @cache
 def quantile_table() -> np.ndarray:
-    """(ROWS, QUANTILES): (K_i(g) − ln g) g / (1 + g), which stays finite as g goes to 0 and changes
-    slowly."""
+    """Return the table of (K_i(g) − ln g) g / (1 + g), (ROWS, QUANTILES).
+
+    The entries change slowly and stay finite as g goes to 0.
+    """
     from scipy.special import gammaincinv, gammaln
 
     g = np.exp(LOWEST + STEP * np.arange(ROWS))[:, None]
@@ -36,23 +38,22 @@ def quantile_table() -> np.ndarray:
 
 @scalar
 def fill_quantiles(table: Any, shape: Any, quantiles: Any, row: Any) -> None:
-    """K_i(shape) into a row of `quantiles`."""
-    place = min(max((math.log(shape) - LOWEST) / STEP, 0.0), ROWS - 1.001)
-    low = int(place)
-    part = place - low
+    """Write K_i(shape) into a row of `quantiles`."""
+    position = min(max((math.log(shape) - LOWEST) / STEP, 0.0), ROWS - 1.001)
+    low = int(position)
+    fraction = position - low
     for i in range(QUANTILES):
-        relative = table[low, i] * (1.0 - part) + table[low + 1, i] * part
+        relative = table[low, i] * (1.0 - fraction) + table[low + 1, i] * fraction
         quantiles[row, i] = math.log(shape) + relative * (1.0 + shape) / shape
 
 
 @scalar
 def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> None:
-    """The piecewise linear map from the quantiles of one shape to those of another, in four rows
-    from `row` on.
+    """Write the piecewise linear map between quantiles of two shapes into four rows.
 
-    They hold the quantiles of both, the slopes below every quantile and above the last, and
-    logarithms of the slopes. Below the first quantile the slope is the ratio of the shapes, above
-    the last it is 1.
+    From `row` on, the rows contain the quantiles of both shapes, the slopes below each quantile and
+    above the last, and the logarithms of the slopes. The slope is the ratio of the shapes below the
+    first quantile, and 1 above the last.
     """
     fill_quantiles(table, before, quantiles, row)
     fill_quantiles(table, after, quantiles, row + 1)
@@ -69,8 +70,8 @@ def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> N
 
 
 @scalar
-def mapped(quantiles: Any, row: Any, x: Any) -> Any:
-    """The image of x, and ln of the slope there."""
+def apply_map(quantiles: Any, row: Any, x: Any) -> Any:
+    """Return the image of x, and the log slope at x."""
     i = 0
     while i < QUANTILES and x >= quantiles[row, i]:
         i += 1
@@ -91,19 +92,22 @@ _SMALL = 1e-15  # relative size of the last term of a series
 
 
 @scalar
-def log_gamma_draw(rng: Any, shape: Any) -> Any:
-    """The logarithm of a draw from Gamma(shape, 1), which itself may be too small for a float."""
+def draw_log_gamma(rng: Any, shape: Any) -> Any:
+    """Draw the logarithm of a Gamma(shape, 1) variable, which may underflow itself."""
     if shape >= 1.0:
         return math.log(rng.standard_gamma(shape))
     return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
 
 
 @part
-def tails(h: Any, next_h: Any, y: Any) -> Any:
-    """P(Y < y) and P(Y > y) of the logarithm of a Gamma(h, 1) variable; next_h is ln Γ(h + 1)."""
+def compute_tails(h: Any, next_h: Any, y: Any) -> Any:
+    """Return P(Y < y) and P(Y > y), for exp(Y) ~ Gamma(h, 1).
+
+    `next_h` is ln Γ(h + 1).
+    """
     x = math.exp(y)
     density = math.exp(h * y - x - next_h)
-    # further out the fraction needs few steps, and 1 minus the series would lose digits
+    # for larger x the fraction needs few steps, and 1 minus the series would lose digits
     if x < h + 6.0:
         total, term, i = 1.0, 1.0, h
         while term > _SMALL * total:
@@ -131,70 +135,74 @@ def tails(h: Any, next_h: Any, y: Any) -> Any:
 
 
 @scalar
-def mass(h: Any, next_h: Any, low: Any, high: Any) -> Any:
-    """P(low < Y < high); both are on the scale of logarithms and may be infinite."""
+def interval_probability(h: Any, next_h: Any, low: Any, high: Any) -> Any:
+    """Return P(low < Y < high), for exp(Y) ~ Gamma(h, 1); bounds may be infinite."""
     if low == -math.inf:
-        return 1.0 if high == math.inf else tails(h, next_h, high)[0]
-    below, above = tails(h, next_h, low)
+        return 1.0 if high == math.inf else compute_tails(h, next_h, high)[0]
+    below, above = compute_tails(h, next_h, low)
     if high == math.inf:
         return above
     if high <= low:
         return 0.0
-    below_high, above_high = tails(h, next_h, high)
+    below_high, above_high = compute_tails(h, next_h, high)
     return max(below_high - below if below < 0.5 else above - above_high, 0.0)
 
 
 @part
-def log_gamma_between(rng: Any, h: Any, low: Any, high: Any) -> Any:
-    """A draw of Y, the logarithm of a Gamma(h, 1) variable, given low < Y < high."""
+def draw_log_gamma_within(rng: Any, h: Any, low: Any, high: Any) -> Any:
+    """Draw Y given low < Y < high, for exp(Y) ~ Gamma(h, 1)."""
     if low == -math.inf and high == math.inf:
-        return log_gamma_draw(rng, h)
+        return draw_log_gamma(rng, h)
     top = min(max(math.log(h), low), high)  # the mode within the interval
     scale = max(math.exp(top), h)
     fall = h - math.exp(top)
     width = math.log1p(1.0 / scale + math.sqrt(2.0 / scale))
-    right = min(high, top + (min(width, -1.0 / fall) if fall < 0.0 else width))
+    right_tangent = min(high, top + (min(width, -1.0 / fall) if fall < 0.0 else width))
     width = 1.0 / h + math.sqrt(2.0 / h)
-    left = max(low, top - (min(width, 1.0 / fall) if fall > 0.0 else width))
-    if not left < right:
+    left_tangent = max(low, top - (min(width, 1.0 / fall) if fall > 0.0 else width))
+    if not left_tangent < right_tangent:
         return top
     # Heights, slopes and meeting points of the tangents, relative to the height at the mode.
     peak = h * top - math.exp(top)
-    s0, s1, s2 = h - math.exp(left), fall, h - math.exp(right)
-    g0, g1, g2 = h * left - math.exp(left) - peak, 0.0, h * right - math.exp(right) - peak
-    z0 = _meeting(left, g0, s0, top, g1, s1)
-    z1 = _meeting(top, g1, s1, right, g2, s2)
-    m0 = _area(left, g0, s0, low, z0)
-    m1 = _area(top, g1, s1, z0, z1)
-    m2 = _area(right, g2, s2, z1, high)
+    s0, s1, s2 = h - math.exp(left_tangent), fall, h - math.exp(right_tangent)
+    g0, g1, g2 = (
+        h * left_tangent - math.exp(left_tangent) - peak,
+        0.0,
+        h * right_tangent - math.exp(right_tangent) - peak,
+    )
+    z0 = _intersect_tangents(left_tangent, g0, s0, top, g1, s1)
+    z1 = _intersect_tangents(top, g1, s1, right_tangent, g2, s2)
+    m0 = _integrate_exponential(left_tangent, g0, s0, low, z0)
+    m1 = _integrate_exponential(top, g1, s1, z0, z1)
+    m2 = _integrate_exponential(right_tangent, g2, s2, z1, high)
     y = top
     for _ in range(10_000):
         u = rng.random() * (m0 + m1 + m2)
         if u < m0:
-            y = _along(rng, s0, low, z0)
-            line = g0 + s0 * (y - left)
+            y = _draw_exponential(rng, s0, low, z0)
+            line = g0 + s0 * (y - left_tangent)
         elif u < m0 + m1:
-            y = _along(rng, s1, z0, z1)
+            y = _draw_exponential(rng, s1, z0, z1)
             line = g1 + s1 * (y - top)
         else:
-            y = _along(rng, s2, z1, high)
-            line = g2 + s2 * (y - right)
+            y = _draw_exponential(rng, s2, z1, high)
+            line = g2 + s2 * (y - right_tangent)
         if h * y - math.exp(y) - peak - line > -rng.standard_exponential():
             break
     return min(max(y, low), high)
 
 
 @scalar
-def _meeting(x0: Any, g0: Any, s0: Any, x1: Any, g1: Any, s1: Any) -> Any:
-    """The intersection of two tangents, between x0 and x1."""
+def _intersect_tangents(x0: Any, g0: Any, s0: Any, x1: Any, g1: Any, s1: Any) -> Any:
+    """Return the intersection of two tangents, between x0 and x1."""
     if not s0 > s1:
         return 0.5 * (x0 + x1)
     return min(max((g1 - s1 * x1 - g0 + s0 * x0) / (s0 - s1), x0), x1)
 
 
 @scalar
-def _area(x: Any, g: Any, s: Any, low: Any, high: Any) -> Any:
-    """∫ exp(g + s (y − x)) dy from low to high."""
+def _integrate_exponential(x: Any, g: Any, s: Any, low: Any, high: Any) -> Any:
+    """Return ∫ exp(g + s (y − x)) dy from low to high."""
     if not low < high:
         return 0.0
     if abs(s) * (high - low) < 1e-8:
@@ -205,9 +213,8 @@ def _area(x: Any, g: Any, s: Any, low: Any, high: Any) -> Any:
 
 
 @scalar
-def _along(rng: Any, s: Any, low: Any, high: Any) -> Any:
-    """A draw with density proportional to exp(s y) between low and high, of which one may be
-    infinite."""
+def _draw_exponential(rng: Any, s: Any, low: Any, high: Any) -> Any:
+    """Draw with density exp(s y) between low and high, one possibly infinite."""
     u = rng.random()
     if abs(s) * (high - low) < 1e-8:
         return low + u * (high - low)

@@ -1,5 +1,4 @@
-"""A logarithm that vector instructions can compute: no call into the mathematical library, no
-branch."""
+"""A logarithm for vector instructions: without library calls and branches."""
 
 from typing import Any
 
@@ -14,7 +13,7 @@ _SHIFT = np.int64(52)
 
 @vectorised
 def fast_log(x: Any) -> Any:
-    """Natural logarithm of a positive normal number, to about 1e-14.
+    """Return the natural logarithm of a positive normal number, with error 1e-14.
 
     x = 2^k r with r in [sqrt(1/2), sqrt(2)); log r = 2 artanh((r - 1)/(r + 1)) by its series.
     """

@@ -14,74 +14,76 @@ from typing import Any
 
 from thali._compile.jit import scalar
 
-# between the two series of the density; the alternating series decrease on their sides of it
+# boundary between the two series of the density, each of which decreases on its side
 CUT = 0.64
-FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt
-# more for a large tilt: of a larger one the third cumulant, the error of the rest, is below b 1e-21
+FIRST_TERMS = 20  # terms of the series that are drawn one by one; more for a large tilt
+# maximum number of additional terms; beyond it the third cumulant of the rest is below b 1e-21
 MOST_TERMS = 1e4
-# from which on the variance is 0 as a float; a Gamma variable of shape NaN is never found
+# from this tilt on the variance is 0 as a float; a Gamma draw of shape NaN would not end
 LARGEST_TILT = 1e100
-# largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
+# largest shape whose integer part is drawn as a sum; a series is faster for larger shapes
 _MAX_SUMMED = 16.0
-_CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability below 1e-190
+_CERTAIN = 40.0  # from this tilt on, the probability above the cut is below 1e-190
 
 
 @scalar
-def polya_gamma(rng: Any, c: Any) -> Any:
-    """A draw of PG(1, c), whose mean is tanh(c/2)/(2c).
+def draw_polya_gamma(rng: Any, c: Any) -> Any:
+    """Draw PG(1, c), whose mean is tanh(c/2)/(2c).
 
-    It is a quarter of a variable X with an exponential tail above CUT and an inverse Gaussian
-    proposal of mean 2/|c| below, each accepted with the alternating series of the Jacobi density.
-    Returns NaN for NaN.
+    PG(1, c) is a quarter of a variable X with an exponential proposal above CUT and an inverse
+    Gaussian proposal of mean 2/|c| below, each accepted by the alternating series of the Jacobi
+    density. Returns NaN for NaN.
     """
     tilt = 0.5 * abs(c)
     rate = 0.125 * math.pi * math.pi + 0.5 * tilt * tilt
-    above = _share_above(tilt, rate)
+    above = _mass_above_cut(tilt, rate)
     while True:
         if rng.random() < above:
             x = CUT + rng.standard_exponential() / rate
         else:
-            x = _inverse_gaussian_below(rng, tilt)
-        if _is_in_series(x, rng.random()):
+            x = _draw_inverse_gaussian(rng, tilt)
+        if _accept_by_series(x, rng.random()):
             return 0.25 * x
 
 
 @scalar
-def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
-    """A draw of PG(shape, c) for any shape above 0: of its whole part as a sum, of the rest or a
-    large one as a series.
+def draw_polya_gamma_shape(rng: Any, shape: Any, c: Any) -> Any:
+    """Draw PG(shape, c) for any shape above 0.
 
-    PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms
-    after number `first` are drawn as one Gamma variable of their mean and variance, which changes
-    ln E exp(-t PG) by less than b t^3 1e-11. Of a tilt beyond LARGEST_TILT the variable is its
-    mean; NaN for NaN.
+    The integer part of the shape is drawn as a sum, the rest or a large shape as a series: PG(b, c)
+    is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms after number
+    `n_first` are drawn as one Gamma variable with their mean and variance, which changes
+    ln E exp(-t PG) by less than b t^3 1e-11. For a tilt beyond LARGEST_TILT the result is the mean;
+    NaN for NaN.
     """
     if not abs(c) < LARGEST_TILT:
         return 0.5 * shape / abs(c)
     total = 0.0
     if shape <= _MAX_SUMMED:
         while shape >= 1.0:
-            total += polya_gamma(rng, c)
+            total += draw_polya_gamma(rng, c)
             shape -= 1.0
         if shape == 0.0:
             return total
-    first = FIRST_TERMS + int(min(MOST_TERMS, abs(c) / math.pi))
-    mean, variance = rest_of_series(c, first)
-    for k in range(first):
-        total += rng.standard_gamma(shape) / denominator(k, c)
+    n_first = FIRST_TERMS + int(min(MOST_TERMS, abs(c) / math.pi))
+    mean, variance = compute_rest_moments(c, n_first)
+    for k in range(n_first):
+        total += rng.standard_gamma(shape) / series_denominator(k, c)
     return total + rng.standard_gamma(shape * mean * mean / variance) * variance / mean
 
 
 @scalar
-def denominator(k: Any, c: Any) -> Any:
-    """d_k, k counted from 0."""
+def series_denominator(k: Any, c: Any) -> Any:
+    """Return d_k, with k counted from 0."""
     return 2.0 * math.pi * math.pi * (k + 0.5) * (k + 0.5) + 0.5 * c * c
 
 
 @scalar
-def rest_of_series(c: Any, first: Any) -> Any:
-    """Mean and variance of PG(1, c) without its first terms; of them all tanh(c/2)/2c and the
-    second cumulant."""
+def compute_rest_moments(c: Any, n_first: Any) -> Any:
+    """Return mean and variance of PG(1, c) without its first terms.
+
+    With all terms the mean is tanh(c/2)/2c.
+    """
     c = abs(c)
     share = math.tanh(0.5 * c)
     narrow = 1.0 - share * share  # 1/cosh^2(c/2)
@@ -95,16 +97,16 @@ def rest_of_series(c: Any, first: Any) -> Any:
         )
     else:
         variance = 0.25 * (2.0 * share - c * narrow) / (c * c * c)
-    for k in range(first):
-        d = denominator(k, c)
+    for k in range(n_first):
+        d = series_denominator(k, c)
         mean -= 1.0 / d
         variance -= 1.0 / (d * d)
     return mean, variance
 
 
 @scalar
-def _is_in_series(x: Any, u: Any) -> Any:
-    """True with probability 1 - a_1 + a_2 - ..., the terms of the density over the first one."""
+def _accept_by_series(x: Any, u: Any) -> Any:
+    """Accept with probability 1 - a_1 + a_2 - ..., the density's relative terms."""
     slope = 2.0 / x if x <= CUT else 0.5 * math.pi * math.pi * x
     partial = 1.0
     n = 0
@@ -120,41 +122,42 @@ def _is_in_series(x: Any, u: Any) -> Any:
 
 
 @scalar
-def _share_above(tilt: Any, rate: Any) -> Any:
-    """Mass of the proposal above CUT, as a share."""
+def _mass_above_cut(tilt: Any, rate: Any) -> Any:
+    """Return the share of the proposal's mass above CUT."""
     if tilt > _CERTAIN:
         return 0.0
     root = math.sqrt(1.0 / CUT)
     log_scale = math.log(rate) + rate * CUT
-    lower = math.exp(log_scale - tilt) * _normal(root * (CUT * tilt - 1.0))
-    upper = math.exp(log_scale + tilt) * _normal(-root * (CUT * tilt + 1.0))
+    lower = math.exp(log_scale - tilt) * _normal_cdf(root * (CUT * tilt - 1.0))
+    upper = math.exp(log_scale + tilt) * _normal_cdf(-root * (CUT * tilt + 1.0))
     return 1.0 / (1.0 + 4.0 / math.pi * (lower + upper))
 
 
 @scalar
-def _normal(x: Any) -> Any:
+def _normal_cdf(x: Any) -> Any:
+    """Return the distribution function of the standard normal."""
     return 0.5 * math.erfc(-x * math.sqrt(0.5))
 
 
 @scalar
-def _inverse_gaussian_below(rng: Any, tilt: Any) -> Any:
-    """Inverse Gaussian of mean 1/tilt and shape 1, given that it is at most CUT."""
+def _draw_inverse_gaussian(rng: Any, tilt: Any) -> Any:
+    """Draw an inverse Gaussian of mean 1/tilt and shape 1, at most CUT."""
     if tilt * CUT < 1.0:
         while True:
-            first, second = rng.standard_exponential(), rng.standard_exponential()
-            while first * first > 2.0 * second / CUT:
-                first, second = rng.standard_exponential(), rng.standard_exponential()
-            x = CUT / ((1.0 + CUT * first) * (1.0 + CUT * first))
+            e1, e2 = rng.standard_exponential(), rng.standard_exponential()
+            while e1 * e1 > 2.0 * e2 / CUT:
+                e1, e2 = rng.standard_exponential(), rng.standard_exponential()
+            x = CUT / ((1.0 + CUT * e1) * (1.0 + CUT * e1))
             if rng.standard_exponential() > 0.5 * tilt * tilt * x:
                 return x
-    x = 1.0 / half_inverse_gaussian(rng, tilt)
+    x = 1.0 / draw_half_inverse_gaussian(rng, tilt)
     while x > CUT:
-        x = 1.0 / half_inverse_gaussian(rng, tilt)
+        x = 1.0 / draw_half_inverse_gaussian(rng, tilt)
     return x
 
 
 @scalar
-def half_inverse_gaussian(rng: Any, r: Any) -> Any:
+def draw_half_inverse_gaussian(rng: Any, r: Any) -> Any:
     """A draw with density proportional to w^(-1/2) exp(-(w + r^2/w)/2) on w > 0, for r of 0 or
     more.
 

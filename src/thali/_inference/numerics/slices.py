@@ -1,6 +1,6 @@
-"""Slice sampling with stepping out (Neal 2003) of a number on a line, for compiled samplers.
+"""Slice sampling of a number with stepping out (Neal 2003), for compiled samplers.
 
-What the number is drawn given is a NamedTuple of its own class, which registers the log density.
+A line is a NamedTuple whose class registers the log density of the number.
 """
 
 from typing import Any
@@ -12,31 +12,30 @@ from thali._compile.jit import generic, part, scalar
 
 @generic
 def log_density(line: Any, x: Any) -> None:
-    """Log density of place x on a line, up to a constant."""
+    """Return the log density of `x` on a line, up to a constant."""
 
 
 @part
-def density_at(line: Any, x: Any) -> Any:
-    """The same, compiled once for a line."""
+def evaluate_density(line: Any, x: Any) -> Any:
+    """Return `log_density`, compiled once per class of lines."""
     return log_density(line, x)
 
 
 @scalar
-def draw_on_line(rng: np.random.Generator, line: Any, now: Any, width: Any) -> Any:
-    """Draw a place on a line, from a slice around `now` that steps of this width make wide
-    enough."""
-    level = density_at(line, now) - rng.standard_exponential()
-    low = now - width * rng.random()
+def draw_on_line(rng: np.random.Generator, line: Any, current: Any, width: Any) -> Any:
+    """Draw a number from a slice around `current`, widened in steps of `width`."""
+    level = evaluate_density(line, current) - rng.standard_exponential()
+    low = current - width * rng.random()
     high = low + width
-    while density_at(line, low) > level:
+    while evaluate_density(line, low) > level:
         low -= width
-    while density_at(line, high) > level:
+    while evaluate_density(line, high) > level:
         high += width
     while True:
-        drawn = low + (high - low) * rng.random()
-        if density_at(line, drawn) >= level or drawn == now:
-            return drawn
-        if drawn < now:
-            low = drawn
+        proposal = low + (high - low) * rng.random()
+        if evaluate_density(line, proposal) >= level or proposal == current:
+            return proposal
+        if proposal < current:
+            low = proposal
         else:
-            high = drawn
+            high = proposal

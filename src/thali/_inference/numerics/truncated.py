@@ -1,9 +1,8 @@
-"""Exact draws of a weight that enters a Normal likelihood linearly: truncated Normals, and Gammas
-tilted by one.
+"""Exact draws of weights in a Normal likelihood: truncated Normals, and Gammas tilted by Normals.
 
-Every draw is a rejection whose acceptance has a floor (.3 for `positive_normal`, .7 for
-`tilted_weight` of a shape above 1) for all arguments. No loop continues on a comparison with NaN,
-so NaN is returned instead of an endless loop.
+Every draw is by rejection, with an acceptance of at least 0.3 (`draw_positive_normal`) or 0.7
+(`draw_tilted_weight` with a shape above 1) for all arguments. No loop continues on a comparison
+with NaN, so NaN is returned instead of an endless loop.
 """
 
 import math
@@ -15,13 +14,13 @@ SMALLEST = 2.2250738585072014e-308  # smallest normal float: a weight that under
 
 
 @scalar
-def positive_normal(rng: Any, mean: Any, sd: Any) -> Any:
-    """Normal(mean, sd²) truncated to (0, ∞); always above 0.
+def draw_positive_normal(rng: Any, mean: Any, sd: Any) -> Any:
+    """Draw Normal(mean, sd²) truncated to (0, ∞); always above 0.
 
-    By rejection from the Normal itself while zero lies less than half an sd above the mean, else
-    from an exponential (Robert 1995). With zero at a = -mean/sd and the best rate r = (a + √(a² +
-    4))/2, that of a proposal w = sd E/r is exp(-(E - 1)²/2r²): in this form nothing cancels in the
-    tail.
+    If zero is less than half an sd above the mean, by rejection from the Normal itself, else from
+    an exponential (Robert 1995). With a = -mean/sd and the best rate r = (a + √(a² + 4))/2, a
+    proposal w = sd E/r is accepted with probability exp(-(E - 1)²/2r²). In this form nothing
+    cancels in the tail.
     """
     if mean > -0.5 * sd:
         w = mean + sd * rng.standard_normal()
@@ -33,56 +32,59 @@ def positive_normal(rng: Any, mean: Any, sd: Any) -> Any:
     step = rng.standard_exponential()
     while rng.standard_exponential() < 0.5 * ((step - 1.0) / rate) * ((step - 1.0) / rate):
         step = rng.standard_exponential()
-    return _above_zero(sd * (step / rate))
+    return _clamp_above_zero(sd * (step / rate))
 
 
 @scalar
-def tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: Any) -> Any:
-    """A weight with density proportional to w^(shape-1) exp(-rate w + slope w - curvature w²/2) on
-    w > 0.
+def draw_tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: Any) -> Any:
+    """Draw w > 0 with density w^(shape-1) exp(-rate w + slope w - curvature w²/2).
 
-    That is a Gamma(shape, rate) prior times a likelihood whose logarithm is quadratic in w: for a
+    This is a Gamma(shape, rate) prior times a likelihood whose logarithm is quadratic in w: for a
     feature of A pairs with summed residuals B and noise variance σ², curvature = A/σ² and slope =
     B/σ². Shape is 1 or more, curvature 0 or more; where it is 0, slope is below rate (0 gives the
     prior).
     """
     drift = slope - rate
     if drift < 0.0 and (shape > 1.0 or curvature == 0.0):
-        return from_gamma(rng, shape, curvature, drift)
+        return draw_by_gamma_proposal(rng, shape, curvature, drift)
     mean = drift / curvature
     sd = 1.0 / math.sqrt(curvature)
     if shape == 1.0:
-        return positive_normal(rng, mean, sd)
-    return _from_normal(rng, shape, mean, sd)
+        return draw_positive_normal(rng, mean, sd)
+    return _draw_by_normal_proposal(rng, shape, mean, sd)
 
 
 @scalar
-def _from_normal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
-    """The tilted weight from a truncated Normal around its mode w*, accepted with ((w/w*) exp(1 -
-    w/w*))^(shape-1)."""
+def _draw_by_normal_proposal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
+    """Draw the tilted weight from a truncated Normal around its mode w*.
+
+    A proposal is accepted with probability ((w/w*) exp(1 - w/w*))^(shape-1).
+    """
     mode = 0.5 * (mean + math.sqrt(mean * mean + 4.0 * (shape - 1.0) * sd * sd))
-    w = positive_normal(rng, mode, sd)
+    w = draw_positive_normal(rng, mode, sd)
     while rng.standard_exponential() < (shape - 1.0) * (w / mode - 1.0 - math.log(w / mode)):
-        w = positive_normal(rng, mode, sd)
+        w = draw_positive_normal(rng, mode, sd)
     return w
 
 
 @scalar
-def from_gamma(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
-    """The tilted weight for drift < 0, from Gamma(shape, r) of mean v, accepted with exp(-curvature
-    (w - v)²/2)."""
+def draw_by_gamma_proposal(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
+    """Draw the tilted weight for drift < 0 from Gamma(shape, r) with mean v.
+
+    A proposal is accepted with probability exp(-curvature (w - v)²/2).
+    """
     # Since -w²/2 = v²/2 - vw - (w - v)²/2 for every v, a proposal of rate r = curvature v - drift
-    # leaves that factor; v is the one that is also the proposal's mean, shape/r. For shape 1 this
-    # is Robert's rejection.
+    # leaves this factor; v is chosen as the mean of the proposal, shape/r. For shape 1 this is
+    # Robert's rejection.
     rate = 0.5 * (math.sqrt(drift * drift + 4.0 * shape * curvature) - drift)
     mean = shape / rate
     w = rng.standard_gamma(shape) / rate
     while rng.standard_exponential() < 0.5 * curvature * (w - mean) * (w - mean):
         w = rng.standard_gamma(shape) / rate
-    return _above_zero(w)
+    return _clamp_above_zero(w)
 
 
 @scalar
-def _above_zero(w: Any) -> Any:
-    """An exponential is 0 once in 10^16 draws, and a product of small numbers may be."""
+def _clamp_above_zero(w: Any) -> Any:
+    """Replace an underflow to 0 by the smallest normal float."""
     return SMALLEST if w < SMALLEST else w

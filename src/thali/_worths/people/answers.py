@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._model.best_worst import REVERSED
 
 from ..sets import members_by_size

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._inference.places import iterate_slices, part_bounds, space_evenly
+from thali._inference.indexing import iterate_slices, part_bounds, space_evenly
 from thali._model.answer_checks import (
     AlikeRespondents,
     check_answers,

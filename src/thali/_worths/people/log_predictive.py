@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import part_bounds, space_evenly
+from thali._inference.indexing import part_bounds, space_evenly
 from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import (
     NEW_PEOPLE,

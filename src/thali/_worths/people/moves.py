@@ -15,7 +15,13 @@ from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
-from thali._inference.numerics.trajectories import acceptance_of, dot, evaluate, move_along, square
+from thali._inference.numerics.trajectories import (
+    compute_acceptance,
+    dot,
+    evaluate,
+    run_trajectory,
+    sum_squares,
+)
 
 from ..density import MIDDLE, TIE_SD, WIDTH
 from .likelihood import compute_slope, pair_probability, read_weights
@@ -167,7 +173,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
     factorise(metric, metric)
     u = state.u[first : first + m]
     target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
-    if move_along(rng, target, metric, place, state.log_step[p : p + 1], LEAPS_ALONE, gain):
+    if run_trajectory(rng, target, metric, place, state.log_step[p : p + 1], LEAPS_ALONE, gain):
         u[:] = place - place.mean()
         state.log_likelihood[p] = target.log_likelihood[0]
     f = state.z[p, q:]
@@ -271,11 +277,11 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
     """Draw sigma, s and lambda: half-normal(1), log-normal, half-normal(1) before the data."""
     log_sds, off, loadings = state.log_sds, np.empty(state.u.size), state.mean[table.x.shape[1] :]
     combine(table, state, state.mean, -1.0, 1.0, state.u, off)
-    line = ScaleLine(1.0 - count_deviations(table), 0.5 * square(off), 0.5, 0.0)
+    line = ScaleLine(1.0 - count_deviations(table), 0.5 * sum_squares(off), 0.5, 0.0)
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
         line = ScaleLine(
-            MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0
+            MIDDLE / WIDTH**2 - table.n_options, 0.5 * sum_squares(state.mean[0]), 0.0, WIDTH**-2.0
         )
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
     line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
@@ -296,7 +302,7 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
             shift[k] = precision * dot(W[k], worths) - dot(x, f[:, k])
             for other in range(k + 1):
                 matrix[k, other] = precision * dot(W[k], W[other]) + (
-                    square(x) if k == other else 0.0
+                    sum_squares(x) if k == other else 0.0
                 )
         factorise(matrix, matrix)
         draw_normal(rng, matrix, shift)
@@ -304,8 +310,10 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
             f[:, k] += shift[k] * x
             worths -= shift[k] * W[k]
     for k in range(K):
-        up = 0.5 * square(W[k]) * row_precision(table, state, q + k)
-        a = draw_on_line(rng, ScaleLine(float(n - N), 0.5 * square(f[:, k]), up, 0.0), 0.0, 0.2)
+        up = 0.5 * sum_squares(W[k]) * row_precision(table, state, q + k)
+        a = draw_on_line(
+            rng, ScaleLine(float(n - N), 0.5 * sum_squares(f[:, k]), up, 0.0), 0.0, 0.2
+        )
         f[:, k] *= math.exp(-a)
         W[k] *= math.exp(a)
 
@@ -318,7 +326,7 @@ def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
     """Return the log prior density of M, W and log sigma given s and lambda, up to a constant."""
     value = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
     for r in range(mean.shape[0]):
-        value -= 0.5 * row_precision(table, state, r) * square(mean[r])
+        value -= 0.5 * row_precision(table, state, r) * sum_squares(mean[r])
     return value
 
 
@@ -362,7 +370,7 @@ def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -
     root[size, size] += 2.0
     factorise(root, root)
     target = CommonTarget(table, state, off, np.empty(off.size), np.empty(N))
-    if move_along(rng, target, root, place, state.log_step[N:], LEAPS_TOGETHER, gain):
+    if run_trajectory(rng, target, root, place, state.log_step[N:], LEAPS_TOGETHER, gain):
         state.mean[:], state.log_sds[SIGMA] = place[:size].reshape(state.mean.shape), place[size]
         state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
 
@@ -423,7 +431,7 @@ def joint_log_density(
     constant."""
     off = np.empty(u.size)
     combine(table, state, mean, -1.0, 1.0, u, off)
-    of_people = log_likelihood.sum() - 0.5 * square(off) * math.exp(-2.0 * log_sigma)
+    of_people = log_likelihood.sum() - 0.5 * sum_squares(off) * math.exp(-2.0 * log_sigma)
     return (
         of_people - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
     )
@@ -445,4 +453,4 @@ def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gai
     if accept(rng, log_ratio):
         state.mean[:], state.log_sds[SIGMA] = mean, log_sigma
         state.u[:], state.log_likelihood[:] = u, log_likelihood
-    state.log_walk[kind] += gain * (acceptance_of(log_ratio) - ACCEPTANCE_OF_WALKS)
+    state.log_walk[kind] += gain * (compute_acceptance(log_ratio) - ACCEPTANCE_OF_WALKS)

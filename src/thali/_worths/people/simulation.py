@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import draw_answers
-from thali._inference.places import iterate_slices
+from thali._inference.indexing import iterate_slices
 from thali._model.prior_sample import PriorSample
 from thali._posterior.view import Posterior
 

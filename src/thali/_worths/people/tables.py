@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import iterate_slices
+from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, shorten
 from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores

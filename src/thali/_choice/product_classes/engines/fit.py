@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali.errors import DataError, InPython
 
 from ..particles import Particles, joined

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._digits import percent
 from thali._inference.arrays import Arrays, pack_generators, unpack_generators
-from thali._inference.chains import Chain, recorded_of
+from thali._inference.chains import Chain, choose_recorded_chains
 from thali._inference.seeds import spawn_generators
 
 from ..arguments import USUAL_CLASSES
@@ -143,7 +143,7 @@ class ClassChain(Chain):
         lapse."""
         return np.unique(self._person[self.target.delta > self.lapse])
 
-    def packed(self) -> Arrays:
+    def pack_state(self) -> Arrays:
         delta = self.target.delta.copy()
         return {
             "stream": pack_generators([self.rng]),
@@ -158,7 +158,7 @@ class ClassChain(Chain):
         self.target.delta[:] = arrays["delta"]
         refuse_torn([flaw_of(self.state, self.problem)])
 
-    def drawn(self, first: int, last: int) -> Arrays:
+    def read_draws(self, first: int, last: int) -> Arrays:
         """Return the draws after number `first`, up to number `last`, that are still kept."""
         own = [(number, draw) for number, draw in self.kept if first < number <= last]
         return rows_of(
@@ -203,7 +203,7 @@ def draws_in(tree: "xarray.DataTree") -> list[Arrays]:
 
 def fit_of(chains: Sequence[ClassChain]) -> EngineResult:
     """Return what chains found, whether or not they reached their end."""
-    places, length = recorded_of(chains)
+    places, length = choose_recorded_chains(chains)
     kept = [chains[place] for place in places]
     apart = max(spacing(chain.recorded) for chain in kept)
     draws = [

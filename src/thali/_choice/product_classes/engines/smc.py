@@ -186,7 +186,7 @@ class Ascent:
         evidence = pool_evidence(self.log_z)
         return EngineResult(joined(draws), *evidence, trace, messages, interrupted, self.particles)
 
-    def packed(self) -> dict[str, np.ndarray]:
+    def pack_state(self) -> dict[str, np.ndarray]:
         """Return everything that the rest of the run depends on; for the moments between two
         steps."""
         return {
@@ -201,7 +201,7 @@ class Ascent:
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restore what `packed` gave."""
+        """Restore what `pack_state` gave."""
         self.population.states = unpacked_states(arrays, empty_state(self.problem))
         self.host, *self.population.rngs = unpack_generators(arrays["streams"])
         self.target.delta[:] = arrays["delta"]
@@ -251,8 +251,8 @@ def run_smc(
                         "total": _PERCENT,
                         "unit": "%",
                     }
-                    folder.write([ascent.packed()], [], [], place, ascent.is_done)
-                limit.look()
+                    folder.write([ascent.pack_state()], [], [], place, ascent.is_done)
+                limit.check()
         except (KeyboardInterrupt, TimeIsUp):
             interrupted = True
     if ascent is None or not ascent.rows:

@@ -9,7 +9,11 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.gamma import log_gamma_between, log_gamma_draw, mass
+from thali._inference.numerics.gamma import (
+    draw_log_gamma,
+    draw_log_gamma_within,
+    interval_probability,
+)
 
 from ..likelihood import TINY, exact_difference, times
 from ..state import SIGMA, A
@@ -221,7 +225,7 @@ def log_fit_of_bound(
             return -math.inf
         if low == -math.inf and high == math.inf:
             continue
-        p = mass(h, next_h, low, high)
+        p = interval_probability(h, next_h, low, high)
         if p <= 0.0:
             return -math.inf
         total, product = times(total, product, p)
@@ -244,7 +248,7 @@ def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h
         if kind == LINEAR or kind == LOGARITHMIC:
             low, high = limits(bounds, tau, theta, log_theta)
         if low == -math.inf and high == math.inf:
-            features.log_eps[f, tau] = log_gamma_draw(rng, h)
+            features.log_eps[f, tau] = draw_log_gamma(rng, h)
         else:
-            features.log_eps[f, tau] = log_gamma_between(rng, h, low, high)
+            features.log_eps[f, tau] = draw_log_gamma_within(rng, h, low, high)
         features.value[f, tau] = theta + math.exp(features.log_eps[f, tau])

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept, draw_index
 
 from ..likelihood import (
     clear_bit,
@@ -54,7 +54,7 @@ def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: A
         else:
             clear_bit(bits, row, b)
         return 0.0
-    b = first + index(rng, levels)
+    b = first + draw_index(rng, levels)
     if has_bit(bits, row, b):
         if size == 1:
             return math.nan
@@ -88,8 +88,8 @@ def exchange_attributes(
     inactive = problem.n_levels.shape[0] - active
     if inactive == 0:
         return math.nan, polarity, active, ordered
-    old = find_attribute(problem, bits, row, True, index(rng, active))
-    new = find_attribute(problem, bits, row, False, index(rng, inactive))
+    old = find_attribute(problem, bits, row, True, draw_index(rng, active))
+    new = find_attribute(problem, bits, row, False, draw_index(rng, inactive))
     if problem.direction[old] != 0:
         ordered -= 1
     if ordered == 0:
@@ -97,7 +97,7 @@ def exchange_attributes(
     if problem.direction[new] != 0:
         ordered += 1
         if polarity < 0:
-            polarity = index(rng, 2)
+            polarity = draw_index(rng, 2)
     deactivate(problem, bits, row, old)
     draw_set(rng, problem, bits, row, new, polarity)
     return 0.0, polarity, active, ordered
@@ -113,7 +113,7 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
     polarity, active, ordered = row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED]
     if is_exchange:
         return exchange_attributes(rng, problem, work.bits, 0, polarity, active, ordered)
-    i = index(rng, problem.n_levels.shape[0])
+    i = draw_index(rng, problem.n_levels.shape[0])
     was_active = is_active(problem, work.bits, 0, i)
     is_ordered = problem.direction[i] != 0
     if was_active and rng.random() < 0.5:
@@ -132,7 +132,7 @@ def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: 
         if is_ordered:
             new_ordered += 1
             if new_polarity < 0:
-                new_polarity = index(rng, 2)
+                new_polarity = draw_index(rng, 2)
         draw_set(rng, problem, work.bits, 0, i, new_polarity)
     # A step of the set was as likely as this where the attribute is active, and impossible where it
     # is not.

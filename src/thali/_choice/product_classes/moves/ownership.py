@@ -9,7 +9,7 @@ from typing import Any
 
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, shuffle
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.gamma import draw_log_gamma
 
 from ..likelihood import add_feature, compare, sum_features
 from ..prior import draw_sign
@@ -84,7 +84,7 @@ def birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None
         state.classes[k, POLARITY],
     )
     sign = draw_sign(rng, polarity, owners, negative)
-    log_theta = log_gamma_draw(rng, g)
+    log_theta = draw_log_gamma(rng, g)
     separated = compare(problem.tasks, state.bits, k, n, work.difference, work.separates, 0)
     if separated > 0:
         q = 1 - 2 * sign

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.gamma import draw_log_gamma
 
 from ..likelihood import log_sum
 from ..state import NEXT_OWNED
@@ -33,7 +33,7 @@ def rescale(rng: Any, problem: Any, state: Any, n: Any) -> None:
                 shape += h
         f = state.features.slots[f, NEXT_OWNED]
     log_total = math.log(total) if total > _MIN_SUM else log_total_value(state, n, tasks)
-    shift = log_gamma_draw(rng, shape) - log_total
+    shift = draw_log_gamma(rng, shape) - log_total
     factor = math.exp(min(shift, _FAR))  # of a longer shift it is not used, and might overflow
     f = state.features.people[n, 0]
     while f >= 0:

@@ -8,8 +8,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import index
-from thali._inference.numerics.gamma import fill_map, mapped
+from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.gamma import apply_map, fill_map
 
 from ..likelihood import log_likelihood_of, log_with_lapse, look_at_hits
 from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
@@ -29,7 +29,7 @@ def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) 
     scale = min(_LONGEST, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(
         -math.log(_RANGE) * rng.random()
     )
-    new_a, new_sigma, which = a, sigma, index(rng, 3)
+    new_a, new_sigma, which = a, sigma, draw_index(rng, 3)
     if which != 1:
         new_a = a * math.exp(scale * rng.standard_normal())
     if which != 0:
@@ -70,7 +70,7 @@ def move_person(
     while f >= 0:
         old, old_theta = features.log_theta[f], features.theta[f]
         kept.log_theta[f], kept.theta[f] = old, old_theta
-        new, log_slope = mapped(work.quantiles, THETA, old)
+        new, log_slope = apply_map(work.quantiles, THETA, old)
         new_theta = math.exp(new)
         features.log_theta[f], features.theta[f] = new, new_theta
         total += new_g * new - new_theta - g * old + old_theta + log_slope + constant_theta
@@ -78,7 +78,7 @@ def move_person(
             if features.separates[f, tau] != 0:
                 old, old_value = features.log_eps[f, tau], features.value[f, tau]
                 kept.log_eps[f, tau], kept.value[f, tau] = old, old_value
-                new, log_slope = mapped(work.quantiles, EPS, old)
+                new, log_slope = apply_map(work.quantiles, EPS, old)
                 new_eps = math.exp(new)
                 features.log_eps[f, tau], features.value[f, tau] = new, new_theta + new_eps
                 total += (

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import shuffle
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.gamma import draw_log_gamma
 
 from ..likelihood import add_feature, add_rows, clear_row, copy_row
 from ..prior import draw_sign
@@ -48,7 +48,7 @@ def update_value(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) 
     if rng.random() < 0.5:
         owners, negative = state.classes[k, OWNERS] - 1, state.classes[k, NEGATIVE] - sign
         new_sign = draw_sign(rng, state.classes[k, POLARITY], owners, negative)
-        new_log_theta = log_gamma_draw(rng, g)
+        new_log_theta = draw_log_gamma(rng, g)
     else:
         new_log_theta = log_theta + WALK * rng.standard_normal()
         change += g * (new_log_theta - log_theta) + math.exp(log_theta) - math.exp(new_log_theta)

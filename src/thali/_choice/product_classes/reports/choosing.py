@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import index
-from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.gamma import draw_log_gamma
 
 from ..likelihood import log_sum
 
@@ -35,7 +35,7 @@ def draw_values(rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_v
     """The values on one occasion of the n owned classes listed in `chosen`: lasting part plus a
     fresh one."""
     for q in range(n):
-        log_value[q] = log_sum(log_theta[chosen[q]], log_gamma_draw(rng, shape))
+        log_value[q] = log_sum(log_theta[chosen[q]], draw_log_gamma(rng, shape))
 
 
 @scalar
@@ -170,7 +170,7 @@ def room_for_known(draws: "Particles") -> int:
 def row_with(rng: np.random.Generator, codes: Any, rows: Any, i: Any, least: Any) -> Any:
     """A random row of the design in which attribute i has a level of `least` or more."""
     while True:
-        product = rows[index(rng, rows.shape[0])]
+        product = rows[draw_index(rng, rows.shape[0])]
         if codes[product, i] >= least:
             return product
 
@@ -189,9 +189,9 @@ def draw_class(
         active[c, i] = False
         for cell in range(offset[i], offset[i + 1]):
             member[c, cell] = True
-    number = 1 + index(rng, attributes)
+    number = 1 + draw_index(rng, attributes)
     for place in range(number):  # the first `number` of a random order
-        other = place + index(rng, attributes - place)
+        other = place + draw_index(rng, attributes - place)
         order[place], order[other] = order[other], order[place]
         active[c, order[place]] = True
     polarity = -1
@@ -199,14 +199,14 @@ def draw_class(
         if not active[c, i]:
             continue
         levels = offset[i + 1] - offset[i]
-        size = 1 + index(rng, levels - 1)
+        size = 1 + draw_index(rng, levels - 1)
         if monotone[i] == 0:
             for cell in range(offset[i], offset[i + 1]):
                 member[c, cell] = rng.random() * (offset[i + 1] - cell) < size
                 size -= member[c, cell]
         else:
             if polarity < 0:
-                polarity = index(rng, 2)
+                polarity = draw_index(rng, 2)
             # Liked classes hold the better levels: the later ones if more is better.
             later = (monotone[i] > 0) == (polarity == 0)
             for level in range(levels):

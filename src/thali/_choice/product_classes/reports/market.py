@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._inference.arrays import encode_base64, shrink_integers
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
 from thali._people.columns import people_of
 
 from ...answers.chooser import thinned

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import allocating, part
-from thali._inference.numerics.decisions import poisson
-from thali._inference.numerics.gamma import log_gamma_draw
-from thali._inference.places import part_bounds
+from thali._inference.indexing import part_bounds
+from thali._inference.numerics.decisions import draw_poisson
+from thali._inference.numerics.gamma import draw_log_gamma
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 
@@ -152,7 +152,7 @@ def add_newcomers(
                 owners[c], negative[c] = draws.n_owners[begin + c], draws.n_negative[begin + c]
                 polarity[c] = draws.polarity[begin + c]
             for present in range(people, people + newcomers):
-                own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
+                own = draw_poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
                 for c in range(n_classes, min(n_classes + own, room)):
                     polarity[c] = draw_class(
                         rng, draws.offset, draws.monotone, order, active, member, 0
@@ -168,7 +168,7 @@ def add_newcomers(
                     sign[n] = draw_sign(rng, polarity[c], owners[c], negative[c])
                     owners[c] += 1
                     negative[c] += sign[n]
-                    log_theta[n] = log_gamma_draw(rng, lasting)
+                    log_theta[n] = draw_log_gamma(rng, lasting)
                     for row in range(rows):
                         inside[n, row] = held[c, row]
                     n += 1

@@ -17,7 +17,7 @@ from ..models import model_named
 def show_info() -> None:
     """Print how much there is and where."""
     info = store.cache_info()
-    print(store.in_words(info.files, info.bytes))
+    print(store.format_cache_size(info.files, info.bytes))
     print(f"{info.path}: not used because {info.refused}" if info.refused else info.path)
     if info.shipped:
         print(info.shipped)
@@ -40,8 +40,8 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
     level = target or level_here()
     _fit_all(models, environment_of(level, out))
-    folder = store.folder_for(level, out)
-    print(store.in_words(*folder.size()))
+    folder = store.build_folder(level, out)
+    print(store.format_cache_size(*folder.size()))
     print(folder.path)
 
 

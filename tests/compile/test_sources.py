@@ -14,7 +14,7 @@ from helpers.places import PROJECT
 
 import thali._aspects.samplers.recommended as recommended
 from thali._compile.jit import scalar
-from thali._compile.reached import reached_from
+from thali._compile.sources import collect_sources
 from thali.priors import Given, IndianBuffet
 
 LIBRARY = """
@@ -97,7 +97,7 @@ def digest(tmp_path):
         """That of `entry` in a module with this text."""
         names = {"__name__": "thali.library"}
         exec(compile(text, str(tmp_path / "library.py"), "exec"), names)
-        return reached_from(names["entry"], [names["Point"]]).digest
+        return collect_sources(names["entry"], [names["Point"]]).digest
 
     return digest
 
@@ -127,27 +127,34 @@ def made(f, g):
 
 def test_two_functions_in_each_others_place_count():
     plus, minus = scalar(lambda x: x + 1.0), scalar(lambda x: x - 1.0)
-    assert reached_from(made(plus, minus)).digest != reached_from(made(minus, plus)).digest
-    assert reached_from(made(plus, minus)).digest == reached_from(made(plus, minus)).digest
+    assert collect_sources(made(plus, minus)).digest != collect_sources(made(minus, plus)).digest
+    assert collect_sources(made(plus, minus)).digest == collect_sources(made(plus, minus)).digest
 
 
 def test_functions_of_one_name_in_two_modules_of_python_count():
-    assert reached_from(made(math.sqrt, abs)).digest != reached_from(made(cmath.sqrt, abs)).digest
+    assert (
+        collect_sources(made(math.sqrt, abs)).digest
+        != collect_sources(made(cmath.sqrt, abs)).digest
+    )
 
 
 def test_it_is_the_same_in_another_process():
     """Whatever the order of sets is there."""
-    code = "from thali._compile import jit\nfrom thali._compile.reached import reached_from\n"
+    code = "from thali._compile import jit\nfrom thali._compile.sources import collect_sources\n"
     code += "from thali._aspects.samplers import recommended\n"
     code += "from thali._aspects.priors.ibp import Buffet\n"
-    code += "print(reached_from(recommended.infinite.python, [Buffet], jit._how()).digest)"
+    code += (
+        "print(collect_sources(recommended.infinite.python, [Buffet], jit._describe_options()).digest)"
+    )
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1
 
 
 def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
     priors = IndianBuffet().compiled(3), Given(np.ones((3, 1))).compiled(3)
-    buffet, given = (reached_from(recommended.infinite.python, [type(prior)]) for prior in priors)
+    buffet, given = (
+        collect_sources(recommended.infinite.python, [type(prior)]) for prior in priors
+    )
     assert buffet.digest and given.digest and buffet.digest != given.digest
     homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]
     assert "ibp" in homes[0] - homes[1] and "given" in homes[1] - homes[0]
@@ -169,5 +176,5 @@ def test_every_entry_point_is_kept():
     points = {point: getattr(import_module(point[0]), point[1]).python for point in entry_points()}
     assert len(points) > 20
     assert {
-        point: reached_from(function).untold for point, function in points.items()
+        point: collect_sources(function).unidentified for point, function in points.items()
     } == dict.fromkeys(points, ())
