@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._aspects.models.additive import AdditiveClustering
-from thali._comparison.pairs import mcse
+from thali._comparison.pairs import compute_mcse
 from thali._data.similarities import Similarities
 from thali._posterior.summary import convergence
 
@@ -171,10 +171,10 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
                 "feature": " ".join(members),
                 "prob., paper": paper.probability if paper else np.nan,
                 "prob.": probability,
-                "error of prob.": mcse(there),
+                "error of prob.": compute_mcse(there),
                 "weight, paper": paper.weight if paper else np.nan,
                 "weight": mean,
-                "error of weight": mcse((weight - mean) * there) / probability
+                "error of weight": compute_mcse((weight - mean) * there) / probability
                 if probability
                 else np.nan,
                 "R-hat of prob.": r_hat,
@@ -189,7 +189,7 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
         "weight, paper": design.constant,
     }
     return pd.DataFrame(
-        [*rows, last | {"weight": constant.mean(), "error of weight": mcse(constant)}]
+        [*rows, last | {"weight": constant.mean(), "error of weight": compute_mcse(constant)}]
     )
 
 
@@ -226,13 +226,13 @@ def quantity_table(design: Design, model: AdditiveClustering) -> "pandas.DataFra
             else f"probability of {low} to {high} features"
         )
         share = of_number[..., low : high + 1].sum(axis=-1)
-        rows.append((what, paper, share.mean(), mcse(share)))
+        rows.append((what, paper, share.mean(), compute_mcse(share)))
     rows.append(
         (
             "mean number of features of two objects or more",
             np.nan,
             shared.mean(),
-            mcse(shared.astype(float)),
+            compute_mcse(shared.astype(float)),
         )
     )
     if design.more_probable:
@@ -277,9 +277,9 @@ def number_table(model: AdditiveClustering) -> "pandas.DataFrame":
         {
             "features": number,
             "all": of_number[..., number].mean(),
-            "error of all": mcse(of_number[..., number]),
+            "error of all": compute_mcse(of_number[..., number]),
             "of two objects or more": is_number[..., number].mean(),
-            "error of those": mcse(is_number[..., number]),
+            "error of those": compute_mcse(is_number[..., number]),
         }
         for number in range(of_number.shape[-1])
         if max(of_number[..., number].mean(), is_number[..., number].mean()) >= 0.001
@@ -294,7 +294,7 @@ def variance_explained(model: AdditiveClustering) -> tuple[float, float]:
     observed, fitted = estimate.observed[upper], estimate.similarity.to_numpy()[upper]
     slope = 2.0 * (observed - fitted) / np.sum((observed - observed.mean()) ** 2)
     draws = model.posterior_["posterior"].dataset["similarity"].values
-    return 100.0 * estimate.variance_accounted_for(), 100.0 * mcse(draws @ slope)
+    return 100.0 * estimate.variance_accounted_for(), 100.0 * compute_mcse(draws @ slope)
 
 
 def estimator_table(model: AdditiveClustering) -> "pandas.DataFrame":
@@ -409,8 +409,8 @@ def _on_number(design: Design, model: AdditiveClustering) -> str:
     )
     return (
         f"Fig. 4: {first} features have probability {share[first]:.3f}, {second} have"
-        f" {share[second]:.3f} (errors {mcse(of_number[..., first]):.3f} and"
-        f" {mcse(of_number[..., second]):.3f}), those of a single object counted, of which there"
+        f" {share[second]:.3f} (errors {compute_mcse(of_number[..., first]):.3f} and"
+        f" {compute_mcse(of_number[..., second]):.3f}), those of a single object counted, of which there"
         f" are Poisson({ALPHA}) whatever the data.{paper}"
     )
 

@@ -11,8 +11,8 @@ from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.task import build_task, run
 from thali._comparison.compare import compare
-from thali._comparison.pairs import mcse
-from thali._comparison.sentences import sentences, unconverged
+from thali._comparison.pairs import compute_mcse
+from thali._comparison.sentences import describe_comparison, describe_disagreement
 from thali._inference.chains import build_run
 from thali._trees.tree import Tree
 
@@ -83,11 +83,11 @@ def paris_rome(settings: Settings) -> Reproduction:
                 "paper": TABLE_1[a, b],
                 "exact": _exact_paris_rome(a, b),
                 "posterior mean": probability.mean(),
-                "error": mcse(probability),
+                "error": compute_mcse(probability),
             }
         )
     scalars = [
-        {"quantity": name, "mean": draws.mean(), "error": mcse(draws), "sd": draws.std()}
+        {"quantity": name, "mean": draws.mean(), "error": compute_mcse(draws), "sd": draws.std()}
         for name, draws in (
             (
                 "number of aspects without the unique ones",
@@ -101,7 +101,12 @@ def paris_rome(settings: Settings) -> Reproduction:
         copies = _copies(model.posterior_["latent_features"].dataset, members)
         name = f"aspects shared by {' and '.join(members)} alone"
         scalars.append(
-            {"quantity": name, "mean": copies.mean(), "error": mcse(copies), "sd": copies.std()}
+            {
+                "quantity": name,
+                "mean": copies.mean(),
+                "error": compute_mcse(copies),
+                "sd": copies.std(),
+            }
         )
     own = model.unique_weights()["share"]
     both = scalars[3]["mean"], scalars[4]["mean"]
@@ -188,13 +193,13 @@ def celebrities(settings: Settings) -> Reproduction:
         return Reproduction(interrupted=True)
     table = compare(models, data, draws=draws, tune=draws, job=settings.job("compare"), **shared)
     tables = {"Table 2: predictions of left-out pairs": _table_2(table)}
-    remarks = [*sentences(table), *_remarks_on_table_2(table)]
-    if sentence := unconverged(table):
+    remarks = [*describe_comparison(table), *_remarks_on_table_2(table)]
+    if sentence := describe_disagreement(table):
         remarks.append(str(sentence))
     number = np.asarray(infinite.posterior_["posterior"]["n_features"], float)
     remarks.append(
         "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA"
-        f" has {number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) beyond the nine. That is"
+        f" has {number.mean():.2f} (Monte Carlo error {compute_mcse(number):.2f}) beyond the nine. That is"
         " the scan in storage order: see `python -m papers scan-order`."
     )
     pictures = {
@@ -324,7 +329,7 @@ def scan_order(settings: Settings) -> Reproduction:
                 "sampler": name,
                 "exact": exact,
                 "mean": found.mean(),
-                "error": mcse(found),
+                "error": compute_mcse(found),
                 "lowest chain": by_chain.min(),
                 "highest chain": by_chain.max(),
             }

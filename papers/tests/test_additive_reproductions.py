@@ -23,7 +23,7 @@ from papers import additive_2007_simulation as section_5
 from papers import additive_2007_tables as tables
 from papers.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
 from thali._aspects.models.additive import AdditiveClustering
-from thali._comparison.pairs import mcse
+from thali._comparison.pairs import compute_mcse
 from thali._data import kinds
 from thali._inference.parts import read_parts
 from thali._reading.recognise import read
@@ -283,7 +283,7 @@ def test_error_of_the_variance_explained(fitted):
         == pytest.approx(of(mean))
         == pytest.approx(100 * estimate.variance_accounted_for())
     )
-    assert error == pytest.approx(mcse(np.array(towards)), rel=1e-4)
+    assert error == pytest.approx(compute_mcse(np.array(towards)), rel=1e-4)
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from helpers.short_comparisons import sentences
 
 import thali as th
 from thali._comparison.pairs import PairSplitter
-from thali._comparison.splitter import Grouped
+from thali._comparison.splitter import GroupSplitter
 from thali._data.groups import GroupedData
 from thali.errors import DataError
 
@@ -18,7 +18,7 @@ def data():
 
 
 def test_each_pair_of_each_group_is_left_out_once(data):
-    splitter = Grouped(PairSplitter, data)
+    splitter = GroupSplitter(PairSplitter, data)
     parts = splitter.parts(np.random.SeedSequence(1), None, None)
     assert len(parts) == sum(each.n_pairs for each in data.data)
     for part in parts:
@@ -35,7 +35,7 @@ def test_each_pair_of_each_group_is_left_out_once(data):
 def test_a_group_with_one_pair_cannot_lose_it(data):
     alone = th.PairedComparisons([[0, 1], [2, 0]])
     with pytest.raises(DataError, match="Group 'b' compared only one pair"):
-        Grouped(PairSplitter, GroupedData({"a": data["men"], "b": alone}))
+        GroupSplitter(PairSplitter, GroupedData({"a": data["men"], "b": alone}))
 
 
 def test_models_are_scored_by_group(data, uncompiled):

@@ -10,8 +10,8 @@ from helpers.set_problems import random_choices
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.pairs import ObjectPairs
-from thali._comparison.splitter import Grouped
+from thali._comparison.pairs import ObjectPairSplitter
+from thali._comparison.splitter import GroupSplitter
 from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 
@@ -107,7 +107,7 @@ def test_random_parts_are_those_of_earlier_versions():
             "z": random_similarities(3, 3),
         }
     )
-    splitter = Grouped(ObjectPairs, objects)
+    splitter = GroupSplitter(ObjectPairSplitter, objects)
 
     def left_out(hold_out, folds):
         parts = splitter.parts(np.random.SeedSequence(1), hold_out, folds)
@@ -182,7 +182,7 @@ def test_models_predict_choices_out_of_sets(choices, uncompiled):
 @pytest.mark.long
 def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
-    splitter = Grouped(ObjectPairs, GroupedData(data))
+    splitter = GroupSplitter(ObjectPairSplitter, GroupedData(data))
     parts = splitter.parts(SEED, None, None)
     assert len(parts) == sum(each.n_pairs for each in data.values())
     (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])

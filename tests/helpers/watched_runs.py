@@ -28,7 +28,7 @@ PLACES = {  # what the functions below replace
     "a comparison": (th, "compare"),
     "fits of a comparison": (engine, "run_all"),
     "a fit of a comparison": (engine, "run"),
-    "the table of a comparison": (engine, "comparison_table"),
+    "the table of a comparison": (engine, "build_comparison_table"),
     "the evidence of a model": (th.EliminationByAspects, "_evidence_of"),
     "a fit by chains": (sampling, "sampled"),
     "a fit": (Model, "_carry_out"),

@@ -35,7 +35,7 @@ from thali.errors import (
 )
 
 from .engine import ignore_sigint
-from .job import BY_EVIDENCE, Fit, key_of, opened_job
+from .job import BY_EVIDENCE, Fit, format_fit_key, open_job
 from .scorer import BASE
 from .table import NOT_RUN
 
@@ -43,123 +43,132 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Finds the evidence of every model of a comparison, here in turn or on the workers of joblib, and
-# records it
+# Computation of the evidence of each model, in this process or on the workers of joblib -----------
 
 
 class EvidenceTask(NamedTuple):
-    """The model whose evidence is to be found, with its seed. It travels to other processes."""
+    """A model whose evidence is computed, with its seed, sent to worker processes."""
 
-    place: Fit
+    fit: Fit
     model: Any
     data: Any
-    how: EvidenceRun
-    home: int  # the process that asks
+    run: EvidenceRun
+    home: int  # the id of the main process
 
 
 _MAX_NAMED = 5
-_RUN = ("draws", "tune", "chains", "thin", "sensitivity")  # what of a run determines the evidence
+_RUN = ("draws", "tune", "chains", "thin", "sensitivity")  # settings that determine the evidence
 
 
 def compare_by_evidence(
-    named: dict[str, Any],
+    models: dict[str, Any],
     data: Any,
-    how: EvidenceRun,
+    run: EvidenceRun,
     prior_odds: Mapping[str, float] | None,
     job: Any,
 ) -> "pandas.DataFrame":
-    """The table of `thali.compare` with ``by="evidence"``."""
-    odds = _checked_odds(prior_odds, named)
-    for name, model in named.items():
-        _check(name, model, data)
-    base = log_evidence_of_guessing(data)
-    settings = {name: getattr(how, name) for name in _RUN}
+    """Return the table of `thali.compare` with ``by="evidence"``."""
+    odds = _check_odds(prior_odds, models)
+    for name, model in models.items():
+        _check_model(name, model, data)
+    base = compute_guessing_evidence(data)
+    settings = {name: getattr(run, name) for name in _RUN}
     source = packed({"base": base})
-    with opened_job(job, BY_EVIDENCE, named, settings, data, how.random_seed, source) as (
+    with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, source) as (
         folder,
         seed,
     ):
-        places = places_of(named)
+        fits = number_models(models)
         if folder is not None:
-            folder.plan({key_of(place): place[0] for place in places}, "models")
-        spread = len(named) > 1 and has_workers()
-        how = how._replace(cores=how.cores or 1, progressbar=False) if spread else how
+            folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "models")
+        is_parallel = len(models) > 1 and has_workers()
+        if is_parallel:
+            run = run._replace(cores=run.cores or 1, progressbar=False)
         tasks = [
-            EvidenceTask(place, named[place[0]], data, how._replace(random_seed=seed), os.getpid())
-            for place, seed in zip(places, seed.spawn(len(named)), strict=True)
+            EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=seed), os.getpid())
+            for fit, seed in zip(fits, seed.spawn(len(models)), strict=True)
         ]
-        batch = Batch(tasks, lambda task: key_of(task.place), _found, _record_of, folder)
+        batch = Batch(
+            tasks, lambda task: format_fit_key(task.fit), _compute_evidence, _check_outcome, folder
+        )
         interrupted = batch.finish(
             Progress(False, "", len(tasks)),
             lambda record: record["seconds"],
-            partial(run_all, cores=None) if spread else run_serially,
+            partial(run_all, cores=None) if is_parallel else run_serially,
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
-        table = table_of_evidence(named, batch.records, base, odds)
+        table = build_table_of_records(models, batch.records, base, odds)
     table.attrs["interrupted"] = interrupted
-    go_on = InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
-    warn_of_evidence(table, go_on if job is None else f"repeat the call to resume from '{job}'")
+    resume_advice = InPython(
+        "set job=FOLDER to be able to resume", "add --out DIR to be able to resume"
+    )
+    warn_about_evidence(
+        table, resume_advice if job is None else f"repeat the call to resume from '{job}'"
+    )
     return table
 
 
-def table_of_evidence(
+def build_table_of_records(
     names: Iterable[str],
     records: Mapping[str, Record],
     base: float | None,
     odds: Mapping[str, float] | None = None,
 ) -> "pandas.DataFrame":
-    """The table of the models that are in the records; `odds`: before the data, None: equal."""
-    places = places_of(names)
-    found: dict[str, LogEvidence] = {
-        place[0]: decoded(records[key_of(place)]["evidence"], {})
-        for place in places
-        if key_of(place) in records
+    """Return the table of the models with records.
+
+    `odds` are the prior odds; None means equal odds.
+    """
+    fits = number_models(names)
+    evidence: dict[str, LogEvidence] = {
+        fit[0]: decoded(records[format_fit_key(fit)]["evidence"], {})
+        for fit in fits
+        if format_fit_key(fit) in records
     }
-    missing = {name: NOT_RUN for name, _ in places if name not in found}
-    prior = np.array([1.0 if odds is None else odds[name] for name in found])
-    return evidence_table(found, prior / prior.sum(), base, missing)
+    missing = {name: NOT_RUN for name, _ in fits if name not in evidence}
+    prior = np.array([1.0 if odds is None else odds[name] for name in evidence])
+    return build_evidence_table(evidence, prior / prior.sum(), base, missing)
 
 
-def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
-    """What a reader of the table must know besides."""
-    found, missing = table.attrs["evidence"], table.attrs["missing"]
+def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
+    """Warn about missing and unreliable evidence."""
+    evidence_by_name, missing = table.attrs["evidence"], table.attrs["missing"]
     if waiting := list(missing["model"]):
-        interrupted = table.attrs["interrupted"]
-        kind = InterruptedWarning if interrupted else IncompleteWarning
+        category, start = IncompleteWarning, "The"
+        if table.attrs["interrupted"]:
+            category, start = InterruptedWarning, "Stopped early: the"
         warn(
-            kind(
-                f"{'Stopped early: the' if interrupted else 'The'} evidence for"
-                f" {shorten(waiting, _MAX_NAMED)} is not available yet, and the"
+            category(
+                f"{start} evidence for {shorten(waiting, _MAX_NAMED)} is not available yet, and the"
                 " probabilities cover only the other models; ",
-                go_on,
+                resume_advice,
                 ".",
             )
         )
-    if unusable := [name for name, each in found.items() if not each.usable]:
-        warn(ConvergenceWarning(*Message(*_unusable(unusable, found)).parts))
+    if unusable := [name for name, evidence in evidence_by_name.items() if not evidence.usable]:
+        warn(ConvergenceWarning(*Message(*_format_unusable(unusable, evidence_by_name)).parts))
 
 
-def places_of(names: Iterable[str]) -> list[Fit]:
-    """Every model with its place, which decides about its seed."""
-    return [(name, number) for number, name in enumerate(names)]
+def number_models(names: Iterable[str]) -> list[Fit]:
+    """Return each model with its index, which determines its seed."""
+    return [(name, index) for index, name in enumerate(names)]
 
 
-def _record_of(task: EvidenceTask, given: Any) -> Record:
-    """Return what a task left, or raise that its process died."""
-    if isinstance(given, BaseException):
-        raise given
-    return given
+def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
+    """Return the record of a task; raise the error of a dead process."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
 
 
-def _found(task: EvidenceTask) -> Record:
-    """The evidence of a model, and the CPU seconds that it took."""
+def _compute_evidence(task: EvidenceTask) -> Record:
+    """Compute the evidence of a model; record it with its CPU seconds."""
     began = time.process_time()
     try:
         with ignore_sigint(task.home):
-            evidence = task.model._evidence_of(task.data, task.how)
+            evidence = task.model._evidence_of(task.data, task.run)
     except ThaliError as error:
-        raise type(error)(f"Model {task.place[0]!r}: ", error) from None
+        raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
     return {"evidence": encoded(evidence, None), "seconds": time.process_time() - began}
 
 
@@ -168,9 +177,8 @@ def has_evidence(model: Any) -> bool:
     return isinstance(model, RunByChains) and model._engine.has_evidence
 
 
-def _check(name: str, model: Any, data: Any) -> None:
-    """Refuse a model without evidence, one that was fitted to other data, and one that cannot be
-    fitted to these."""
+def _check_model(name: str, model: Any, data: Any) -> None:
+    """Refuse a model without evidence, or one that was fitted to other data or cannot be fitted."""
     if not has_evidence(model):
         raise ArgumentError(
             f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature"
@@ -184,31 +192,34 @@ def _check(name: str, model: Any, data: Any) -> None:
         raise type(error)(f"Model {name!r}: ", error) from None
 
 
-def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float] | None:
-    """How probable each model is before the data; None: all alike."""
+def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float] | None:
+    """Return the checked prior odds of the models; None means equal odds."""
     if prior_odds is None:
         return None
-    if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(named):
+    if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(models):
         raise ArgumentError(
             Argument("prior_odds"),
-            f" must map every model to a positive number, such as {dict.fromkeys(named, 1)}; got"
+            f" must map every model to a positive number, such as {dict.fromkeys(models, 1)}; got"
             f" {prior_odds!r}.",
         )
     return {
         name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
-        for name in named
+        for name in models
     }
 
 
-def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
+def _format_unusable(
+    names: list[str], evidence_by_name: dict[str, LogEvidence]
+) -> tuple[object, ...]:
+    """Return a message about models with unreliable evidence."""
     parts: list[object] = []
     for name in names:
-        parts += [f"Model {name!r}: ", found[name].convergence.message, " "]
+        parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
     return tuple(parts[:-1])
 
 
 EVIDENCE = "evidence"
-# Kass & Raftery (1995), section 3.2: twice the logarithm of the Bayes factor, and what it is worth.
+# Kass & Raftery (1995), section 3.2: upper bounds of twice the log Bayes factor, and their words.
 _WORDS = (
     (2.0, "not worth a mention"),
     (6.0, "positive"),
@@ -217,81 +228,97 @@ _WORDS = (
 )
 
 
-def log_evidence_of_guessing(data: Any) -> float | None:
-    """The log-likelihood of guessing: every outcome is equally probable. None where there is no
-    such thing."""
+def compute_guessing_evidence(data: Any) -> float | None:
+    """Return the log-likelihood of equally probable outcomes; None if it is not defined."""
     if isinstance(data, Mapping):
-        each = [log_evidence_of_guessing(part) for part in GroupedData(data).data]
-        known = [value for value in each if value is not None]
-        return sum(known) if len(known) == len(each) else None
-    if (
-        not isinstance(data, Judged)
-        or data.worst is not None
-        or (data.kind == CHOICES and data.n_ties)
-    ):
+        total = 0.0
+        for group in GroupedData(data).data:
+            log_evidence = compute_guessing_evidence(group)
+            if log_evidence is None:
+                return None
+            total += log_evidence
+        return total
+    if not isinstance(data, Judged) or data.worst is not None:
         return None
-    asked = data.questions()
-    if asked is None:
+    if data.kind == CHOICES and data.n_ties:
         return None
-    return float(np.sum(asked.log_coefficients() - asked.totals * np.log(asked.sizes)))
+    questions = data.questions()
+    if questions is None:
+        return None
+    log_likelihoods = questions.log_coefficients() - questions.totals * np.log(questions.sizes)
+    return float(np.sum(log_likelihoods))
 
 
-def evidence_table(
-    found: dict[str, LogEvidence], prior: np.ndarray, base: float | None, missing: dict[str, str]
+def build_evidence_table(
+    evidence_by_name: dict[str, LogEvidence],
+    prior: np.ndarray,
+    base: float | None,
+    missing: dict[str, str],
 ) -> "pandas.DataFrame":
-    """The table of models with their evidence, prior probabilities, that of guessing, and why
-    others are missing."""
+    """Return the table of evidence, posterior probabilities and Bayes factors.
+
+    `prior` contains the prior probabilities, `base` the log evidence of guessing, `missing` the
+    reasons why models have no evidence.
+    """
     import pandas as pd
 
     from thali._tables import Table
 
-    names = list(found)
-    value = np.array([each.value for each in found.values()])
-    error = np.array([each.standard_error for each in found.values()])
-    probability, probability_se = posterior_probabilities(value, error, prior)
-    best = int(np.argmax(value))
-    rows = [] if base is None else [BASE]
-    padding = [math.nan] * len(rows)
-    values = np.append([] if base is None else [base], value)
-    log_factors = values[len(rows) + best] - values
-    errors = np.append([0.0] * len(rows), error)
+    names = list(evidence_by_name)
+    log_evidence = np.array([evidence.value for evidence in evidence_by_name.values()])
+    error = np.array([evidence.standard_error for evidence in evidence_by_name.values()])
+    probability, probability_se = compute_posterior_probabilities(log_evidence, error, prior)
+    best = int(np.argmax(log_evidence))
+    base_rows, base_values = ([], []) if base is None else ([BASE], [base])
+    padding = [math.nan] * len(base_rows)
+    all_log_evidence = np.append(base_values, log_evidence)
+    log_factors = log_evidence[best] - all_log_evidence
+    errors = np.append([0.0] * len(base_rows), error)
+    evidence_against = [
+        "" if row == len(base_rows) + best else classify_evidence(log_factor)
+        for row, log_factor in enumerate(log_factors)
+    ]
     table = Table(
         {
-            "log_evidence": values,
+            "log_evidence": all_log_evidence,
             "std_error": errors,
-            "df": [*[math.inf] * len(rows), *(each.df for each in found.values())],
+            "df": [
+                *[math.inf] * len(base_rows),
+                *(evidence.df for evidence in evidence_by_name.values()),
+            ],
             "probability": [*padding, *probability],
             "probability_se": [*padding, *probability_se],
             "log_bayes_factor": log_factors,
             "log_bayes_factor_se": np.where(log_factors == 0.0, 0.0, np.hypot(errors, error[best])),
-            "evidence_against": [
-                "" if at == len(rows) + best else words(each) for at, each in enumerate(log_factors)
+            "evidence_against": evidence_against,
+            "usable": [
+                *[True] * len(base_rows),
+                *(evidence.usable for evidence in evidence_by_name.values()),
             ],
-            "usable": [*[True] * len(rows), *(each.usable for each in found.values())],
         },
-        index=pd.Index([*rows, *names], name="model"),
+        index=pd.Index([*base_rows, *names], name="model"),
     )
     table.attrs.update(
         by=EVIDENCE,
         best=names[best],
-        evidence=found,
+        evidence=evidence_by_name,
         prior=dict(zip(names, prior.tolist(), strict=True)),
-        fits=len(found) + len(missing),
+        fits=len(evidence_by_name) + len(missing),
         missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
     )
-    if any(each.sensitivity is not None for each in found.values()):
-        table.attrs["sensitivity"] = _sensitivity(found, prior)
+    if any(evidence.sensitivity is not None for evidence in evidence_by_name.values()):
+        table.attrs["sensitivity"] = _build_sensitivity_table(evidence_by_name, prior)
     return table
 
 
-def posterior_probabilities(
+def compute_posterior_probabilities(
     log_evidence: np.ndarray, standard_error: np.ndarray, prior: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior probabilities of models, and their standard errors by the delta method.
+    """Return posterior probabilities, with standard errors by the delta method.
 
     Examples
     --------
-    >>> probability, error = posterior_probabilities(
+    >>> probability, error = compute_posterior_probabilities(
     ...     np.log([1.0, 3.0]), np.zeros(2), np.array([0.5, 0.5])
     ... )
     >>> probability.round(2).tolist()
@@ -305,80 +332,91 @@ def posterior_probabilities(
     return probability, np.sqrt((slopes**2) @ standard_error**2)
 
 
-def words(log_bayes_factor: float) -> str:
-    """What Kass & Raftery call such evidence against a model.
+def classify_evidence(log_bayes_factor: float) -> str:
+    """Return Kass & Raftery's words for the evidence against a model.
 
     Examples
     --------
-    >>> words(4.0)
+    >>> classify_evidence(4.0)
     'strong'
     """
-    return next(word for most, word in _WORDS if 2.0 * log_bayes_factor <= most)
+    return next(word for bound, word in _WORDS if 2.0 * log_bayes_factor <= bound)
 
 
-def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.DataFrame":
-    """Evidence and probabilities with each change of the priors in all models that have such a
-    prior."""
+def _build_sensitivity_table(
+    evidence_by_name: dict[str, LogEvidence], prior: np.ndarray
+) -> "pandas.DataFrame":
+    """Return evidence and probabilities for each change of the priors.
+
+    A change applies to all models with such a prior.
+    """
     import pandas as pd
 
-    tried = {name: each.sensitivity for name, each in found.items() if each.sensitivity is not None}
-    rows = []
-    for change in dict.fromkeys(row for each in tried.values() for row in each.index):
-        of_models = [
-            (name, *map(float, tried[name].loc[change, ["log_evidence", "std_error"]]))
-            if name in tried and change in tried[name].index
-            else (name, each.value, each.standard_error)
-            for name, each in found.items()
-        ]
-        values, errors = (np.array([row[at] for row in of_models]) for at in (1, 2))
-        probability = posterior_probabilities(values, errors, prior)[0]
-        log_factors = values.max() - values
-        rows += [
-            (change, name, value, error, p, log_factor)
-            for (name, value, error), p, log_factor in zip(
-                of_models, probability, log_factors, strict=True
-            )
-        ]
-    columns = ["prior", "model", "log_evidence", "std_error", "probability", "log_bayes_factor"]
-    return pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
+    changes = {
+        name: evidence.sensitivity
+        for name, evidence in evidence_by_name.items()
+        if evidence.sensitivity is not None
+    }
+    tables = []
+    for change in dict.fromkeys(label for rows in changes.values() for label in rows.index):
+        table = pd.DataFrame(
+            {
+                "prior": change,
+                "model": list(evidence_by_name),
+                "log_evidence": [evidence.value for evidence in evidence_by_name.values()],
+                "std_error": [evidence.standard_error for evidence in evidence_by_name.values()],
+            }
+        )
+        for i, name in enumerate(evidence_by_name):
+            if name in changes and change in changes[name].index:
+                for column in ("log_evidence", "std_error"):
+                    table.loc[i, column] = float(changes[name].loc[change, column])
+        log_evidence = table["log_evidence"].to_numpy()
+        probability, _ = compute_posterior_probabilities(
+            log_evidence, table["std_error"].to_numpy(), prior
+        )
+        table["probability"] = probability
+        table["log_bayes_factor"] = log_evidence.max() - log_evidence
+        tables.append(table)
+    return pd.concat(tables).set_index(["prior", "model"])
 
 
-def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
-    """What the evidence says, and what it does not: the best model, the others against it, and what
-    is not usable."""
-    best, found = table.attrs["best"], table.attrs["evidence"]
+def describe_evidence(table: "pandas.DataFrame") -> list[str]:
+    """Return sentences about the best model, the other models, and unreliable evidence."""
+    best, evidence_by_name = table.attrs["best"], table.attrs["evidence"]
     row = table.loc[best]
     prior = table.attrs["prior"]
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {
-        name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found
+        name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]])
+        for name in evidence_by_name
     }
     near = [
         name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error
     ]
-    beside = f", but cannot be distinguished from {shorten(near)}" if near else ""
+    caveat = f", but cannot be distinguished from {shorten(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
-        what = "support {!r} over {!r}"
+        verb = "support {!r} over {!r}"
         if second in near:
-            what = "do not separate {!r} and {!r}"
+            verb = "do not separate {!r} and {!r}"
         elif factors[second][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
-            what = "hardly favour {!r} over {!r}"
-        by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
-        sentences.append(f"The data {what.format(best, second)} ({by}).")
+            verb = "hardly favour {!r} over {!r}"
+        size = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
+        sentences.append(f"The data {verb.format(best, second)} ({size}).")
     sentences += [
         f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
         f" {row['std_error']:.2f}) and, with {equal}, a posterior probability of"
-        f" {_probability(row['probability'])}{beside}."
+        f" {_format_probability(row['probability'])}{caveat}."
     ]
-    for name in (name for name in found if name != best):
-        other, (factor, error) = table.loc[name], factors[name]
+    for name in others:
+        factor, error = factors[name]
         unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
             f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
             f" {error:.2f}{unsure}); by Kass & Raftery (1995) the evidence against {name!r} is"
-            f" {other['evidence_against']}."
+            f" {table.loc[name, 'evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
         sentences.append(
@@ -391,24 +429,28 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
             " probabilities cover only the other models."
         )
     sentences += [
-        f"Model {name!r}: {each.convergence}" for name, each in found.items() if not each.usable
+        f"Model {name!r}: {evidence.convergence}"
+        for name, evidence in evidence_by_name.items()
+        if not evidence.usable
     ]
     if "sensitivity" in table.attrs:
-        sentences.append(_how_sensitive(table, best))
+        sentences.append(_describe_sensitivity(table, best))
     return sentences
 
 
-def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
-    """Whether another model has the greatest evidence under one of the other priors."""
-    other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
-    changed = {change: at[1] for change, at in other.items() if at[1] != best}
-    if not changed:
+def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
+    """Return a sentence about the best models under other priors."""
+    log_evidence = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"]
+    winners = {change: model for change, (_, model) in log_evidence.idxmax().items()}
+    clauses = [f"{model!r} ({change})" for change, model in winners.items() if model != best]
+    if not clauses:
         return (
-            f"{best!r} has the highest evidence under each of the {len(other)} other priors tried."
+            f"{best!r} has the highest evidence under each of the {len(winners)} other priors"
+            " tried."
         )
-    named = "; ".join(f"{model!r} ({change})" for change, model in changed.items())
-    return f"Under other priors another model has the highest evidence: {named}."
+    return f"Under other priors another model has the highest evidence: {'; '.join(clauses)}."
 
 
-def _probability(value: float) -> str:
-    return "> 0.999" if value > 0.999 else f"{value:.3f}"
+def _format_probability(probability: float) -> str:
+    """Return a probability as text."""
+    return "> 0.999" if probability > 0.999 else f"{probability:.3f}"

@@ -1,5 +1,4 @@
-"""Choices and choice experiments: tasks, choices or respondents are left out, and their predictions
-are scored."""
+"""Splitters and scorers of choices and choice experiments."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,25 +19,25 @@ from thali._model.registry import spec_of
 from thali.errors import DataError, Setting
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
-from .splitter import USUAL, Evenly, Splitter, folds_wanted, not_both
+from .splitter import USUAL, EvenSplitter, Splitter, check_n_folds, refuse_both
 from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas
 
 
-class OfTasks(Splitter):
-    """Data whose units are tasks; a part is a mask of them."""
+class TaskDataSplitter(Splitter):
+    """Base for data whose units are tasks; a part is a mask of tasks."""
 
     level = "respondent"
-    tasks: Any  # the data, with the parts of a `ChoiceExperiment` that scores need
+    tasks: Any  # the data, with the attributes of a `ChoiceExperiment` that scores need
 
     def __init__(self, data: ChoiceExperiment) -> None:
         super().__init__(data)
         self.tasks = data
 
     @property
-    def number_of_unit(self) -> np.ndarray:
+    def block_of_unit(self) -> np.ndarray:
         return np.arange(self.tasks.n_tasks)
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
@@ -53,15 +52,15 @@ class OfTasks(Splitter):
         return {"sizes": np.diff(self.tasks.first_row)}
 
 
-class TaskSplitter(OfTasks):
-    """Leaves out the last tasks of every respondent, or a random part of everybody's."""
+class TaskSplitter(TaskDataSplitter):
+    """A splitter whose parts are the last tasks of every respondent, or random folds."""
 
     leave_out = "task"
 
     def parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
-        not_both(hold_out, folds)
+        refuse_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
         counts = np.diff(self.tasks.first_task)
         if (counts < 2).any():
@@ -70,34 +69,29 @@ class TaskSplitter(OfTasks):
                 f"Respondent {person!r} has only one task; leaving out tasks requires at least two"
                 " per respondent."
             )
-        number = folds_wanted(folds, int(counts.max()), "tasks of a respondent")
-        if number is None:
-            return [
-                held_tasks(
-                    self.tasks,
-                    max(1, int(counts.min()) // 4) if hold_out is None else hold_out,
-                    None,
-                )
-            ]
-        part = np.concatenate([rng.permutation(count) % number for count in counts])
-        return [part == k for k in range(number)]
+        n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
+        if n_folds is None:
+            n_tasks = max(1, int(counts.min()) // 4) if hold_out is None else hold_out
+            return [held_tasks(self.tasks, n_tasks, None)]
+        fold = np.concatenate([rng.permutation(count) % n_folds for count in counts])
+        return [fold == k for k in range(n_folds)]
 
 
-class RespondentSplitter(OfTasks):
-    """Leaves out all tasks of some respondents."""
+class RespondentSplitter(TaskDataSplitter):
+    """A splitter whose parts are all tasks of some respondents."""
 
-    leave_out = what = "respondent"
+    leave_out = block_noun = "respondent"
 
     @property
-    def number_of_unit(self) -> np.ndarray:
+    def block_of_unit(self) -> np.ndarray:
         return self.tasks.respondent_of_task
 
 
-class ChoicesOutOfSets(Evenly, OfTasks):
-    """Leaves out random choices."""
+class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
+    """A splitter whose parts are random choices."""
 
-    leave_out = what = "choice"
-    alone = "has only one choice;"
+    leave_out = block_noun = "choice"
+    single_block_text = "has only one choice;"
     tasks: "ScoredOccasions"
 
     def __init__(self, data: Choices) -> None:
@@ -116,11 +110,11 @@ class ChoicesOutOfSets(Evenly, OfTasks):
         return self.tasks.take(part)
 
 
-class Choosers(ChoicesOutOfSets):
-    """Leaves out all choices of some respondents."""
+class ChooserSplitter(ChoiceSplitter):
+    """A splitter whose parts are all choices of some respondents."""
 
-    leave_out = what = "respondent"
-    alone = "has only one respondent;"
+    leave_out = block_noun = "respondent"
+    single_block_text = "has only one respondent;"
 
     def __init__(self, data: Choices) -> None:
         super().__init__(data)
@@ -131,50 +125,49 @@ class Choosers(ChoicesOutOfSets):
             )
 
     @property
-    def number_of_unit(self) -> np.ndarray:
+    def block_of_unit(self) -> np.ndarray:
         return self.tasks.respondent_of_task
 
 
-class QuestionSplitter(Evenly):
-    """Leaves out random questions, a fifth of them by default; a part is a mask of questions, a
-    unit an answer.
+class QuestionSplitter(EvenSplitter):
+    """A splitter whose parts are masks of random questions; a unit is an answer.
 
-    Of the data `questions`, of which each row counts one answer, and `take` are needed, which takes
-    some questions.
+    The default is a fifth of the questions. The data need `questions`, whose rows count answers,
+    and `take`, which selects questions.
     """
 
-    leave_out = what = level = "set"
-    alone = "answered only one set:"
-    usual: ClassVar[dict[str, int | None]] = USUAL
-    places: np.ndarray  # of each answer
+    leave_out = block_noun = level = "set"
+    single_block_text = "answered only one set:"
+    default_run = USUAL
+    places: np.ndarray  # the row of each answer in the questions
     set: np.ndarray
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
-        self.asked = data.questions()
-        if not np.array_equal(self.asked.counts, np.floor(self.asked.counts)):
+        self.questions = data.questions()
+        if not np.array_equal(self.questions.counts, np.floor(self.questions.counts)):
             raise DataError(
                 "compare leaves out whole answers, but these have fractional weights; give integer"
                 " counts."
             )
         self.places = np.repeat(
-            np.arange(len(self.asked.counts)), self.asked.counts.astype(np.int64)
+            np.arange(len(self.questions.counts)), self.questions.counts.astype(np.int64)
         )
-        self.set = self.asked.question[self.places]
+        self.set = self.questions.question[self.places]
 
     @property
-    def number_of_unit(self) -> np.ndarray:
+    def block_of_unit(self) -> np.ndarray:
         return self.set
 
     @property
     def count(self) -> int:
-        return len(self.asked.sizes)
+        return len(self.questions.sizes)
 
-    def part_of(self, numbers: np.ndarray) -> np.ndarray:
-        return np.isin(np.arange(self.count), numbers)
+    def build_part(self, blocks: np.ndarray) -> np.ndarray:
+        return np.isin(np.arange(self.count), blocks)
 
     def observed(self) -> dict[str, np.ndarray]:
-        return {"sizes": self.asked.sizes[self.set]}
+        return {"sizes": self.questions.sizes[self.set]}
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return np.flatnonzero(part[self.set])
@@ -182,23 +175,27 @@ class QuestionSplitter(Evenly):
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         import pandas as pd
 
-        rows = self.asked.rows
+        rows = self.questions.rows
         row = rows.counted.tocsc().indices[self.places[units]]
-        sides = {name: rows.names[name].astype(object)[row] for name in CHECKED[rows.kind].options}
-        return pd.MultiIndex.from_arrays([self.set[units], *sides.values()], names=["set", *sides])
+        columns = {
+            name: rows.names[name].astype(object)[row] for name in CHECKED[rows.kind].options
+        }
+        return pd.MultiIndex.from_arrays(
+            [self.set[units], *columns.values()], names=["set", *columns]
+        )
 
 
 class ScoredOccasions:
-    """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that
-    scores need.
+    """The occasions of `Choices`, sorted by respondent, for scores of choices.
 
-    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where
-    respondents are not known, every occasion counts as one of its own.
+    The class has the attributes of a `ChoiceExperiment` that scores need. The alternatives of a
+    best-worst choice are the ordered pairs (best, worst) of its set. If the data do not identify
+    respondents, every occasion has a separate respondent.
 
     Parameters
     ----------
     data : Choices
-        With whole counts.
+        Data with integer counts.
 
     Raises
     ------
@@ -207,8 +204,8 @@ class ScoredOccasions:
     """
 
     data: "Choices"
-    asked: Questions
-    who: np.ndarray  # -1 if that is not known
+    questions: Questions
+    respondent_index: np.ndarray  # the respondent of each occasion; -1 if unknown
     answer: np.ndarray
     set: np.ndarray
     knows_people: bool
@@ -228,23 +225,28 @@ class ScoredOccasions:
                 Setting("by", "evidence"),
                 ".",
             )
-        asked = data.questions()
-        answer = np.flatnonzero(asked.counts)
-        who, times = np.full(len(answer), -1), asked.counts[answer]
-        if asked.given is not None:
-            _, who, answer, times = asked.given
-        rows = np.repeat(np.arange(len(answer)), times.astype(np.int64))
-        self._fill(data, asked, who[rows], answer[rows])
+        questions = data.questions()
+        answers = np.flatnonzero(questions.counts)
+        respondents, times = np.full(len(answers), -1), questions.counts[answers]
+        if questions.given is not None:
+            _, respondents, answers, times = questions.given
+        rows = np.repeat(np.arange(len(answers)), times.astype(np.int64))
+        self._fill(data, questions, respondents[rows], answers[rows])
 
     def _fill(
-        self, data: Choices, asked: Questions, who: np.ndarray, answer: np.ndarray
+        self,
+        data: Choices,
+        questions: Questions,
+        respondent_index: np.ndarray,
+        answer: np.ndarray,
     ) -> "ScoredOccasions":
-        self.data, self.asked, self.who, self.answer = data, asked, who, answer
-        self.set = asked.question[answer]
-        self.knows_people = asked.given is not None
+        self.data, self.questions = data, questions
+        self.respondent_index, self.answer = respondent_index, answer
+        self.set = questions.question[answer]
+        self.knows_people = questions.given is not None
         if self.knows_people:
-            there, self.respondent_of_task = np.unique(who, return_inverse=True)
-            self.respondents = tuple(data.respondents[k] for k in there)
+            respondents, self.respondent_of_task = np.unique(respondent_index, return_inverse=True)
+            self.respondents = tuple(data.respondents[k] for k in respondents)
         else:
             self.respondents = tuple(str(number + 1) for number in range(len(answer)))
             self.respondent_of_task = np.arange(len(answer))
@@ -260,18 +262,18 @@ class ScoredOccasions:
 
     @property
     def first_task(self) -> np.ndarray:
-        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
+        """The bounds of respondents: n has the occasions first_task[n] to first_task[n + 1] - 1."""
         return part_bounds(np.bincount(self.respondent_of_task, minlength=self.n_respondents))
 
     @property
     def task_labels(self) -> np.ndarray:
-        """Numbers within respondents."""
+        """The number of each occasion within its respondent, from 1."""
         return np.arange(self.n_tasks) - self.first_task[self.respondent_of_task] + 1
 
     @property
     def first_row(self) -> np.ndarray:
-        """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
-        return part_bounds(self.asked.sizes[self.set])
+        """The bounds of occasions: t has the alternatives first_row[t] to first_row[t + 1] - 1."""
+        return part_bounds(self.questions.sizes[self.set])
 
     @property
     def n_alternatives(self) -> int:
@@ -279,265 +281,280 @@ class ScoredOccasions:
 
     @property
     def chosen(self) -> np.ndarray:
-        """Which of its alternatives was chosen in each occasion."""
-        return self.answer - self.asked.start[self.set]
+        """The index of the chosen alternative of each occasion."""
+        return self.answer - self.questions.start[self.set]
 
-    def take(self, kept: np.ndarray) -> "ScoredOccasions":
-        """Those occasions alone, and nothing else of them known."""
-        rows = self.who[kept], self.answer[kept]
-        return ScoredOccasions.__new__(ScoredOccasions)._fill(self.data, self.asked, *rows)
+    def take(self, occasions: np.ndarray) -> "ScoredOccasions":
+        """Return some of the occasions."""
+        respondents, answer = self.respondent_index[occasions], self.answer[occasions]
+        return ScoredOccasions.__new__(ScoredOccasions)._fill(
+            self.data, self.questions, respondents, answer
+        )
 
     @cached_property
     def choices(self) -> Choices:
-        """The occasions as models take them; all options stay, whether they are still offered or
-        not."""
-        width = len(self.asked.counts)
-        keys, times = np.unique(self.who.astype(np.int64) * width + self.answer, return_counts=True)
-        who, answer = np.divmod(keys, width)
-        return of_choices(self.data, who, *self.data.places_of(answer), times=times.astype(float))
+        """The occasions as data for models, with all options, also those no longer offered."""
+        width = len(self.questions.counts)
+        keys, times = np.unique(
+            self.respondent_index.astype(np.int64) * width + self.answer, return_counts=True
+        )
+        respondents, answer = np.divmod(keys, width)
+        return of_choices(
+            self.data, respondents, *self.data.places_of(answer), times=times.astype(float)
+        )
 
-    def log_predicted_by(self, model: Any) -> np.ndarray:
-        """The ln of the probability of all choices of each respondent together, by a model of
-        thali."""
+    def predict_log_joint(self, model: Any) -> np.ndarray:
+        """Return the joint log probability of each respondent's choices by a model of thali."""
         return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
 
-    def predicted_by(self, model: Any) -> np.ndarray:
-        """Probabilities of every alternative of every occasion, from those of the members of each
-        set of `choices`."""
-        found = [np.asarray(each, float) for each in model.predict_proba(self.choices)]
+    def predict_alternatives(self, model: Any) -> np.ndarray:
+        """Return a model's probabilities of all alternatives of all occasions, (rows,)."""
+        set_predictions = [np.asarray(p, float) for p in model.predict_proba(self.choices)]
         sizes = self.choices.answers
-        if [each.shape for each in found] != [(size,) for size in sizes]:
+        if [p.shape for p in set_predictions] != [(size,) for size in sizes]:
             raise DataError(
                 "predict_proba must return, for each set, the probabilities of its members, or of"
                 " the ordered pairs (best, worst)."
             )
-        _, which = np.unique(self.set, return_inverse=True)
-        return np.concatenate([found[v] for v in which])
+        _, set_index = np.unique(self.set, return_inverse=True)
+        return np.concatenate([set_predictions[v] for v in set_index])
 
 
-# Scores of choices, people and triplets left out: the log of the probability of what was chosen,
-# and hits
+# Scores of held-out choices, respondents and triplets: log probabilities of choices, and hits
+# ------
 
 
-_ROUNDING = 1e-6  # by which probabilities of a task may miss 1
+_ROUNDING = 1e-6  # tolerance for sums of probabilities of a task
 _MAX_NAMED = 4
 
 
 class HitScorer(Scorer):
-    """ln p of what was chosen out of several, and whether it was the most probable; guessing is the
-    reference."""
+    """Log probabilities of choices, and hits of the most probable option, against guessing."""
 
-    main: ClassVar[str] = "log_score"
-    differences: ClassVar[dict[str, str]] = {"hit_rate": "hit_difference"}
-    further: ClassVar[dict[str, str]] = {"hits": "hit_rate"}
-    shown: ClassVar[tuple[str, ...]] = (
-        *("log_score", "log_score_se", "hit_rate", "hit_rate_se", "difference", "difference_se"),
+    main = "log_score"
+    differences = {"hit_rate": "hit_difference"}
+    extra_frames = {"hits": "hit_rate"}
+    shown = (
+        "log_score",
+        "log_score_se",
+        "hit_rate",
+        "hit_rate_se",
+        "difference",
+        "difference_se",
     )
-    a_unit: ClassVar[str]
+    per_unit_text: ClassVar[str]
 
-    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        log_score, hits, sizes = self.log_score(found), found.frame("hits"), found.observed("sizes")
+    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        log_score, hits, sizes = (
+            self.log_score(score_table),
+            score_table.frame("hits"),
+            score_table.observed("sizes"),
+        )
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
-    def log_score(self, found: ScoreTable) -> Any:
-        """The main score, of models alone."""
-        return found.frame("log_score")
+    def log_score(self, score_table: ScoreTable) -> Any:
+        """Return the main score of the models."""
+        return score_table.frame("log_score")
 
-    def left_out(self, table: "pandas.DataFrame") -> str:
-        """What was left out, in sentences."""
+    def describe_test_data(self, table: "pandas.DataFrame") -> str:
+        """Return the noun phrase for the held-out units in sentences."""
         return f"held-out {self.called}"
 
-    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+    def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
-            f"{best!r} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f}"
-            f" {self.a_unit} (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} correct."
+            f"{best!r} predicts the {self.describe_test_data(table)} best: log score"
+            f" {row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing:.3f}),"
+            f" {percent(row['hit_rate'], 1)} correct."
         )
 
 
 class ChoiceScorer(HitScorer):
-    """ln p(chosen) of every task, and whether the most probable alternative was chosen."""
+    """Log probability of the choice of each task, and hits of the most probable alternative."""
 
-    fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "seconds": float}
-    units: ClassVar[str] = "tasks"
-    unit: ClassVar[str] = "respondent"
-    level: ClassVar[str | None] = "respondent"
-    table: ClassVar[tuple[str, ...]] = (
-        *("log_score", "difference", "difference_se", "log_score_se", "hit_rate", "hit_rate_se"),
-        *("hit_difference", "hit_difference_se", "seconds", "tasks", "respondents"),
+    fields = {"chosen": list, "hits": list, "seconds": float}
+    units = "tasks"
+    unit = "respondent"
+    level = "respondent"
+    table = (
+        "log_score",
+        "difference",
+        "difference_se",
+        "log_score_se",
+        "hit_rate",
+        "hit_rate_se",
+        "hit_difference",
+        "hit_difference_se",
+        "seconds",
+        "tasks",
+        "respondents",
     )
-    counted: ClassVar[str] = "tasks"
-    called: ClassVar[str] = "choices"
-    legend: ClassVar[str] = (
+    counted = "tasks"
+    called = "choices"
+    legend = (
         "log score: mean log predicted probability of the choices, larger is better;"
         f" {DIFFERENCE}; standard errors are computed over {unit}s."
     )
-    a_unit: ClassVar[str] = "per choice"
+    per_unit_text = "per choice"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
-        predicted = model.predict_proba(test) if is_experiment else test.predicted_by(model)
-        chosen, hits = scores(checked(predicted, test), test)
+        predicted = model.predict_proba(test) if is_experiment else test.predict_alternatives(model)
+        chosen, hits = scores(check_probabilities(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
-    def log_score(self, found: ScoreTable) -> Any:
+    def log_score(self, score_table: ScoreTable) -> Any:
         with np.errstate(divide="ignore"):  # a probability of 0
-            return np.log(found.frame("chosen"))
+            return np.log(score_table.frame("chosen"))
 
-    def attrs(self, found: ScoreTable) -> dict[str, Any]:
-        splitter = found.splitter
+    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        splitter = score_table.splitter
         unit = "respondent" if splitter.knows_people else "choice"
-        return super().attrs(found) | {"leave_out": splitter.leave_out, "unit": unit}
+        return super().attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
 
-    def left_out(self, table: "pandas.DataFrame") -> str:
-        is_of_new = table.attrs["leave_out"] == "respondent"
-        return "choices of new respondents" if is_of_new else super().left_out(table)
+    def describe_test_data(self, table: "pandas.DataFrame") -> str:
+        if table.attrs["leave_out"] == "respondent":
+            return "choices of new respondents"
+        return super().describe_test_data(table)
 
-    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "{count:,} of the {n:,} observed choices")
+    def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        return self.describe_impossible(table, ranked, "{count:,} of the {n:,} observed choices")
 
 
 class PeopleScorer(ChoiceScorer):
-    """As of choices, and ln p of all that a person chose, shared out evenly over these choices."""
+    """Scores of choices, and the joint log probability of a respondent, divided by choices."""
 
-    fields: ClassVar[dict[str, type[Any]]] = {**ChoiceScorer.fields, "together": list}
-    table: ClassVar[tuple[str, ...]] = (
+    fields = {**ChoiceScorer.fields, "together": list}
+    table = (
         *ChoiceScorer.table,
-        *("together", "together_se", "together_difference", "together_difference_se"),
+        "together",
+        "together_se",
+        "together_difference",
+        "together_difference_se",
     )
-    shown: ClassVar[tuple[str, ...]] = (*ChoiceScorer.shown, "together", "together_se")
-    legend: ClassVar[str] = (
+    shown = (*ChoiceScorer.shown, "together", "together_se")
+    legend = (
         f"{ChoiceScorer.legend} together: joint log probability of all choices of a respondent,"
         " summed over respondents and divided by the number of choices."
     )
 
     def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
-        found = super().score_one(model, test)
-        if spec_of(model) is None:  # each choice as if another person had made it
+        choice_scores = super().score_one(model, test)
+        if spec_of(model) is None:  # choices of outside models are treated as independent
             with np.errstate(divide="ignore"):
-                of_people = np.bincount(
-                    test.respondent_of_task, np.log(found["chosen"]), test.n_respondents
-                )
+                log_chosen = np.log(choice_scores["chosen"])
+            log_joint = np.bincount(test.respondent_of_task, log_chosen, test.n_respondents)
         else:
-            of_people = test.log_predicted_by(model)
-        return found | {
-            "together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()
-        }
+            log_joint = test.predict_log_joint(model)
+        per_choice = log_joint / np.diff(test.first_task)
+        return choice_scores | {"together": per_choice[test.respondent_of_task].tolist()}
 
-    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        frames = super().frames(found)
-        together = found.frame("together")
+    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        frames = super().frames(score_table)
+        together = score_table.frame("together")
         together[list(self.before)] = frames[self.main][list(self.before)]
         return frames | {"together": together}
 
-    def every_column(self, found: ScoreTable) -> dict[str, Any]:
-        difference, difference_se = found.differences_from(found.best_by("together"), "together")
-        own = {"together_difference": difference, "together_difference_se": difference_se}
-        return super().every_column(found) | own
+    def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
+        difference, difference_se = score_table.compute_differences(
+            score_table.find_best("together"), "together"
+        )
+        return super().compute_columns(score_table) | {
+            "together_difference": difference,
+            "together_difference_se": difference_se,
+        }
 
-    def attrs(self, found: ScoreTable) -> dict[str, Any]:
-        return super().attrs(found) | {"together": found.frames["together"]}
+    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        return super().attrs(score_table) | {"together": score_table.frames["together"]}
 
-    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+    def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
         best = f"{scores.index[0]!r} (log score {scores.iloc[0]:.3f} per choice)"
-        less = [
-            f"{name!r} is {-row['together_difference']:.3f} lower (standard error"
-            f" {row['together_difference_se']:.3f})"
-            for name, row in table.loc[scores.index[1:]].iterrows()
-        ]
-        sentence = "; ".join(
-            [
-                f"The choices of a respondent are jointly predicted best by {best}",
-                *less[:_MAX_NAMED],
-            ]
-        )
-        return [f"{sentence}.", *super().remarks(table, ranked)]
+        clauses = [f"The choices of a respondent are jointly predicted best by {best}"]
+        for name, row in table.loc[scores.index[1 : _MAX_NAMED + 1]].iterrows():
+            clauses.append(
+                f"{name!r} is {-row['together_difference']:.3f} lower (standard error"
+                f" {row['together_difference_se']:.3f})"
+            )
+        return [f"{'; '.join(clauses)}.", *super().write_remarks(table, ranked)]
 
 
 class AnswerScorer(HitScorer):
-    """ln of the posterior mean probability of each answer, and whether it was the most probable one
-    to its question; guessing is the reference."""
+    """Log posterior mean probability of each answer, and hits, against guessing."""
 
-    fields: ClassVar[dict[str, type[Any]]] = {
+    fields = {
         "log_score": list,
         "log_score_mcse": list,
         "hits": list,
         "seconds": float,
     }
-    units: ClassVar[str] = "answers"
-    unit: ClassVar[str] = "set"
-    level: ClassVar[str | None] = "set"
-    table: ClassVar[tuple[str, ...]] = (
-        *(
-            "log_score",
-            "difference",
-            "difference_se",
-            "log_score_se",
-            "log_score_mcse",
-            "hit_rate",
-            "hit_rate_se",
-        ),
-        *("seconds", "answers", "sets"),
+    units = "answers"
+    unit = "set"
+    level = "set"
+    table = (
+        "log_score",
+        "difference",
+        "difference_se",
+        "log_score_se",
+        "log_score_mcse",
+        "hit_rate",
+        "hit_rate_se",
+        "seconds",
+        "answers",
+        "sets",
     )
-    counted: ClassVar[str] = "answers"
-    shown: ClassVar[tuple[str, ...]] = (
+    counted = "answers"
+    shown = (
         *HitScorer.shown[:2],
         "log_score_mcse",
         *HitScorer.shown[2:],
     )
-    called: ClassVar[str] = "answers"
-    legend: ClassVar[str] = (
+    called = "answers"
+    legend = (
         "log score: mean log predicted probability of the chosen pair, larger is better; hits:"
         f" share of answers that name the most probable pair; {DIFFERENCE}; standard errors are"
         " computed over sets. BASE: guessing."
     )
-    a_unit: ClassVar[str] = "per answer"
+    per_unit_text = "per answer"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        asked = test.questions()
-        named = np.repeat(np.arange(len(asked.counts)), asked.counts.astype(np.int64))
-        if spec_of(model) is None:  # of somebody else
-            found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
-            errors = np.zeros(len(found))
+        questions = test.questions()
+        answers = np.repeat(np.arange(len(questions.counts)), questions.counts.astype(np.int64))
+        if spec_of(model) is None:  # a model from outside thali
+            p = np.concatenate([np.asarray(p, float) for p in model.predict_proba(test)])
+            errors = np.zeros(len(p))
         else:
-            found, errors = (
-                np.concatenate(each) for each in model.predict_proba(test, return_se=True)
-            )
-        is_best = (
-            found >= np.repeat(np.maximum.reduceat(found, asked.start[:-1]), asked.sizes) - TIED
-        )
-        share = is_best / np.repeat(asked.summed(is_best.astype(float)), asked.sizes)
+            p, errors = map(np.concatenate, model.predict_proba(test, return_se=True))
+        highest = np.maximum.reduceat(p, questions.start[:-1])
+        is_best = p >= np.repeat(highest, questions.sizes) - TIED
+        n_best = questions.summed(is_best.astype(float))
+        hits = is_best / np.repeat(n_best, questions.sizes)
         with np.errstate(divide="ignore"):
-            log_score = np.log(found[named])
+            log_score = np.log(p[answers])
         return {
             "log_score": log_score.tolist(),
-            "log_score_mcse": (errors[named] / found[named]).tolist(),
-            "hits": share[named].tolist(),
+            "log_score_mcse": (errors[answers] / p[answers]).tolist(),
+            "hits": hits[answers].tolist(),
         }
 
-    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        return super().frames(found) | {
-            "log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})
+    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        return super().frames(score_table) | {
+            "log_score_mcse": score_table.frame("log_score_mcse").assign(**{BASE: 0.0})
         }
 
-    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        scores = (
-            table.attrs["answers"][table.attrs["best"]]
-            .dropna()
-            .sort_values(kind="stable")
-            .head(WORST)
-        )
-        named = [
+    def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        best = table.attrs["best"]
+        scores = table.attrs["answers"][best].dropna().sort_values(kind="stable").head(WORST)
+        answers = [
             f"{' and '.join(names)} (probability {np.exp(score):.2g})"
             for (_, *names), score in scores.items()
         ]
-        return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]
+        return [f"Least expected by {best}: {'; '.join(answers)}."]
 
 
-def checked(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
-    """The predictions, if they are probabilities of the rows that sum to 1 in every task."""
+def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
+    """Return predictions as an array; refuse rows that do not sum to 1 per task."""
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
         raise DataError(

@@ -1,4 +1,4 @@
-"""`thali.compare`: every model predicts what it was fitted without."""
+"""`thali.compare`: comparison of models by predictions of held-out data, or by evidence."""
 
 import copy
 from collections.abc import Iterable, Mapping
@@ -18,8 +18,14 @@ from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
+from .holdout_schemes import (
+    SCHEMES,
+    convert_data,
+    find_data_form,
+    find_scheme,
+    is_custom_data,
+)
 from .scorer import Scorer
-from .ways import WAYS, as_left_out, compared_form, is_own, usual_way
 
 if TYPE_CHECKING:
     import pandas
@@ -30,86 +36,86 @@ if TYPE_CHECKING:
     from thali._data.similarities import Similarities
 
 
-# The models that a comparison is given, by name, and whether they can be compared on these data ---
+# The models of a comparison, and checks that they can be compared on the data ---------------------
 
 
-def named_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
-    """The models by name, each name once."""
+def check_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
+    """Return the models by name; refuse models for other data."""
     example = spec_of_kind(form.kind).example
-    named = _by_name(models, example, (*scorer.before, *scorer.after))
-    for name, model in named.items():
-        _refuse_others(name, model, form, example, scorer)
-    return named
+    models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
+    for name, model in models_by_name.items():
+        _refuse_other_kind(name, model, form, example, scorer)
+    return models_by_name
 
 
-def models_of_own_data(models: Any) -> dict[str, Any]:
-    """The models by name, for data of a likelihood of the user."""
+def check_custom_models(models: Any) -> dict[str, Any]:
+    """Return the models by name, for data of a custom likelihood."""
     example = spec_of_kind(OWN).example
-    named = _by_name(models, example, ())
-    for name, model in named.items():
+    models_by_name = _name_models(models, example, ())
+    for name, model in models_by_name.items():
         if not isinstance(model, LatentFeatureModel):
             raise ArgumentError(
                 f"Your own data require a model such as {example}; {name!r} is {model!r}."
             )
-    return named
+    return models_by_name
 
 
-def _by_name(models: Any, example: str, taken: tuple[str, ...]) -> dict[str, Any]:
-    """The models by name, after checking the names."""
+def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the models by name, after checks of the names."""
     try:
-        items = (
-            list(models.items())
-            if isinstance(models, Mapping)
-            else [(name, model) for name, model in models]
-        )
+        pairs = models.items() if isinstance(models, Mapping) else models
+        pairs = [(name, model) for name, model in pairs]
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument("models"),
             " must map names to models, or be a list of (name, model); got"
             f" {type(models).__name__}.",
         ) from None
-    if not items:
+    if not pairs:
         raise ArgumentError(
             f"`models` is empty; give at least one model, such as {{'mine': {example}}}."
         )
-    named: dict[str, Any] = {}
-    for name, model in items:
+    models_by_name: dict[str, Any] = {}
+    for name, model in pairs:
         if not isinstance(name, str) or not name.strip():
             raise ArgumentError(f"The name of a model must be a non-empty string; got {name!r}.")
-        if name in taken:
+        if name in reserved_names:
             raise ArgumentError(
                 f"{name!r} is the name of a reference row of the table; rename the model."
             )
-        if name in named:
+        if name in models_by_name:
             raise ArgumentError(f"Two models are named {name!r}; rename one.")
-        named[name] = model
-    return named
+        models_by_name[name] = model
+    return models_by_name
 
 
-def _refuse_others(name: str, model: Any, form: DataForm, example: str, scorer: Scorer) -> None:
-    """Refuse what is no model for this kind of data."""
+def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scorer: Scorer) -> None:
+    """Refuse a model for another kind of data."""
     spec = spec_of(model)
     if spec is not None and form.kind not in spec.data:
         raise ArgumentError(
             f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are"
             f" {form}. Remove the model."
         )
-    if spec is None and (isinstance(model, type) or not scorer.takes(model)):
-        alternative = f", or have {listed(scorer.own_models)}" if scorer.own_models else ""
+    if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
+        alternative = (
+            f", or have {listed(scorer.required_methods)}" if scorer.required_methods else ""
+        )
         raise ArgumentError(
             f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got"
             f" {model!r}."
         )
 
 
-def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
-    """The models as they are compared on these data: with ties each predicts three outcomes, even
-    where the pairs that are left have none.
+def add_ties(models: dict[str, Any], data: Any) -> dict[str, Any]:
+    """Return the models with ties as a third outcome if the data contain ties.
+
+    The models predict ties even if the training data of a part have none.
     """
     if not has_ties(data):
-        return named
-    found = {}
-    for name, model in named.items():
+        return models
+    models_with_ties = {}
+    for name, model in models.items():
         if isinstance(model, EliminationByAspects | BradleyTerryLuce):
             if model.ties in CONVERSIONS:
                 raise ArgumentError(
@@ -132,42 +138,41 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
                     "--ties half or --ties drop.",
                 ),
             )
-        found[name] = model
-    return found
+        models_with_ties[name] = model
+    return models_with_ties
 
 
-_TELLS = {LatentClasses: "latent classes", Individuals: "respondents"}  # what a model tells apart
+# what a model distinguishes
+_DISTINGUISHED = {LatentClasses: "latent classes", Individuals: "respondents"}
 
 
-def refuse_people(named: dict[str, Any], form: DataForm) -> None:
-    """Refuse models of latent classes or individuals where pairs are left out; the error names the
-    model."""
-    for name, model in named.items():
+def refuse_people(models: dict[str, Any], form: DataForm) -> None:
+    """Refuse models of latent classes or individuals for held-out pairs."""
+    for name, model in models.items():
         if form != DataForm(PAIRS):
             continue
-        tells = _TELLS.get(type(getattr(model, "people", None)), "")
-        if tells:
+        distinguished = _DISTINGUISHED.get(type(getattr(model, "people", None)), "")
+        if distinguished:
             raise ArgumentError(
-                f"Model {name!r} distinguishes {tells}, so the models must be compared by"
+                f"Model {name!r} distinguishes {distinguished}, so the models must be compared by"
                 " predictions for left-out respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
             )
 
 
-def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
-    """What those models will run that can be checked beforehand, so that one that cannot be fitted
-    is found first."""
-    found = {}
-    for name, model in named.items():
+def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
+    """Prepare the fits of thali's models, so that errors are raised before the first fit."""
+    prepared = {}
+    for name, model in models.items():
         if spec_of(model) is None:
             continue
         _refuse_other_options(name, model, data)
         try:
-            found[name] = model._prepare(data, **settings)
+            prepared[name] = model._prepare(data, **settings)
         except ThaliError as error:
             raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
-    return found
+    return prepared
 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
@@ -202,19 +207,20 @@ def compare(
     prior_odds: Mapping[str, float] | None = None,
     sensitivity: bool = False,
 ) -> "pandas.DataFrame":
-    r"""Compare models by what they predict for what they have not seen, or by their evidence.
+    r"""Compare models by their predictions of held-out data, or by their evidence.
 
-    Every model is fitted once without each part of the data, and predicts it. Of paired comparisons
-    a part is a pair:
+    Every model is fitted once without each part of the data, and predicts this part. For paired
+    comparisons a part is a pair:
 
     .. math::
         \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar
         p_{ij}^{(-ij)}), \qquad
         \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
 
-    and of several groups of people the comparisons that one group made of one pair, or people,
-    choices or pairs of objects of their groups; of choices some choices, tasks or respondents, of
-    covariates and classes a fold of rows, of similarities a pair of objects or some of them:
+    For several groups of people a part contains one group's comparisons of one pair, or
+    respondents, choices or pairs of objects within groups. For choices it contains choices, tasks
+    or respondents; for covariates and classes, a fold of rows; for similarities, one or more pairs
+    of objects:
 
     .. math::
         \text{log score} = \frac1T \sum_{t} \ln \bar p_{t}(x_{t}), \qquad
@@ -222,146 +228,140 @@ def compare(
         \text{log score} = \frac1P \sum_{i<j} \ln \frac1S \sum_s
             \text{Normal}\Bigl(s_{ij} \mid \mu_{ij}^{(s)}, \frac{(\sigma^{(s)})^2}{n_{ij}}\Bigr)
 
-    The fits are independent tasks of joblib: inside ``joblib.parallel_config("dask")`` and the like
-    they run on a cluster, as does the evidence of each model. The same seed gives the same table
-    wherever they run.
+    The fits, and the evidence of each model, are independent tasks of joblib: inside
+    ``joblib.parallel_config("dask")`` and similar contexts they run on a cluster. The same seed
+    gives the same table on every backend.
 
     Parameters
     ----------
     models : mapping from name to model, or list of (name, model)
-        Models of thali for such data, fitted by whichever method; or, but for similarities,
-        anything with ``fit(data, random_seed=)`` (of classifiers ``fit(X, y)``) and
-        ``predict_proba``. They are left as they are. The names of the reference rows, "BASE" and
-        "EMP", are taken.
+        Models of thali for these data, with any method; or, except for similarities, objects with
+        ``fit(data, random_seed=)`` (for classifiers ``fit(X, y)``) and ``predict_proba``. The
+        models are not changed. The names of the reference rows, "BASE" and "EMP", are reserved.
     data : PairedComparisons, Choices, ChoiceExperiment, Similarities, (X, y), or a mapping
-        A mapping from groups of people to their comparisons, choices or similarities; X an array or
-        data frame with a row an observation, y their classes. With ``by="evidence"`` also the
-        NamedTuple of a likelihood of your own, for models that are `LatentFeatureModel`.
+        A mapping contains the comparisons, choices or similarities of groups of people. X is an
+        array or data frame with one row per observation, y contains their classes. With
+        ``by="evidence"`` also the NamedTuple of a custom likelihood, for `LatentFeatureModel`.
     leave_out : {"pair", "respondent", "choice", "task", "row"}, optional
-        What is left out at a time: all comparisons of a pair, or the similarity of a pair of
-        objects; all comparisons of some respondents, which are then scored as choices of
-        respondents, with errors over people (without ties and covariates); of `Choices`, choices
-        (the default) or respondents; of a choice experiment, tasks of everybody (the default) or
-        respondents; rows of (X, y).
+        The held-out part: all comparisons or the similarity of a pair; for paired comparisons also
+        all comparisons of some respondents, scored as choices with errors over respondents
+        (without ties and covariates). For `Choices`: choices (the default) or respondents; for a
+        choice experiment: tasks of all respondents (the default) or respondents; for (X, y): rows.
     draws, tune, chains, thin : int, optional
-        Of every fit, for models that have them. None: 1000, 1000, 4 and the model's own of pairs;
-        the model's own of other data.
+        The run of each fit, for models with these arguments. None: 1000, 1000, 4 and the default of
+        the model for pairs; the defaults of the model for other data.
     cores : int, optional
-        Fits run at once; None means as many as there are processors, or the whole of the cluster
-        that ``joblib.parallel_config`` names. By evidence: chains of a model run at once.
+        Number of parallel fits; None means all processors, or the complete cluster of
+        ``joblib.parallel_config``. By evidence: number of parallel chains of a model.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
     job : str or path, optional
-        A folder that keeps the finished fits, or the evidence of finished models. The same call
-        goes on from there after any end of the process, and gives the table of an unbroken run;
-        models may have been added since, by evidence after the others. None: nothing is kept.
+        A folder that stores the finished fits, or the evidence of finished models. After any end of
+        the process the same call continues there and gives the table of an uninterrupted run.
+        Models may be added (by evidence: after the others). None: nothing is stored.
     hold_out : int, optional
-        How many are left out once: of a choice experiment the last tasks of every respondent;
-        respondents, choices or pairs of objects, drawn by the seed. None: a quarter of the tasks, a
-        fifth of the respondents or choices, every pair in turn.
+        Size of a single held-out part: the last tasks of every respondent in a choice experiment;
+        random respondents, choices or pairs of objects. None: a quarter of the tasks, a fifth of
+        the respondents or choices, every pair in turn.
     folds : int of 2 or more, optional
-        Instead of `hold_out`: so many parts, drawn by the seed, are left out in turn. Rows are
-        always left out in folds, 5 unless said otherwise, with each class spread evenly over them;
-        the only row of a class is never left out.
+        Instead of `hold_out`: the number of random parts that are held out in turn. Rows are always
+        held out in folds, by default 5, with each class spread evenly over them; the only row of a
+        class is never held out.
     by : {"prediction", "evidence"}
-        "evidence": nothing is left out; the log evidence of every model is found as by its method
-        `log_evidence`, whose defaults draws, tune, chains and thin have then. Of latent-feature
-        models and ``ProductClasses(method="smc")``.
+        "evidence": no data are held out; the log evidence of every model is computed as by its
+        method `log_evidence`, with its defaults for draws, tune, chains and thin. It requires
+        latent-feature models or ``ProductClasses(method="smc")``.
     prior_odds : mapping from the name of every model to a number above 0, optional
-        With "evidence", how probable each model is before the data. None: all alike.
+        With "evidence", the prior odds of the models. None: equal odds.
     sensitivity : bool
-        With "evidence", whether it is found under other priors, too, as by `log_evidence`; two to
-        six times as long.
+        With "evidence", whether to compute it also under other priors, as `log_evidence` does; this
+        takes two to six times as long.
 
     Returns
     -------
     pandas.DataFrame
-        One row a model, indexed by its name. The reference row BASE stands above them: every
-        probability one half; every alternative equally probable; the class proportions of the other
-        rows, and the largest class; the same normal distribution for all similarities. Below those
-        of paired comparisons stands EMP, the observed proportions, the best that any prediction
-        could do. Columns of paired comparisons:
+        One row per model, indexed by its name. The reference row BASE is above the models: every
+        probability is one half; alternatives are equally probable; the class proportions of the
+        other rows, or their largest class; the same normal distribution for all similarities. For
+        paired comparisons the last row is EMP, the observed proportions, whose score no prediction
+        can exceed. Columns for paired comparisons:
 
-        - ``nll``: mean over the pairs of -ln Binomial(x | n, posterior mean p); ``nll_mcse`` its
-          Monte Carlo error; where there are ties, -ln Multinomial(x | n, p) of the three outcomes,
-          of which BASE gives each a third, and every model has ``ties="davidson"``
+        - ``nll``: mean over pairs of -ln Binomial(x | n, posterior mean p); ``nll_mcse`` is its
+          Monte Carlo error. With ties, -ln Multinomial(x | n, p) of the three outcomes; BASE then
+          gives each a third, and every model has ``ties="davidson"``
         - ``information``: bits per comparison above BASE
-        - ``mean_log_pred``, ``mean_log_pred_mcse``: mean over the pairs of ln of the posterior mean
-          of Binomial(x | n, p)
-        - ``r_hat``: largest among the predicted probabilities; NaN for a fit without chains
+        - ``mean_log_pred``, ``mean_log_pred_mcse``: mean over pairs of ln of the posterior mean of
+          Binomial(x | n, p)
+        - ``r_hat``: the largest of the predicted probabilities; NaN for a fit without chains
 
-        Of choices:
+        Columns for choices:
 
         - ``log_score``, ``log_score_se``: mean over tasks, and its standard error over respondents
-          (over choices, where `Choices` do not tell who chose)
-        - ``hit_rate``, ``hit_rate_se``: likewise; of m alternatives equally probable, 1/m of a hit
-        - ``together``, ``together_se``, of `Choices` whose respondents are left out: ln of the
-          probability of all choices of a respondent together (see
-          `EliminationByAspects.log_predictive`), summed over respondents and divided by the number
-          of choices; ``together_difference`` from the best by this score. It tells models of latent
-          classes apart, and of people who differ (``people=Individuals()``), which single choices
-          hardly do; models of somebody else are scored as if each choice were made by another
-          respondent. Models whose draws are adjusted for people are scored by the likelihood
-          itself.
+          (over choices, if `Choices` do not identify respondents)
+        - ``hit_rate``, ``hit_rate_se``: likewise; m tied alternatives count 1/m of a hit
+        - ``together``, ``together_se``, for held-out respondents of `Choices`: log joint
+          probability of all choices of a respondent (see `EliminationByAspects.log_predictive`),
+          summed over respondents and divided by the number of choices; ``together_difference`` from
+          the best model by this score. It distinguishes latent classes and individual differences
+          (``people=Individuals()``), which scores of single choices rarely do. Models from outside
+          thali are scored as if each choice were made by another respondent. Models whose draws are
+          adjusted for respondents are scored by the likelihood.
 
-        Of covariates and classes:
+        Columns for covariates and classes:
 
         - ``log_loss``, ``log_loss_se``: mean over rows, and its standard error
-        - ``accuracy``, ``accuracy_se``: share of rows whose most probable class is theirs
-        - ``brier``, ``brier_se``: mean of the sum over classes of (p - 1 for the class of the row,
-          else 0) squared
+        - ``accuracy``, ``accuracy_se``: share of rows with a correct most probable class
+        - ``brier``, ``brier_se``: mean over rows of the sum over classes of squared errors of p
 
-        Of similarities:
+        Columns for similarities:
 
         - ``log_score``, ``log_score_se``, ``log_score_mcse``: mean over pairs, its standard and
           Monte Carlo error
         - ``squared_error``, ``squared_error_se``: mean of (similarity - posterior mean of mu)
           squared
-        - ``r_hat``: largest among the predicted mu
+        - ``r_hat``: the largest of the predicted mu
 
-        Of all: ``difference``, ``difference_se``, the first of these scores minus that of the best
-        model, and its standard error (of choices and classes also ``hit_difference``,
-        ``accuracy_difference``); ``pairs``, ``tasks`` and ``respondents``, or ``rows``: those that
-        count, because every model has finished them; of choices and classes ``seconds``, CPU
+        Columns for all data: ``difference``, ``difference_se``, the first of these scores minus the
+        score of the best model, and its standard error (for choices and classes also
+        ``hit_difference``, ``accuracy_difference``); ``pairs``, ``tasks`` and ``respondents``, or
+        ``rows``: the number that every model has finished; for choices and classes ``seconds``, CPU
         seconds of all fits of a model.
 
-        By evidence the columns are ``log_evidence`` (no constant left out), ``std_error`` and its
-        ``df``;
-    ``probability`` and ``probability_se``, of the model given the data; ``log_bayes_factor`` and
-    ``log_bayes_factor_se``, of the best model against this one, with the words of Kass & Raftery
-    (1995) in ``evidence_against``; ``usable``. BASE, where every outcome is equally probable, has
-    no probability. ``attrs["evidence"]`` holds the `LogEvidence` of each model,
-    ``attrs["sensitivity"]`` a table by prior and model.
+        By evidence the columns are ``log_evidence`` (with all constants), ``std_error`` and its
+        ``df``; ``probability`` and ``probability_se`` of the model given the data;
+        ``log_bayes_factor`` and ``log_bayes_factor_se`` of the best model against this model, with
+        the words of Kass & Raftery (1995) in ``evidence_against``; ``usable``. BASE, where every
+        outcome is equally probable, has no probability. ``attrs["evidence"]`` contains the
+        `LogEvidence` of each model, ``attrs["sensitivity"]`` a table by prior and model.
 
-    ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the
-    score of each, by
-        models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known
-        of it. ``attrs["missing"]``: fits that failed or were not run; a row counts only what is
-        finished for every model (by evidence: models, and why they are missing). (pandas cannot
-        join tables with such attrs: ``table.attrs.clear()`` first.) `thali.plots.comparison` draws
-        the table of paired comparisons, `thali._comparison.sentences.sentences` puts any table in
-        words.
+        ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]`` is a data frame of
+        scores, units by models; ``attrs["predictions"]`` (of pairs) has one row per model and pair
+        with all results. ``attrs["missing"]`` lists fits that failed or were not run; scores cover
+        only units that every model has finished (by evidence: missing models, and why). pandas
+        cannot join tables with these attrs: call ``table.attrs.clear()`` first.
+        `thali.plots.comparison` draws the table of paired comparisons,
+        `thali._comparison.sentences.describe_comparison` describes any table.
 
     Raises
     ------
     ArgumentError
-        If there is no model, two have one name, a model does not fit the data (which names it), or
-        an argument is outside its range.
+        If there is no model, two models have the same name, a model does not fit the data, or an
+        argument is outside its range.
     DataError
-        If the data are of no such kind or too few to leave some out; or if the job is of other
-        data, models, settings or versions, is damaged, is running, or is no job.
+        If the data are of another kind or too few to hold some out; or if the job has other data,
+        models, settings or versions, is damaged, is running, or is not a job.
 
     Warns
     -----
     DataWarning
-        If the comparisons that remain do not connect all options; or people are left out of
-        comparisons with covariates, which then do not count.
+        If the remaining comparisons do not connect all options; or if respondents are held out of
+        comparisons with covariates, which are then ignored.
     IncompleteWarning
-        If a fit failed; the others are kept, and the part counts for no model.
+        If a fit failed; the other fits are kept, and the part is excluded for all models.
     InterruptedWarning
-        If Ctrl-C stopped the run; what was finished is kept.
+        If Ctrl-C stopped the run; finished fits are kept.
     ConvergenceWarning
-        If the chains of some fits do not agree on pairs left out.
+        If the chains of some fits disagree on held-out pairs.
 
     References
     ----------
@@ -417,34 +417,34 @@ def compare(
     {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """
     if one_of("by", by, (PREDICTION, EVIDENCE)) == EVIDENCE:
-        for name, value in (
+        for name, setting in (
             ("leave_out", leave_out),
             ("hold_out", hold_out),
             ("folds", folds),
         ):
-            if value is not None:
+            if setting is not None:
                 raise ArgumentError(
                     Argument(name),
                     " applies to comparisons by prediction only; remove ",
                     Argument(name),
                     ".",
                 )
-        if is_own(data):
-            named = models_of_own_data(models)
+        if is_custom_data(data):
+            models_by_name = check_custom_models(models)
         else:
-            data, _ = as_left_out(data, None)
-            form = compared_form(data)
-            named = with_ties(named_models(models, form, usual_way(form).scorer), data)
-        given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
-        budget = USUAL | {name: value for name, value in given.items() if value is not None}
-        how = checked_evidence_run(
+            data, _ = convert_data(data, None)
+            form = find_data_form(data)
+            models_by_name = add_ties(check_models(models, form, find_scheme(form).scorer), data)
+        run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+        budget = USUAL | {name: number for name, number in run.items() if number is not None}
+        evidence_run = checked_evidence_run(
             **budget,
             cores=cores,
             random_seed=random_seed,
             progressbar=progressbar,
             sensitivity=sensitivity,
         )
-        return compare_by_evidence(named, data, how, prior_odds, job)
+        return compare_by_evidence(models_by_name, data, evidence_run, prior_odds, job)
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
             raise ArgumentError(
@@ -455,28 +455,26 @@ def compare(
                 Argument(name),
                 ".",
             )
-    data, leave_out = as_left_out(data, leave_out)
-    form = compared_form(data)
-    way = (
-        usual_way(form)
-        if leave_out is None
-        else WAYS[form][one_of("leave_out", leave_out, tuple(WAYS[form]))]
-    )
-    named = with_ties(named_models(models, form, way.scorer), data)
-    refuse_people(named, form)
-    splitter = way.splitter(data)
-    given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+    data, leave_out = convert_data(data, leave_out)
+    form = find_data_form(data)
+    if leave_out is not None:
+        one_of("leave_out", leave_out, tuple(SCHEMES[form]))
+    scheme = find_scheme(form, leave_out)
+    models_by_name = add_ties(check_models(models, form, scheme.scorer), data)
+    refuse_people(models_by_name, form)
+    splitter = scheme.splitter(data)
+    run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {
-        name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None
+        name: whole(name, number, _MIN[name]) for name, number in run.items() if number is not None
     }
-    settings = splitter.usual | budget
+    settings = splitter.default_run | budget
     cores = None if cores is None else whole("cores", cores, 1)
-    prepared = prepared_models(named, data, settings)
+    prepared = prepare_models(models_by_name, data, settings)
     splitter.warn()
     return run_comparison(
-        named,
+        models_by_name,
         splitter,
-        way.scorer,
+        scheme.scorer,
         prepared,
         settings,
         hold_out=hold_out,

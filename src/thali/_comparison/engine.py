@@ -1,5 +1,4 @@
-"""Runs every left-out fit of a comparison, whatever is left out and however it is scored, and
-records it."""
+"""Runs and records all fits of a comparison, for any splitter and scorer."""
 
 import copy
 import inspect
@@ -30,83 +29,77 @@ from thali.errors import (
     InterruptedWarning,
 )
 
-from .job import BY_PREDICTION, Fit, fits_of, key_of, opened_job
+from .job import BY_PREDICTION, Fit, format_fit_key, list_fits, open_job
 from .scorer import Scorer
-from .sentences import unconverged
+from .sentences import describe_disagreement
 from .splitter import Splitter
-from .table import NOT_RUN, ScoreTable, comparison_table
+from .table import NOT_RUN, ScoreTable, build_comparison_table
 
 if TYPE_CHECKING:
     import pandas
 
 
 @dataclass(frozen=True)
-class LeftOutFit:
-    """What to do: which model, without which part, with which seed. It travels to other
-    processes."""
+class HeldOutFit:
+    """A fit without one part: model, part and seed, sent to worker processes."""
 
     name: str
     model: Any
     splitter: Splitter
     scorer: Scorer
-    number: int  # of the part
+    part_index: int  # of the part
     part: Any
     seed: np.random.SeedSequence
-    settings: dict[Any, Any]  # of the fit, for the models that take them
-    home: int  # the process that asks
+    settings: dict[Any, Any]  # settings of the fit, for models with these settings
+    home: int  # the id of the main process
 
     @property
     def record(self) -> dict[Any, Any]:
-        """What a record begins with."""
-        return {"model": self.name, self.splitter.part: self.number, "error": None}
+        """The first entries of a record."""
+        return {"model": self.name, self.splitter.part: self.part_index, "error": None}
 
 
-def run(task: LeftOutFit) -> dict[Any, Any]:
-    """Fit, predict and score: the numbers of the scorer and CPU seconds, or what went wrong under
-    "error"."""
+def run(task: HeldOutFit) -> dict[Any, Any]:
+    """Fit, predict and score; return the scores and CPU seconds, or an "error"."""
     began = time.process_time()
     settings = task.settings | {"random_seed": task.seed}
     try:
-        # of which the comparison speaks as a whole
+        # the comparison warns once for all fits
         with ignore_sigint(task.home), silence_warnings():
-            model = clone(task.model, settings)  # the task's own may be in use by another thread
-            model.fit(
-                *task.splitter.train(task.part), **accepted(model.fit, _of_method(model, settings))
-            )
+            model = clone(task.model, settings)  # another thread may use the model of the task
+            arguments = select_arguments(model.fit, _select_settings(model, settings))
+            model.fit(*task.splitter.train(task.part), **arguments)
             if spec_of(model) is not None and model._interrupted_:
                 raise KeyboardInterrupt
-            found = task.scorer.score(model, task.splitter.test(task.part))
-    except Exception as error:  # one failure must not cost the other fits
+            scores = task.scorer.score(model, task.splitter.test(task.part))
+    except Exception as error:  # a failure must not end the other fits
         return task.record | {"error": f"{type(error).__name__}: {error}"}
-    return task.record | found | {"seconds": time.process_time() - began}
+    return task.record | scores | {"seconds": time.process_time() - began}
 
 
-def _of_method(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """The settings that the method of a model has, and the length of a fit that would otherwise run
-    until it agrees."""
+def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the settings of a model's method, with a fixed length instead of an adaptive one."""
     if (spec := spec_of(model)) is None:
         return settings
-    others = {option.name for option in spec.options} - {
-        option.name for option in spec.options_of(model._method)
-    }
-    return model._usual_run() | {
-        name: value for name, value in settings.items() if name not in others
-    }
+    method_names = {option.name for option in spec.options_of(model._method)}
+    unused = {option.name for option in spec.options} - method_names
+    used = {name: setting for name, setting in settings.items() if name not in unused}
+    return model._usual_run() | used
 
 
 def clone(model: Any, settings: dict[Any, Any]) -> Any:
-    """Return a model like this one, not fitted, with those settings that its constructor takes, as
-    of classifiers."""
+    """Return an unfitted copy of a model, with the settings that its constructor accepts."""
     if (spec := spec_of(model)) is None:
         return copy.deepcopy(model)
-    of_model = [option for option in spec.options if option.to == MODEL and option.name in settings]
-    return type(model)(
-        **model.get_params() | {option.passed: settings[option.name] for option in of_model}
-    )
+    parameters = model.get_params()
+    for option in spec.options:
+        if option.to == MODEL and option.name in settings:
+            parameters[option.passed] = settings[option.name]
+    return type(model)(**parameters)
 
 
-def accepted(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """Those settings that a function has parameters for."""
+def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the settings that are parameters of a function."""
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return settings
@@ -115,20 +108,15 @@ def accepted(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
 
 @contextmanager
 def ignore_sigint(home: int) -> Any:
-    """In a worker process Ctrl-C is for the process that asks: it keeps what is finished and ends
-    its workers."""
+    """Ignore Ctrl-C in worker processes: the main process records results and ends its workers."""
     if os.getpid() == home or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-
-
-# Runs every left-out fit of a comparison, whatever is left out and however it is scored, and
-# records it
+        signal.signal(signal.SIGINT, handler)
 
 
 _MAX_NAMED = 5
@@ -136,7 +124,7 @@ _DIED = "its worker process crashed repeatedly, possibly for lack of memory; use
 
 
 def run_comparison(
-    named: dict[str, Any],
+    models: dict[str, Any],
     splitter: Splitter,
     scorer: Scorer,
     prepared: dict[str, Any],
@@ -150,46 +138,58 @@ def run_comparison(
     job: Any = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
-    """Fit every model without each part, and make the table of their scores."""
-    lapses = {name: own.lapse for name, own in prepared.items() if own.lapse is not None}
+    """Fit every model without each part, and return the table of their scores."""
+    lapses = {name: model.lapse for name, model in prepared.items() if model.lapse is not None}
     budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
-    way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
+    split_settings = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
     if folds is not None:
-        splitter.part = Splitter.part  # which may be one pair otherwise
-    # raises errors before a job is touched
+        splitter.part = Splitter.part  # without folds a part may be one pair
+    # raise errors before the job folder is created
     splitter.parts(np.random.SeedSequence(0), hold_out, folds)
     source = packed({"data": splitter.data, "lapses": lapses})
-    of_job = (job, BY_PREDICTION, named, way | budget, splitter.data, random_seed, source)
-    with opened_job(*of_job) as (folder, seed):
+    job_arguments = (
+        job,
+        BY_PREDICTION,
+        models,
+        split_settings | budget,
+        splitter.data,
+        random_seed,
+        source,
+    )
+    with open_job(*job_arguments) as (folder, seed):
         parts = splitter.parts(seed, hold_out, folds)
         seeds = seed.spawn(len(parts))
-        fits = fits_of(named, len(parts))
+        fits = list_fits(models, len(parts))
         is_alone = len(fits) == 1
-        of_fits = settings | {
+        fit_settings = settings | {
             "progressbar": False,
             "job": None,
             "cores": cores if is_alone else cores_of_fit,
         }
-        tasks = [  # part by part, so that an early end leaves whole parts
-            LeftOutFit(
-                name, clone(model, {}), splitter, scorer, number, part, seed, of_fits, os.getpid()
-            )
-            for number, (part, seed) in enumerate(zip(parts, seeds, strict=True))
-            for name, model in named.items()
-        ]
+        tasks = []  # part by part, so that an interrupted run has complete parts
+        for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
+            for name, model in models.items():
+                fit = name, clone(model, {}), splitter, scorer, part_index, part, part_seed
+                tasks.append(HeldOutFit(*fit, fit_settings, os.getpid()))
         if folder is not None:
-            folder.plan({key_of(fit): fit[0] for fit in fits}, "fits")
-        batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
-        quicker = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
+            folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "fits")
+        batch = Batch(
+            tasks,
+            lambda task: format_fit_key((task.name, task.part_index)),
+            run,
+            _make_record,
+            folder,
+        )
+        faster_options = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
         progress = Progress(
             progressbar,
             "leaving out",
             len(tasks),
             "fits",
-            build_duration_warning("This comparison", *quicker),
+            build_duration_warning("This comparison", *faster_options),
         )
 
-        def compile_first(waiting: list[LeftOutFit]) -> None:
+        def compile_first(waiting: list[HeldOutFit]) -> None:
             for name in {task.name: None for task in waiting}:
                 if name in prepared:
                     prepared[name].compile(progress)
@@ -200,26 +200,36 @@ def run_comparison(
             lambda run, waiting: run_all(run, waiting, 1 if is_alone else cores),
             compile_first,
         )
-        records: dict[Fit, Record | None] = {fit: batch.records.get(key_of(fit)) for fit in fits}
+        records: dict[Fit, Record | None] = {
+            fit: batch.records.get(format_fit_key(fit)) for fit in fits
+        }
         if interrupted and not any(records.values()):
             raise KeyboardInterrupt
-        table = comparison_table(ScoreTable(splitter, scorer, parts, list(named), records))
+        table = build_comparison_table(ScoreTable(splitter, scorer, parts, list(models), records))
     table.attrs.update(interrupted=interrupted, lapses=lapses)
-    go_on = InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
-    warn_of(table, splitter, go_on if job is None else f"repeat the call to resume from '{job}'")
+    resume_advice = InPython(
+        "set job=FOLDER to be able to resume", "add --out DIR to be able to resume"
+    )
+    warn_about_fits(
+        table, splitter, resume_advice if job is None else f"repeat the call to resume from '{job}'"
+    )
     return table
 
 
-def _record_of(task: LeftOutFit, given: Any) -> Record:
-    """What a fit left, or that its process died."""
-    return task.record | {"error": _DIED} if isinstance(given, BaseException) else given
+def _make_record(task: HeldOutFit, outcome: Any) -> Record:
+    """Return the record of a fit, also if its process died."""
+    if isinstance(outcome, BaseException):
+        return task.record | {"error": _DIED}
+    return outcome
 
 
-def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) -> None:
-    """What a reader of the table must know besides."""
+def warn_about_fits(
+    table: "pandas.DataFrame", splitter: Splitter, resume_advice: str | Fact
+) -> None:
+    """Warn about missing fits and about chains that disagree."""
     part = splitter.part
     missing = table.attrs["missing"]
-    fits = table.attrs["fits"]
+    n_fits = table.attrs["fits"]
     fit_names = {
         number: f"{row['model']!r} fitted without {splitter.name(row)}"
         for number, row in missing.iterrows()
@@ -227,28 +237,29 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
     is_failed = missing["why"] != NOT_RUN
     if is_failed.any():
         failed = missing[is_failed]
-        named = [
+        clauses = [
             f"{fit_names[row.Index]} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()
         ]
-        more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
+        if len(failed) > _MAX_NAMED:
+            clauses.append(f"and {len(failed) - _MAX_NAMED:,} more")
         warn(
             IncompleteWarning(
-                f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other"
+                f"{len(failed):,} of {n_fits:,} fits failed: {'; '.join(clauses)}. The other"
                 f" fits were kept, but every {part} of a failed fit is excluded from the"
                 " comparison for all models."
             )
         )
     if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
-        stopped = "Stopped early: " if table.attrs["interrupted"] else ""
-        kind = InterruptedWarning if table.attrs["interrupted"] else IncompleteWarning
+        prefix = "Stopped early: " if table.attrs["interrupted"] else ""
+        category = InterruptedWarning if table.attrs["interrupted"] else IncompleteWarning
         warn(
-            kind(
-                f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished. Not run:"
+            category(
+                f"{prefix}{n_fits - len(missing):,} of {n_fits:,} fits are finished. Not run:"
                 f" {listed(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models"
                 " are excluded; ",
-                go_on,
+                resume_advice,
                 ".",
             )
         )
-    if sentence := unconverged(table):
+    if sentence := describe_disagreement(table):
         warn(ConvergenceWarning(sentence))

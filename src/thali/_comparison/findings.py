@@ -1,4 +1,4 @@
-"""What a comparison of models finds out, by prediction or by evidence."""
+"""Findings of a comparison of models, by prediction or by evidence."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,16 +18,16 @@ from thali._model.finding import (
 )
 from thali._model.wording import phrase
 
-from .by_evidence import EVIDENCE, evidence_sentences
+from .by_evidence import EVIDENCE, describe_evidence
+from .holdout_schemes import SCORERS
 from .scorer import BASE
-from .sentences import sentences, unconverged
-from .ways import SCORERS
+from .sentences import describe_comparison, describe_disagreement
 
 if TYPE_CHECKING:
     import pandas
 
 
-# The sentences of what comparisons find out, besides those about the orders of models -------------
+# Sentences of the findings, except the sentences about the orders of models -----------------------
 
 
 ENGLISH = {
@@ -57,8 +57,8 @@ ENGLISH = {
 }
 
 
-def findings_of(table: "pandas.DataFrame") -> Findings:
-    """The findings of the table that `thali.compare` returned."""
+def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
+    """Return the findings of the table that `thali.compare` returned."""
     return Findings(table, BY_EVIDENCE if table.attrs.get("by") == EVIDENCE else BY_PREDICTION)
 
 
@@ -67,44 +67,45 @@ def findings_of(table: "pandas.DataFrame") -> Findings:
 
 @finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
-    """What was left out."""
+    """Return the finding about the held-out parts."""
     return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
 
 
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
-    """The scores, and what they establish."""
-    attrs, found = table.attrs, sentences(table)
+    """Return the scores and the established differences."""
+    attrs, text = table.attrs, describe_comparison(table)
     scorer = SCORERS[attrs["scorer"]]
-    counted = int(table[scorer.counted].iloc[0])
-    of_all = f"{counted:,}" if counted == attrs["units"] else f"{counted:,} of {attrs['units']:,}"
+    n_counted = int(table[scorer.counted].iloc[0])
+    count = (
+        f"{n_counted:,}" if n_counted == attrs["units"] else f"{n_counted:,} of {attrs['units']:,}"
+    )
     caption = str(phrase(ENGLISH, "comparison.caption", unit=attrs["unit"]))
     is_drawn = scorer.units == "pairs" and attrs["best"] is not None
     return Finding(
-        found[0],
-        title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
+        text[0],
+        title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=count)),
         table=table.rename_axis("model"),
-        shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
+        shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
         picture=Picture("comparison", caption, table) if is_drawn else None,
-        notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
+        notes=(scorer.legend.format(unit=attrs["unit"]), *text[1:]),
         brief=Brief(
             "Models",
-            table=_of_models(table, scorer.after).filter(
+            table=_select_models(table, scorer.after).filter(
                 [scorer.main, "difference", "difference_se"]
             ),
         ),
     )
 
 
-def _of_models(table: "pandas.DataFrame", after: Sequence[str]) -> "pandas.DataFrame":
-    """The rows of models, without those of guessing and of the observed proportions, which come
-    last."""
+def _select_models(table: "pandas.DataFrame", after: Sequence[str]) -> "pandas.DataFrame":
+    """Return the rows of models, without reference rows."""
     return table.drop(index=[BASE, *after], errors="ignore").rename_axis("model")
 
 
 @finding("scores", "Score of each prediction", SHOWN, chapter=STATISTICS)
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
-    """The score of each unit."""
+    """Return the score of each unit."""
     scorer = SCORERS[table.attrs["scorer"]]
     independent = table[f"{scorer.level}s" if scorer.level else scorer.counted]
     return Finding(
@@ -116,7 +117,7 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("predictions", "Predictions of each model", FILE)
 def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
-    """What each model predicts for what was left out."""
+    """Return the predictions of each model for held-out units."""
     attrs = table.attrs
     if "predictions" in attrs:
         return Finding(table=attrs["predictions"].reset_index(drop=True))
@@ -125,8 +126,8 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("chains", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
-    """Whose chains do not agree."""
-    if not (sentence := unconverged(table)):
+    """Return the models whose chains disagree."""
+    if not (sentence := describe_disagreement(table)):
         return None
     return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
 
@@ -136,7 +137,7 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
 
 @finding("asked", "Research question", SHOWN)
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
-    """What evidence is, and what was known before the data."""
+    """Return the explanation of evidence, and the prior probabilities."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
         ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),)
@@ -145,8 +146,8 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("comparison", "Model evidence", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
-    """The evidence of each model, and their probabilities."""
-    found = evidence_sentences(table)
+    """Return the evidence and the probability of each model."""
+    text = describe_evidence(table)
     columns = (
         "log_evidence",
         "std_error",
@@ -155,11 +156,11 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
         "log_bayes_factor_se",
     )
     return Finding(
-        found[0],
+        text[0],
         title=ENGLISH["evidence.title"],
         table=table.rename_axis("model"),
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
-        notes=(ENGLISH["evidence.legend"], *found[1:]),
+        notes=(ENGLISH["evidence.legend"], *text[1:]),
         brief=Brief(
             "Models",
             table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model"),
@@ -169,27 +170,26 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("sensitivity", "Sensitivity to the priors")
 def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
-    """The evidence under other priors."""
+    """Return the evidence under other priors."""
     if "sensitivity" not in table.attrs:
         return None
-    found = table.attrs["sensitivity"]
-    columns = [
-        each
-        for each in ("log_evidence", "std_error", "probability", "log_bayes_factor")
-        if each in found
-    ]
+    changes = table.attrs["sensitivity"]
+    names = ("log_evidence", "std_error", "probability", "log_bayes_factor")
+    columns = [name for name in names if name in changes]
     return Finding(
-        title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns]
+        title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=changes[columns]
     )
 
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
 def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
-    """The mean log-likelihood along the temperatures of each model."""
+    """Return the mean log-likelihood along the temperatures of each model."""
     import pandas as pd
 
     paths: Any = {
-        name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)
+        name: evidence.path
+        for name, evidence in table.attrs["evidence"].items()
+        if len(evidence.path)
     }
     if not paths:
         return None
@@ -202,16 +202,16 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
 
 @finding("convergence", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
 def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Whether the evidence of every model is usable."""
-    found = table.attrs["evidence"]
-    usable = all(each.usable for each in found.values())
-    checks = tuple(f"{name}: {each.convergence}" for name, each in found.items())
-    headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
+    """Return whether the evidence of every model is usable."""
+    evidence = table.attrs["evidence"]
+    is_usable = all(log_evidence.usable for log_evidence in evidence.values())
+    checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]
+    headline = ENGLISH["evidence.good" if is_usable else "evidence.bad"]
     return Finding(
         " ".join(checks),
-        good=usable,
+        good=is_usable,
         headline=headline,
-        brief=Brief("Evidence", headline if usable else None),
+        brief=Brief("Evidence", headline if is_usable else None),
     )
 
 

@@ -1,4 +1,4 @@
-"""The fits of a comparison, and the folder that keeps them."""
+"""The fits of a comparison, and their job folder."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,49 +12,47 @@ from thali._inference.seeds import build_seed_sequence
 from thali._model.registry import spec_of
 from thali._model.saved import describe, digest_of, encoded
 
-Fit = tuple[str, int]  # the name of a model, and the number of the part that is left out
+Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 
 
-def fits_of(names: Iterable[str], parts: int) -> list[Fit]:
+def list_fits(names: Iterable[str], n_parts: int) -> list[Fit]:
     """List all fits of a comparison."""
-    return [(name, number) for name in names for number in range(parts)]
+    return [(name, part_index) for name in names for part_index in range(n_parts)]
 
 
-def key_of(fit: Fit) -> str:
-    """The name of a fit in its job."""
-    name, number = fit
-    return f"{number} {name}"
+def format_fit_key(fit: Fit) -> str:
+    """Return the name of a fit in its job."""
+    name, part_index = fit
+    return f"{part_index} {name}"
 
 
-# The folder of a comparison: what it says of itself, so that only the same comparison goes on with
-# it
+# The stamp of a comparison's folder, so that only the same comparison continues it ----------------
 
 
 BY_PREDICTION, BY_EVIDENCE = "comparison by prediction", "comparison by evidence"  # kinds of jobs
 
 
 @contextmanager
-def opened_job(
+def open_job(
     job: Any,
     kind: str,
-    named: Mapping[str, Any],
+    models: Mapping[str, Any],
     settings: Mapping[str, Any],
     data: Any,
     random_seed: Any,
     source: Arrays,
 ) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
-    """The folder of a comparison, if it has one, and its seed, which is that of the job where none
-    was given.
+    """Open the folder of a comparison, if it has one; yield folder and seed.
 
-    `settings` and `data` are what determines the results; `source` is what makes a table of them
-    without the data.
+    If `random_seed` is None, the seed is the seed of the job. `settings` and `data` determine the
+    results; `source` turns them into a table without the data.
     """
     if job is None:
         yield None, build_seed_sequence(random_seed)
         return
     stamp = {
         "kind": kind,
-        "models": {name: _described(model) for name, model in named.items()},
+        "models": {name: _describe_model(model) for name, model in models.items()},
         "settings": {name: encoded(value, None) for name, value in settings.items()},
         "data": digest_of(data),
     }
@@ -62,19 +60,15 @@ def opened_job(
         yield folder, folder.seed
 
 
-def _described(model: Any) -> dict[str, Any]:
-    """What determines the results of a model, besides data and settings, as JSON."""
+def _describe_model(model: Any) -> dict[str, Any]:
+    """Return everything about a model that determines its results, as JSON."""
     if spec_of(model) is None:
-        has_repr = type(model).__repr__ is not object.__repr__
-        parameters = (
-            {"model": repr(model)}
-            if has_repr
-            else {name: encoded(each, None) for name, each in vars(model).items()}
-        )
+        if type(model).__repr__ is not object.__repr__:
+            parameters = {"model": repr(model)}
+        else:
+            parameters = {name: encoded(field, None) for name, field in vars(model).items()}
         return {"class": type(model).__name__, "parameters": parameters}
-    described = describe(model)
-    return described | {
-        "parameters": {
-            name: value for name, value in described["parameters"].items() if name != "random_state"
-        }
-    }
+    description = describe(model)
+    parameters = dict(description["parameters"])
+    parameters.pop("random_state", None)
+    return description | {"parameters": parameters}

@@ -1,10 +1,9 @@
-"""Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are
-scored."""
+"""Splitters and scorers of paired comparisons and similarities."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
-from .splitter import USUAL, Splitter, lost_group
+from .splitter import USUAL, Splitter, find_lost_group
 from .table import ScoreTable
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """The scores of one left-out pair; natural logarithms, binomial coefficients included."""
+    """Scores of one held-out pair: natural logarithms, with binomial coefficients."""
 
     predicted: float  # posterior mean of the probability that the first option is chosen
     predicted_mcse: float  # its Monte Carlo standard error
@@ -48,10 +47,9 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
         \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}, \qquad
         \text{log\_pred} = \ln \frac{1}{S} \sum_s \binom{n}{x} \prod_{c, o} p_{sco}^{x_{co}}
 
-    The coefficient is that of the pair as a whole, so that models with covariates, without, and the
-    observed proportions of the pair have scores that can be compared. The Monte Carlo error of nll
-    is that of the mean carried through its first derivative, and of a single cell through the
-    second.
+    The coefficient belongs to the complete pair, so that scores of models with and without
+    covariates and of observed proportions are comparable. The Monte Carlo error of nll is the error
+    of the mean times the first derivative; for a single cell also times the second.
 
     Examples
     --------
@@ -63,107 +61,109 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
     from scipy.special import xlogy
 
     coefficient = float(log_outcome_coefficients(counts.sum(axis=0)))
-    mean, by_outcome = (
-        draws.mean(axis=(0, 1)),
-        np.moveaxis(draws, -1, 0) @ (counts.sum(axis=1) / counts.sum()),
-    )
+    mean = draws.mean(axis=(0, 1))
+    outcome_draws = np.moveaxis(draws, -1, 0) @ (counts.sum(axis=1) / counts.sum())
     is_given = (counts > 0) & (mean > 0.0)
     slopes = np.divide(counts, mean, out=np.zeros_like(mean), where=is_given)
     bend = 0.0
     if len(counts) == 1:
         bends = np.divide(counts, mean**2, out=np.zeros_like(mean), where=is_given)
-        bend = float(bends[0] @ np.square([mcse(each) for each in by_outcome]))
+        bend = float(bends[0] @ np.square([compute_mcse(outcome) for outcome in outcome_draws]))
     with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
-        log_pred, log_pred_mcse = log_mean(coefficient + xlogy(counts, draws).sum(axis=(2, 3)))
+        log_pred, log_pred_mcse = compute_log_mean(
+            coefficient + xlogy(counts, draws).sum(axis=(2, 3))
+        )
         return Score(
-            predicted=float(by_outcome[0].mean()),
-            predicted_mcse=mcse(by_outcome[0]),
+            predicted=float(outcome_draws[0].mean()),
+            predicted_mcse=compute_mcse(outcome_draws[0]),
             nll=-coefficient - float(xlogy(counts, mean).sum()),
-            nll_mcse=float(np.hypot(mcse((draws * slopes).sum(axis=(2, 3))), bend / np.sqrt(2.0))),
+            nll_mcse=float(
+                np.hypot(compute_mcse((draws * slopes).sum(axis=(2, 3))), bend / np.sqrt(2.0))
+            ),
             log_pred=log_pred,
             log_pred_mcse=log_pred_mcse,
-            r_hat=float(np.fmax.reduce([r_hat(each) for each in by_outcome[:-1]])),
+            r_hat=float(np.fmax.reduce([compute_r_hat(outcome) for outcome in outcome_draws[:-1]])),
         )
 
 
-def log_mean(logs: np.ndarray) -> tuple[float, float]:
-    """The ln of the mean of what draws (chain, draw) are the ln of, and its Monte Carlo standard
-    error."""
+def compute_log_mean(logs: np.ndarray) -> tuple[float, float]:
+    """Return the log mean of exp(logs), (chain, draw), and its Monte Carlo error."""
     top = float(np.max(logs))
     likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
     average = float(np.mean(likelihood))
-    return top + float(np.log(average)), mcse(likelihood) / average if average else np.nan
+    error = compute_mcse(likelihood) / average if average else np.nan
+    return top + float(np.log(average)), error
 
 
-def mcse(draws: np.ndarray) -> float:
-    """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a
-    chain."""
+def compute_mcse(draws: np.ndarray) -> float:
+    """Return the Monte Carlo standard error of the mean of draws (chain, draw).
+
+    NaN for fewer than 4 draws per chain.
+    """
     if draws.shape[1] < MIN_DRAWS:
         return np.nan
     return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
 
 
-def r_hat(draws: np.ndarray) -> float:
-    """R-hat of draws (chain, draw); NaN where there is none."""
+def compute_r_hat(draws: np.ndarray) -> float:
+    """Return R-hat of draws (chain, draw); NaN for constant draws."""
     return np.nan if np.ptp(draws) == 0 else float(bulk_and_r_hat(draws[None])[1][0])
 
 
-# Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are
-# scored
+# Splitters of pairs -------------------------------------------------------------------------------
 
 
 _MAX_NAMED = 5
 
 
-class EachPair(Splitter):
-    """Leaves out every pair in turn, or random ones together."""
+class PairwiseSplitter(Splitter):
+    """A splitter whose parts are single pairs, or random pairs."""
 
     leave_out = "pair"
-    usual = USUAL
+    default_run = USUAL
 
     @classmethod
-    def drawn(
+    def draw_parts(
         cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         if hold_out is not None or folds is not None:
-            return super().drawn(count, seed, hold_out, folds)
+            return super().draw_parts(count, seed, hold_out, folds)
         if count < 2:
             raise DataError(
-                f"The data have only one {cls.what}; holding out pairs requires at least two."
+                f"The data have only one {cls.block_noun}; holding out pairs requires at least two."
             )
         return list(np.arange(count)[:, None])
 
     @classmethod
-    def drawn_of_groups(
+    def draw_parts_of_groups(
         cls,
         counts: dict[str, int],
         seed: np.random.SeedSequence,
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
-        found = super().drawn_of_groups(counts, seed, hold_out, folds)
-        for numbers in found:
-            if lost := lost_group(counts, numbers):
+        parts = super().draw_parts_of_groups(counts, seed, hold_out, folds)
+        for pairs in parts:
+            if lost := find_lost_group(counts, pairs):
                 raise DataError(
                     f"One held-out part would contain all pairs of group {lost!r}; hold out fewer"
                     " pairs at a time."
                 )
-        return found
+        return parts
 
     @property
-    def number_of_unit(self) -> np.ndarray:
+    def block_of_unit(self) -> np.ndarray:
         return np.arange(self.data.n_pairs)
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        return pair_index(self.data, units)
+        return build_pair_index(self.data, units)
 
 
-class PairSplitter(EachPair):
-    """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is
-    numbers of pairs."""
+class PairSplitter(PairwiseSplitter):
+    """A splitter of comparisons whose parts are indices of single pairs, or of random pairs."""
 
-    what = part = "pair"
-    alone = "compared only one pair:"
+    block_noun = part = "pair"
+    single_block_text = "compared only one pair:"
     data: PairedComparisons
     has_ties: bool
 
@@ -172,133 +172,156 @@ class PairSplitter(EachPair):
         self.has_ties = bool(data.n_ties)
 
     @classmethod
-    def of_groups(cls, groups: GroupedData) -> Mapping[str, Self]:
-        """All are scored alike: with ties if any group has some."""
-        found = super().of_groups(groups)
-        for each in found.values():
-            each.has_ties = any(other.n_ties for other in groups.data)
-        return found
+    def build_splitters(cls, groups: GroupedData) -> Mapping[str, Self]:
+        """Return a splitter for each group; all have ties if any group has ties."""
+        splitters = super().build_splitters(groups)
+        for splitter in splitters.values():
+            splitter.has_ties = any(group.n_ties for group in groups.data)
+        return splitters
 
-    def part_of(self, numbers: np.ndarray) -> np.ndarray:
-        return numbers
+    def build_part(self, blocks: np.ndarray) -> np.ndarray:
+        return blocks
 
     def observed(self) -> dict[str, np.ndarray]:
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
     def options(self, pair: int) -> tuple[str, str]:
-        """Labels of a pair."""
+        """Return the labels of a pair."""
         return self.data.labels[self.data.first[pair]], self.data.labels[self.data.second[pair]]
 
     def train(self, part: np.ndarray) -> tuple[PairedComparisons]:
-        rest = self.data
+        data = self.data
         for pair in part:
-            rest = rest.without_pair(*self.options(pair))
-        return (rest,)
+            data = data.without_pair(*self.options(pair))
+        return (data,)
 
     def test(self, part: np.ndarray) -> list[LeftPair]:
         return list(map(self._left_pair, part))
 
     def _left_pair(self, pair: int) -> LeftPair:
-        """Return the comparisons of a pair, as models predict them."""
-        own, asked = self.data.covariates, self.data.questions(self.has_ties)
+        """Return the comparisons of a pair in the form that models predict."""
+        covariates, questions = self.data.covariates, self.data.questions(self.has_ties)
         rows = np.flatnonzero(self.data.cells.pair == pair)
-        counts = asked.counts.reshape(len(asked.sizes), -1)[rows]
-        if own is None or own.is_of_options.all():
+        counts = questions.counts.reshape(len(questions.sizes), -1)[rows]
+        if covariates is None or covariates.is_of_options.all():
             return LeftPair(self.options(pair), counts)
-        values = {
-            name: own.values[rows, m]
-            for m, name in enumerate(own.names)
-            if not own.is_of_options[m]
+        columns = {
+            name: covariates.values[rows, m]
+            for m, name in enumerate(covariates.names)
+            if not covariates.is_of_options[m]
         }
-        return LeftPair(self.options(pair), counts, values)
+        return LeftPair(self.options(pair), counts, columns)
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return part
 
-    def place(self, number: int) -> dict[str, Any]:
+    def locate_part(self, number: int) -> dict[str, Any]:
         if self.part == Splitter.part:
-            return super().place(number)
+            return super().locate_part(number)
         return dict(zip("ab", self.options(number), strict=True))
 
-    def name(self, place: Mapping[Any, Any]) -> str:
-        return super().name(place) if self.part == Splitter.part else f"{place['a']}-{place['b']}"
+    def name(self, part_columns: Mapping[Any, Any]) -> str:
+        if self.part == Splitter.part:
+            return super().name(part_columns)
+        return f"{part_columns['a']}-{part_columns['b']}"
 
     def warn(self) -> None:
-        """Warn of options that no comparison connects to the others once a pair is left out."""
-        lonely, cut, alone = [], [], set(self.data.never_judged)
-        groups = len(self.data.components())
+        """Warn of options that are disconnected from the others if a pair is held out."""
+        isolated, bridges, never_judged = [], [], set(self.data.never_judged)
+        n_components = len(self.data.components())
         for part in range(self.data.n_pairs):
-            (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
-            if lost := [label for label in rest.never_judged if label not in alone]:
-                lonely.append(f"{shorten(lost)} (compared only in the pair {name!r})")
-            elif len(rest.components()) > groups:
-                cut.append(name)
-        found = []
-        if lonely:
-            found.append(
+            (data,), name = self.train(np.array([part])), "-".join(self.options(part))
+            if lost := [label for label in data.never_judged if label not in never_judged]:
+                isolated.append(f"{shorten(lost)} (compared only in the pair {name!r})")
+            elif len(data.components()) > n_components:
+                bridges.append(name)
+        sentences = []
+        if isolated:
+            sentences.append(
                 "Holding out a pair leaves an option without comparisons:"
-                f" {listed(lonely, _MAX_NAMED)}."
+                f" {listed(isolated, _MAX_NAMED)}."
             )
-        if cut:
-            found.append(
+        if bridges:
+            sentences.append(
                 "The only connection between two groups of options is held out with"
-                f" {shorten(cut, _MAX_NAMED)}."
+                f" {shorten(bridges, _MAX_NAMED)}."
             )
-        if found:
-            message = " ".join(found) + " Predictions for these pairs depend only on the prior."
-            warn(DataWarning(message))
+        if sentences:
+            sentences.append("Predictions for these pairs depend only on the prior.")
+            warn(DataWarning(" ".join(sentences)))
 
 
-def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
-    """The labels of measured or compared pairs, as the index of a table."""
+def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
+    """Return the labels of pairs as the index of a table."""
     import pandas as pd
 
-    sides = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
-    return pd.MultiIndex.from_arrays(list(sides), names=["a", "b"])
+    columns = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
+    return pd.MultiIndex.from_arrays(list(columns), names=["a", "b"])
 
 
-class ObjectPairs(EachPair):
-    """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask
-    of pairs."""
+class ObjectPairSplitter(PairwiseSplitter):
+    """A splitter of similarities whose parts are masks of single pairs, or of random pairs."""
 
-    what = "measured pair"
-    alone = "judged only one pair:"
+    block_noun = "measured pair"
+    single_block_text = "judged only one pair:"
     data: Similarities
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
 
 
-# Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities
+# Scores of held-out pairs: log-likelihood of counts, and predictive density of similarities
+# --------
 
 
-EMP = "EMP"  # the observed proportions, the best that any prediction could do
+EMP = "EMP"  # the observed proportions, whose score no prediction can exceed
 
 
 class BinomialScorer(Scorer):
-    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean
-    of the score; with ties -ln Multinomial(x | n, p) of the three outcomes."""
+    """-ln Binomial(x | n, p) of every pair, and the log of its posterior mean probability.
 
-    fields: ClassVar[dict[str, type[Any]]] = {field.name: list for field in fields(Score)}
-    main: ClassVar[str] = "nll"
+    With ties the three outcomes have the score -ln Multinomial(x | n, p).
+    """
+
+    fields = {field.name: list for field in fields(Score)}
+    main = "nll"
     higher = False
-    units: ClassVar[str] = "pairs"
-    unit: ClassVar[str] = "pair"
-    after: ClassVar[tuple[str, ...]] = (EMP,)
-    table: ClassVar[tuple[str, ...]] = (
-        *("nll", "difference", "difference_se", "nll_mcse", "mean_log_pred", "mean_log_pred_mcse"),
-        *("information", "pairs", "r_hat"),
+    units = "pairs"
+    unit = "pair"
+    after = (EMP,)
+    table = (
+        "nll",
+        "difference",
+        "difference_se",
+        "nll_mcse",
+        "mean_log_pred",
+        "mean_log_pred_mcse",
+        "information",
+        "pairs",
+        "r_hat",
     )
-    counted: ClassVar[str] = "pairs"
-    predicted: ClassVar[tuple[str, ...]] = (
-        *("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat"),
+    counted = "pairs"
+    predicted = (
+        "predicted",
+        "predicted_mcse",
+        "nll",
+        "nll_mcse",
+        "log_pred",
+        "log_pred_mcse",
+        "r_hat",
     )
-    shown: ClassVar[tuple[str, ...]] = (
-        *("nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse"),
-        *("difference", "difference_se", "r_hat"),
+    shown = (
+        "nll",
+        "nll_mcse",
+        "information",
+        "mean_log_pred",
+        "mean_log_pred_mcse",
+        "difference",
+        "difference_se",
+        "r_hat",
     )
-    called: ClassVar[str] = "pairs"
-    legend: ClassVar[str] = (
+    called = "pairs"
+    legend = (
         "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better;"
         " bits: information per comparison relative to guessing; log pred.: mean log posterior"
         " mean of the binomial; to best: score minus that of the best model, with its standard"
@@ -307,61 +330,58 @@ class BinomialScorer(Scorer):
 
     def score_one(self, model: Any, test: list[LeftPair]) -> dict[str, Any]:
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
-        return {name: [each[name] for each in scores] for name in self.fields}
+        return {name: [pair_scores[name] for pair_scores in scores] for name in self.fields}
 
     def _score_pair(self, model: Any, test: LeftPair) -> Score:
         """Return the scores of one pair."""
-        p = (
-            outcomes_of_somebody(model, test)
-            if spec_of(model) is None
-            else model._predict_left_out(test)
-        )
-        if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
-            # as many equal draws as an error can be computed of
+        if spec_of(model) is None:
+            p = predict_outcomes(model, test)
+        else:
+            p = model._predict_left_out(test)
+        if p.ndim == 2:  # an estimate without draws is treated as equal draws
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))
         return score_answers(test.counts, p)
 
-    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         from scipy.special import xlogy
 
-        nll, log_pred = found.frame("nll"), found.frame("log_pred")
-        sides = ("wins", "tied", "losses") if found.observed("tied").any() else ("wins", "losses")
-        counts = np.column_stack([found.observed(name) for name in sides])
+        nll, log_pred = score_table.frame("nll"), score_table.frame("log_pred")
+        outcomes = (
+            ("wins", "tied", "losses") if score_table.observed("tied").any() else ("wins", "losses")
+        )
+        counts = np.column_stack([score_table.observed(name) for name in outcomes])
         observed = counts / counts.sum(axis=1, keepdims=True)
-        for name, p in ((BASE, np.full_like(observed, 1 / len(sides))), (EMP, observed)):
+        for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
             nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
             log_pred[name] = -nll[name]
-        error, of_log = (
-            found.frame(name).assign(**{BASE: 0.0, EMP: 0.0})
-            for name in ("nll_mcse", "log_pred_mcse")
-        )
+        no_error = {BASE: 0.0, EMP: 0.0}
         return {
             "nll": nll,
             "mean_log_pred": log_pred,
-            "nll_mcse": error,
-            "mean_log_pred_mcse": of_log,
+            "nll_mcse": score_table.frame("nll_mcse").assign(**no_error),
+            "mean_log_pred_mcse": score_table.frame("log_pred_mcse").assign(**no_error),
         }
 
-    def every_column(self, found: ScoreTable) -> dict[str, Any]:
-        nll, n = found.counted("nll"), _comparisons(found)[found.counts]
+    def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
+        nll, n = score_table.counted("nll"), _count_comparisons(score_table)[score_table.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
-        return super().every_column(found) | {"information": bits}
+        return super().compute_columns(score_table) | {"information": bits}
 
-    def observed(self, found: ScoreTable) -> dict[str, np.ndarray]:
-        n, tied = _comparisons(found), found.observed("tied")
+    def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+        n, tied = _count_comparisons(score_table), score_table.observed("tied")
         ties = {"observed_tie": tied / n} if tied.any() else {}
-        return {"n": n, "observed": found.observed("wins") / n, **ties}
+        return {"n": n, "observed": score_table.observed("wins") / n, **ties}
 
-    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+    def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
             f"{best!r} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair"
             f" (observed proportions: {table.loc[EMP, 'nll']:.3f}, guessing:"
             f" {table.loc[BASE, 'nll']:.3f})."
         )
 
-    def prediction(self, row: Any) -> str:
-        # of the people who compared the pair, if there are several
+    def format_prediction(self, row: Any) -> str:
+        # the group of respondents, if there are several groups
         group = row._asdict().get("group")
         pair = f"{row.a} over {row.b}" + (f" by {group}" if group else "")
         return (
@@ -370,60 +390,73 @@ class BinomialScorer(Scorer):
         )
 
 
-def _comparisons(found: ScoreTable) -> np.ndarray:
-    """How many comparisons there are of each pair."""
-    return found.observed("wins") + found.observed("losses") + found.observed("tied")
+def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
+    """Return the number of comparisons of each pair."""
+    return (
+        score_table.observed("wins") + score_table.observed("losses") + score_table.observed("tied")
+    )
 
 
-def outcomes_of_somebody(model: Any, part: LeftPair) -> np.ndarray:
-    """Probabilities (cells, outcomes) by a model of somebody else, which knows neither covariates
-    nor ties."""
+def predict_outcomes(model: Any, part: LeftPair) -> np.ndarray:
+    """Return probabilities (cells, outcomes) by an outside model, without ties."""
     p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
     return np.stack([p, 1.0 - p], axis=-1)
 
 
 class GaussianScorer(Scorer):
-    """ln of the posterior mean of Normal(s | mu, sigma^2 / judgements), and (s - posterior mean of
-    mu)^2.
+    """Log of the posterior mean of Normal(s | mu, sigma²/judgements), and squared errors.
 
-    The reference takes every similarity for a draw from the same normal distribution, that of the
-    other parts.
+    The reference predicts the normal distribution of the other parts for every similarity.
     """
 
-    fields: ClassVar[dict[str, type[Any]]] = {
+    fields = {
         "log_score": list,
         "log_score_mcse": list,
         "predicted": list,
         "predicted_mcse": list,
         "r_hat": list,
     }
-    main: ClassVar[str] = "log_score"
-    units: ClassVar[str] = "similarities"
-    unit: ClassVar[str] = "pair"
-    table: ClassVar[tuple[str, ...]] = (
-        *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse"),
-        *("squared_error_se", "squared_error", "pairs", "r_hat"),
+    main = "log_score"
+    units = "similarities"
+    unit = "pair"
+    table = (
+        "log_score",
+        "difference",
+        "difference_se",
+        "log_score_se",
+        "log_score_mcse",
+        "squared_error_se",
+        "squared_error",
+        "pairs",
+        "r_hat",
     )
-    counted: ClassVar[str] = "pairs"
-    further: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
-    predicted: ClassVar[tuple[str, ...]] = (
+    counted = "pairs"
+    extra_frames = {"squared_errors": "squared_error"}
+    predicted = (
         "predicted",
         "predicted_mcse",
         "log_score",
         "log_score_mcse",
         "r_hat",
     )
-    shown: ClassVar[tuple[str, ...]] = (
-        *("log_score", "log_score_se", "log_score_mcse", "squared_error"),
-        *("difference", "difference_se", "r_hat"),
+    shown = (
+        "log_score",
+        "log_score_se",
+        "log_score_mcse",
+        "squared_error",
+        "difference",
+        "difference_se",
+        "r_hat",
     )
-    called: ClassVar[str] = "similarities"
-    legend: ClassVar[str] = (
+    called = "similarities"
+    legend = (
         "log score: mean log predictive density over pairs of objects, larger is better; sq."
         f" error: mean squared error of predicted similarities; {DIFFERENCE}. BASE: one normal"
         " distribution for all pairs."
     )
-    own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
+    required_methods: tuple[
+        str, ...
+    ] = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         mu, sigma = model._predict_left_out(test)
@@ -431,28 +464,31 @@ class GaussianScorer(Scorer):
         top = densities.max(axis=(0, 1))
         likelihood = np.exp(densities - top)
         mean = likelihood.mean(axis=(0, 1))
-        each = range(len(test.values))
+        pairs = range(len(test.values))
         return {
             "log_score": (top + np.log(mean)).tolist(),
-            "log_score_mcse": [mcse(likelihood[..., k]) / float(mean[k]) for k in each],
+            "log_score_mcse": [compute_mcse(likelihood[..., k]) / float(mean[k]) for k in pairs],
             "predicted": mu.mean(axis=(0, 1)).tolist(),
-            "predicted_mcse": [mcse(mu[..., k]) for k in each],
-            "r_hat": [r_hat(mu[..., k]) for k in each],
+            "predicted_mcse": [compute_mcse(mu[..., k]) for k in pairs],
+            "r_hat": [compute_r_hat(mu[..., k]) for k in pairs],
         }
 
-    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        score, predicted = found.frame("log_score"), found.frame("predicted")
-        data = found.splitter.observed()
-        base = [constant_score(data["values"], data["judgements"], units) for units in found.units]
+    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        score, predicted = score_table.frame("log_score"), score_table.frame("predicted")
+        data = score_table.splitter.observed()
+        base = [
+            score_constant_prediction(data["values"], data["judgements"], units)
+            for units in score_table.units
+        ]
         score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
-        error = found.frame("log_score_mcse").assign(**{BASE: 0.0})
-        squared = predicted.sub(found.observed("values"), axis=0) ** 2
+        error = score_table.frame("log_score_mcse").assign(**{BASE: 0.0})
+        squared = predicted.sub(score_table.observed("values"), axis=0) ** 2
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
-    def observed(self, found: ScoreTable) -> dict[str, np.ndarray]:
-        return {"observed": found.observed("values")}
+    def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+        return {"observed": score_table.observed("values")}
 
-    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+    def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per"
@@ -460,24 +496,22 @@ class GaussianScorer(Scorer):
             f" {math.sqrt(row['squared_error']):.3f} ({math.sqrt(base['squared_error']):.3f})."
         )
 
-    def prediction(self, row: Any) -> str:
+    def format_prediction(self, row: Any) -> str:
         return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
 
 
-def constant_score(
-    values: np.ndarray, judgements: np.ndarray, left_out: np.ndarray
+def score_constant_prediction(
+    similarities: np.ndarray, judgements: np.ndarray, left_out: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Log score and prediction of each left-out similarity, if all were draws from the same normal
-    distribution."""
-    train = np.ones(len(values), bool)
-    train[left_out] = False
-    n = judgements[train]
-    mean = float(np.average(values[train], weights=n))
-    variance = (
-        float((n * (values[train] - mean) ** 2).sum()) / max(len(n) - 1, 1) / judgements[left_out]
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):  # similarities that are all the same
+    """Return log scores and predictions of held-out similarities by one normal distribution."""
+    is_training = np.ones(len(similarities), bool)
+    is_training[left_out] = False
+    n = judgements[is_training]
+    mean = float(np.average(similarities[is_training], weights=n))
+    sum_of_squares = float((n * (similarities[is_training] - mean) ** 2).sum())
+    variance = sum_of_squares / max(len(n) - 1, 1) / judgements[left_out]
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal similarities
         log_score = -0.5 * (
-            (values[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance)
+            (similarities[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance)
         )
     return log_score, np.full(len(left_out), mean)

@@ -1,8 +1,7 @@
-"""Covariates and classes: rows are left out in stratified folds, and their predictions are
-scored."""
+"""Splitter and scorer of covariates and classes, and cross-validation of classifiers."""
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,17 +18,16 @@ if TYPE_CHECKING:
     import pandas
 
 
-FOLDS = 5  # unless the user says otherwise
+FOLDS = 5  # by default
 
 
 class RowSplitter(Splitter):
-    """Leaves out a fold of rows at a time, every class spread over the folds; a part is a mask of
-    rows.
+    """A splitter whose parts are stratified folds, as masks of rows.
 
     Parameters
     ----------
     data : (X, y)
-        X an array or data frame (n, d), y a label for each row.
+        X is an array or data frame (n, d), y contains the label of each row.
 
     Raises
     ------
@@ -44,7 +42,9 @@ class RowSplitter(Splitter):
     def __init__(self, data: tuple[Any, Any]) -> None:
         X, y = data
         self.is_frame = hasattr(X, "iloc")
-        self.X: Any = X if self.is_frame else X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
+        self.X: Any = X if self.is_frame else np.asarray(X)
         self.y = np.asarray(y)
         if self.y.ndim != 1 or self.X.shape[:1] != self.y.shape:
             raise DataError(
@@ -64,24 +64,22 @@ class RowSplitter(Splitter):
                 Argument("hold_out"),
                 ".",
             )
-        number = FOLDS if folds is None else folds
-        fold = fold_of_rows(self.y, number, seed)
-        return [fold == k for k in range(number)]
+        n_folds = FOLDS if folds is None else folds
+        fold = assign_folds(self.y, n_folds, seed)
+        return [fold == k for k in range(n_folds)]
 
     def train(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
-        return self.rows(~part), self.y[~part]
+        return self.take_rows(~part), self.y[~part]
 
     def test(self, part: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Covariates of the rows left out; the number of the class of each, and the share of each
-        class elsewhere."""
+        """Return covariates and class codes of the part, and class shares of the other rows."""
         classes, counts = np.unique(self.y[~part], return_counts=True)
-        return self.rows(part), np.searchsorted(classes, self.y[part]), counts / counts.sum()
+        return self.take_rows(part), np.searchsorted(classes, self.y[part]), counts / counts.sum()
 
-    def rows(self, wanted: np.ndarray) -> Any:
-        """Some rows of the covariates."""
-        return (
-            self.X.iloc[np.flatnonzero(wanted)] if self.is_frame else self.X[np.flatnonzero(wanted)]
-        )
+    def take_rows(self, is_row: np.ndarray) -> Any:
+        """Return some rows of the covariates."""
+        rows = np.flatnonzero(is_row)
+        return self.X.iloc[rows] if self.is_frame else self.X[rows]
 
     def labels(self, units: np.ndarray) -> "pandas.Index":
         import pandas as pd
@@ -89,93 +87,91 @@ class RowSplitter(Splitter):
         return pd.Index(units, name="row")
 
 
-def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
-    """A fold for each row, every class spread over them as evenly as can be.
+def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
+    """Return the fold of each row; every class is spread evenly over the folds.
 
     Examples
     --------
-    >>> np.bincount(fold_of_rows(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()
+    >>> np.bincount(assign_folds(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()
     [3, 3, 3]
     """
     if (
         isinstance(folds, bool)
         or not isinstance(folds, int | np.integer)
-        or not 2 <= folds <= max_folds(labels)
+        or not 2 <= folds <= count_foldable_rows(labels)
     ):
         raise ArgumentError(
             Argument("folds"),
-            f" must be from 2 to {max_folds(labels):,} (the number of rows in classes with at"
-            f" least two members); got {folds!r}.",
+            f" must be from 2 to {count_foldable_rows(labels):,} (the number of rows in classes"
+            f" with at least two members); got {folds!r}.",
         )
     codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
     shared = counts[codes] > 1
     rng = np.random.default_rng(seed)
-    # Rows dealt like cards, class after class: neither folds nor classes in folds differ in size by
-    # more than one.
+    # Rows are dealt like cards, class after class, so the sizes of folds differ by at most one,
+    # also within classes.
     order = [rng.permutation(np.flatnonzero((codes == k) & shared)) for k in range(len(counts))]
     fold = np.full(len(codes), -1)
     fold[np.concatenate(order)] = np.arange(shared.sum()) % folds
     return fold
 
 
-def max_folds(labels: np.ndarray) -> int:
-    """The number of rows whose class has two members or more, which alone are left out."""
+def count_foldable_rows(labels: np.ndarray) -> int:
+    """Return the number of rows whose class has at least two members."""
     counts = np.unique(labels, return_counts=True)[1]
     return int(counts[counts > 1].sum())
 
 
-# Scores of left-out rows of a classification: log loss, accuracy and Brier score ------------------
+# Scores of held-out rows: log loss, accuracy and Brier score --------------------------------------
 
 
-_ROUNDING = 1e-6  # by which probabilities of a row may miss 1
+_ROUNDING = 1e-6  # tolerance for sums of probabilities of a row
 
 
 class ClassScorer(Scorer):
     """-ln p(class), hits and Brier score of every row.
 
-    The reference is what the classes of the other folds say without any covariates: their
-    proportions, and the largest of them.
+    The reference predicts the class proportions of the other folds, or their largest class.
     """
 
-    fields: ClassVar[dict[str, type[Any]]] = {
+    fields = {
         "chosen": list,
         "hits": list,
         "brier": list,
         "seconds": float,
     }
-    main: ClassVar[str] = "log_loss"
+    main = "log_loss"
     higher = False
-    units: ClassVar[str] = "rows"
-    unit: ClassVar[str] = "row"
-    table: ClassVar[tuple[str, ...]] = (
-        *(
-            "log_loss",
-            "difference",
-            "difference_se",
-            "log_loss_se",
-            "accuracy",
-            "accuracy_se",
-            "brier",
-            "brier_se",
-        ),
-        *("accuracy_difference", "accuracy_difference_se", "seconds", "rows"),
+    units = "rows"
+    unit = "row"
+    table = (
+        "log_loss",
+        "difference",
+        "difference_se",
+        "log_loss_se",
+        "accuracy",
+        "accuracy_se",
+        "brier",
+        "brier_se",
+        "accuracy_difference",
+        "accuracy_difference_se",
+        "seconds",
+        "rows",
     )
-    differences: ClassVar[dict[str, str]] = {"accuracy": "accuracy_difference"}
-    counted: ClassVar[str] = "rows"
-    further: ClassVar[dict[str, str]] = {"hits": "accuracy", "brier": "brier"}
-    shown: ClassVar[tuple[str, ...]] = (
-        *(
-            "log_loss",
-            "log_loss_se",
-            "accuracy",
-            "accuracy_se",
-            "brier",
-            "difference",
-            "difference_se",
-        ),
+    differences = {"accuracy": "accuracy_difference"}
+    counted = "rows"
+    extra_frames = {"hits": "accuracy", "brier": "brier"}
+    shown = (
+        "log_loss",
+        "log_loss_se",
+        "accuracy",
+        "accuracy_se",
+        "brier",
+        "difference",
+        "difference_se",
     )
-    called: ClassVar[str] = "rows"
-    legend: ClassVar[str] = (
+    called = "rows"
+    legend = (
         "log loss: mean -ln predicted probability of the class, smaller is better; accuracy: share"
         " of rows whose class is the most probable one; Brier: mean squared distance of the"
         " probabilities from 0 and 1; to best: log loss minus that of the best model. BASE: class"
@@ -192,26 +188,25 @@ class ClassScorer(Scorer):
             )
         if not (p >= 0).all() or np.abs(p.sum(axis=1) - 1.0).max() > _ROUNDING:
             raise DataError("predict_proba must return probabilities that sum to 1 in every row.")
-        return scores_of_rows(p, truth)
+        return score_rows(p, truth)
 
-    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        known = [found.splitter.test(part)[1:] for part in found.parts]
-        base = [
-            scores_of_rows(np.tile(proportions, (len(truth), 1)), truth)
-            for truth, proportions in known
-        ]
+    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        base_scores = []
+        for part in score_table.parts:
+            _, truth, proportions = score_table.splitter.test(part)
+            base_scores.append(score_rows(np.tile(proportions, (len(truth), 1)), truth))
         frames = {}
         for name, field in (("log_loss", "chosen"), ("accuracy", "hits"), ("brier", "brier")):
-            frames[name] = found.frame(field)
-            frames[name][BASE] = np.concatenate([each[field] for each in base])
+            frames[name] = score_table.frame(field)
+            frames[name][BASE] = np.concatenate([scores[field] for scores in base_scores])
         with np.errstate(divide="ignore"):  # a probability of 0
             frames["log_loss"] = -np.log(frames["log_loss"])
         return frames
 
-    def attrs(self, found: ScoreTable) -> dict[str, Any]:
-        return super().attrs(found) | {"fold": found.part_of_unit()}
+    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        return super().attrs(score_table) | {"fold": score_table.list_part_indices()}
 
-    def headline(self, table: "pandas.DataFrame", best: str) -> str:
+    def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best!r} predicts held-out rows best: log loss {row['log_loss']:.3f} (class"
@@ -219,13 +214,14 @@ class ClassScorer(Scorer):
             f" (largest class: {percent(base['accuracy'], 1)})."
         )
 
-    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        return self.impossible(table, ranked, "the observed class of {count:,} of the {n:,} rows")
+    def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        return self.describe_impossible(
+            table, ranked, "the observed class of {count:,} of the {n:,} rows"
+        )
 
 
-def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
-    r"""Of every row the probability of its class, whether that is the most probable one, and the
-    Brier score.
+def score_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
+    r"""Return the probability of the class, hit and Brier score of every row.
 
     .. math:: \text{Brier} = \sum_k (p_k - 1\{y = k\})^2
     """
@@ -237,18 +233,16 @@ def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
     }
 
 
-# How well a classifier predicts rows that it has not seen, beside what is known without any
-# covariates
+# Cross-validation of classifiers, compared with class proportions ---------------------------------
 
 
 def check_folds(labels: np.ndarray, folds: int) -> None:
-    """Raise an ArgumentError unless rows can be left out in so many folds, or there are to be
-    none."""
-    most = max_folds(labels)
-    if folds and not 2 <= folds <= most:
+    """Raise an ArgumentError unless rows can be split into this number of folds, or it is 0."""
+    limit = count_foldable_rows(labels)
+    if folds and not 2 <= folds <= limit:
         raise ArgumentError(
             Argument("folds"),
-            f" must be from 2 to {most:,} (the number of rows in classes with at least two"
+            f" must be from 2 to {limit:,} (the number of rows in classes with at least two"
             f" members), or 0 for no cross-validation; got {folds}.",
         )
 
@@ -266,20 +260,20 @@ def cross_validate(
     Parameters
     ----------
     model : classifier
-        Whose arguments every fit has; it is not changed.
+        The model whose arguments each fit has; it is not changed.
     rows : covariates and classes
-        As `fit` takes them.
+        The arguments of `fit`.
     folds : int
     seed : int or None
-        Of the folds and of the fits; None is 0, so that the folds are the same for all models.
+        The seed of the folds and of the fits; None is 0, so that all models have the same folds.
     cores : int or None
-        Of each fit.
+        The cores of each fit.
     progressbar : bool
 
     Returns
     -------
     Scores
-        Of all folds, or of those that were finished when Ctrl-C was pressed or could be fitted.
+        Scores of the folds that could be fitted and were finished before Ctrl-C.
     """
     from thali._comparison.engine import run_comparison
     from thali._comparison.scorer import BASE
@@ -297,8 +291,8 @@ def cross_validate(
                 settings={} if state is None else {"thin": state.run.thin},
                 hold_out=None,
                 folds=folds,
-                # one fold after the other: the chains of each fit are at once, and their kernels
-                # are loaded
+                # one fold after another: the chains of each fit run in parallel, with loaded
+                # kernels
                 cores=1,
                 cores_of_fit=cores,
                 random_seed=seed or 0,
@@ -309,9 +303,11 @@ def cross_validate(
     except ArgumentError as error:
         return scores.Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
     losses, hits = table.attrs["rows"], table.attrs["hits"]
-    there = losses["model"].notna().to_numpy()
+    is_scored = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
-    fault = STOPPED if table.attrs["interrupted"] else missing.iloc[0] if len(missing) else ""
+    fault = missing.iloc[0] if len(missing) else ""
+    if table.attrs["interrupted"]:
+        fault = STOPPED
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
-    fold, *costs = (column.to_numpy()[there] for column in (table.attrs["fold"], *columns))
+    fold, *costs = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
     return scores.Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)

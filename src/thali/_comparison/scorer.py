@@ -1,4 +1,4 @@
-"""What every scorer answers: how good a prediction is, and the columns of the table."""
+"""The base of scorers: scores of predictions, and the columns of the table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -13,140 +13,148 @@ if TYPE_CHECKING:
 
     from .table import ScoreTable
 
-BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
-WORST = 3  # predictions that are named
+BASE = "BASE"  # the reference row, which predicts the same for all units
+WORST = 3  # number of the worst predictions that are listed
 DIFFERENCE = "to best: difference from the log score of the best model"  # of legends
 
 
 class Scorer(ABC):
     """Scores of the units of one kind of data.
 
-    `fields` are what `score` returns, and what a record of a finished fit holds: a number, or a
-    list with one number a unit. The others describe the table: `main` is the score by which models
-    are ordered, `higher` whether more of it is better, `units` the name in `attrs` of the frame of
-    every unit's main score.
+    `fields` lists the entries of the result of `score` and of the record of a finished fit: a
+    number, or a list with one number per unit. The other attributes describe the table: `main` is
+    the score that orders the models, `higher` whether larger scores are better, `units` the name in
+    `attrs` of the frame of the main score of each unit.
     """
 
     fields: ClassVar[dict[str, type[Any]]]
     main: ClassVar[str]
     higher: ClassVar[bool] = True
     units: ClassVar[str]
-    unit: ClassVar[str]  # what independent units are called, in the singular
-    # the level of the index that names them; None: each unit is independent
+    unit: ClassVar[str]  # the noun for an independent unit
+    # the level of the index with independent units; None: each unit is independent
     level: ClassVar[str | None] = None
     before: ClassVar[tuple[str, ...]] = (BASE,)  # reference rows above the models, and below them
     after: ClassVar[tuple[str, ...]] = ()
-    # methods of a model of somebody else; (): none
-    own_models: tuple[str, ...] = ("fit", "predict_proba")
+    # required methods of models from outside thali; (): no such models
+    required_methods: tuple[str, ...] = ("fit", "predict_proba")
 
     table: ClassVar[tuple[str, ...]]  # the columns of the table, in their order
-    # columns of differences from the best model, by frame, besides `main`
+    # columns of differences from the best model, by frame, in addition to `main`
     differences: ClassVar[dict[str, str]] = {}
     counted: ClassVar[str]  # the column that counts the units that every model has finished
-    further: ClassVar[dict[str, str]] = {}  # names in `attrs` of further frames
+    extra_frames: ClassVar[dict[str, str]] = {}  # names in `attrs` of additional frames
     predicted: ClassVar[tuple[str, ...]] = ()  # fields of every unit in `attrs["predictions"]`
-    shown: ClassVar[tuple[str, ...]]  # the columns that a reader wants to see
-    called: ClassVar[str]  # what units are called in sentences, in the plural
-    # what the columns that are shown mean; {unit} is what is left out together
+    shown: ClassVar[tuple[str, ...]]  # the columns that are printed
+    called: ClassVar[str]  # the plural noun for units in sentences
+    # the meaning of the printed columns; {unit} is the noun for an independent unit
     legend: ClassVar[str]
 
-    def __init__(self, of_groups: bool = False) -> None:
-        self.name: str = ("Group" if of_groups else "") + type(self).__name__
-        if of_groups and self.own_models:  # a model of somebody else gives the model of each group
-            self.own_models = ("fit", "of_group")
+    def __init__(self, has_groups: bool = False) -> None:
+        self.name: str = ("Group" if has_groups else "") + type(self).__name__
+        if has_groups and self.required_methods:  # an outside model returns the model of each group
+            self.required_methods = ("fit", "of_group")
 
     def score(self, model: Any, test: Any) -> dict[str, Any]:
-        """The scores of a fitted model for the part that a splitter tests it on; of groups one
-        after the other."""
+        """Return the scores of a fitted model for a test part, or for each group of it."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
-        has_groups = spec_of(model) is not None or "of_group" in self.own_models
-        each = [
+        has_groups = spec_of(model) is not None or "of_group" in self.required_methods
+        group_scores = [
             self.score_one(model.of_group(name) if has_groups else model, part)
             for name, part in test.items()
         ]
-        return {
-            name: [value for found in each for value in found[name]]
-            if self.fields[name] is list
-            else each[0][name]
-            for name in each[0]
-        }
+        scores = dict(group_scores[0])
+        for name in scores:
+            if self.fields[name] is list:
+                scores[name] = [number for group in group_scores for number in group[name]]
+        return scores
 
     @abstractmethod
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        """The scores of a fitted model for a part of data that are not of groups."""
+        """Return the scores of a fitted model for a part without groups."""
 
     @abstractmethod
-    def frames(self, found: "ScoreTable") -> "dict[str, pandas.DataFrame]":
-        """The score of every unit by every model and reference row, by the name of the column of
-        its mean; `main` among them. The names of Monte Carlo errors end with _mcse."""
+    def frames(self, score_table: "ScoreTable") -> "dict[str, pandas.DataFrame]":
+        """Return frames of scores (units by models and reference rows), by column name.
+
+        The column contains the mean of the frame. One of the names is `main`; the names of Monte
+        Carlo errors end with _mcse.
+        """
 
     @abstractmethod
-    def headline(self, table: "pandas.DataFrame", best: str) -> str:
-        """What the best model achieves, in a sentence."""
+    def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
+        """Return a sentence about the score of the best model."""
 
-    def columns(self, found: "ScoreTable") -> dict[str, Any]:
-        """The columns of the table."""
-        every = self.every_column(found)
-        return {name: every[name] for name in self.table}
+    def columns(self, score_table: "ScoreTable") -> dict[str, Any]:
+        """Return the columns of the table."""
+        columns = self.compute_columns(score_table)
+        return {name: columns[name] for name in self.table}
 
-    def every_column(self, found: "ScoreTable") -> dict[str, Any]:
-        """Whatever a table may tell, by the name of the column."""
-        columns: dict[str, Any] = {self.counted: int(found.counts.sum())}
-        for name in found.frames:
+    def compute_columns(self, score_table: "ScoreTable") -> dict[str, Any]:
+        """Return all available columns, by name."""
+        columns: dict[str, Any] = {self.counted: int(score_table.counts.sum())}
+        for name in score_table.frames:
             if name.endswith("_mcse"):
-                columns[name] = found.monte_carlo(name)
+                columns[name] = score_table.compute_monte_carlo_error(name)
             else:
-                columns[name], columns[f"{name}_se"] = found.means(name)
+                columns[name], columns[f"{name}_se"] = score_table.compute_means(name)
         for frame, name in ({self.main: "difference"} | self.differences).items():
-            columns[name], columns[f"{name}_se"] = found.differences_from(found.best, frame)
+            columns[name], columns[f"{name}_se"] = score_table.compute_differences(
+                score_table.best, frame
+            )
         if "seconds" in self.table:
-            columns["seconds"] = found.seconds()
+            columns["seconds"] = score_table.sum_seconds()
         if "r_hat" in self.table:
-            columns["r_hat"] = found.frame("r_hat").max()
+            columns["r_hat"] = score_table.frame("r_hat").max()
         if self.level:
             columns[f"{self.level}s"] = (
-                found.counted(self.main).index.get_level_values(self.level).nunique()
+                score_table.counted(self.main).index.get_level_values(self.level).nunique()
             )
         return columns
 
-    def attrs(self, found: "ScoreTable") -> dict[str, Any]:
-        """What else belongs into `attrs`."""
-        frames = {name: found.frames[frame] for name, frame in self.further.items()}
+    def attrs(self, score_table: "ScoreTable") -> dict[str, Any]:
+        """Return additional entries of `attrs`."""
+        frames = {name: score_table.frames[frame] for name, frame in self.extra_frames.items()}
         if self.predicted:
-            frames["predictions"] = found.predictions(self.predicted, **self.observed(found))
+            frames["predictions"] = score_table.predictions(
+                self.predicted, **self.observed(score_table)
+            )
         return frames
 
-    def observed(self, found: "ScoreTable") -> dict[str, np.ndarray]:
-        """What `attrs["predictions"]` holds of every unit besides predictions."""
+    def observed(self, score_table: "ScoreTable") -> dict[str, np.ndarray]:
+        """Return observed data of every unit for `attrs["predictions"]`."""
         return {}
 
     def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
-        """To which independent unit each row of the frames belongs; None: each is its own."""
+        """Return the independent unit of each row; None if all rows are independent."""
         return index.get_level_values(self.level) if self.level else None
 
-    def takes(self, model: Any) -> bool:
-        """Whether a model that is not of thali has the methods that are needed of one."""
-        return bool(self.own_models) and all(
-            callable(getattr(model, name, None)) for name in self.own_models
+    def accepts_model(self, model: Any) -> bool:
+        """Return whether a model from outside thali has the required methods."""
+        return bool(self.required_methods) and all(
+            callable(getattr(model, name, None)) for name in self.required_methods
         )
 
-    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        """What else a reader should know, in sentences, such as what the best model predicts worst;
-        models come the best first."""
-        predictions, best = table.attrs["predictions"], table.attrs["best"]
-        of_best = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
-        worst = of_best.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
-        return [
-            f"Worst predictions of {best!r}: {'; '.join(map(self.prediction, worst.itertuples()))}."
-        ]
+    def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return additional sentences, such as the worst predictions of the best model.
 
-    def prediction(self, row: Any) -> str:
-        """A row of `attrs["predictions"]` in words."""
+        `ranked` lists the models, the best first.
+        """
+        predictions, best = table.attrs["predictions"], table.attrs["best"]
+        rows = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
+        worst = rows.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
+        listed = "; ".join(map(self.format_prediction, worst.itertuples()))
+        return [f"Worst predictions of {best!r}: {listed}."]
+
+    def format_prediction(self, row: Any) -> str:
+        """Return a row of `attrs["predictions"]` as text."""
         raise NotImplementedError
 
-    def impossible(self, table: "pandas.DataFrame", ranked: list[str], event: str) -> list[str]:
-        """A sentence about every model that predicted probability 0 for what was observed."""
+    def describe_impossible(
+        self, table: "pandas.DataFrame", ranked: list[str], event: str
+    ) -> list[str]:
+        """Return a sentence per model that predicted probability 0 for an observation."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [

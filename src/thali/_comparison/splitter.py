@@ -1,5 +1,4 @@
-"""What every splitter answers: what is left out at a time, and what models are fitted to without
-it; and groups."""
+"""The base of splitters, which split data into training and test parts, and of groups."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -14,218 +13,228 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 if TYPE_CHECKING:
     import pandas
 
-USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}  # of a fit
+# default run of a fit
+USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
 
 class Splitter(ABC):
-    """Data of one kind, whose units (pairs, tasks, rows, ...) are left out part by part.
+    """Data of one kind, split into parts of units (pairs, tasks, rows, ...).
 
-    A part is whatever the splitter itself makes of it: one unit, or a mask of several. What is left
-    out together, such as all choices of a person, has a number, and so have units: those of number
-    k are left out with it.
+    Each splitter defines the form of a part: one unit, or a mask of several. Blocks of units,
+    such as all choices of a respondent, are never split. `block_of_unit` is the block of each unit.
     """
 
-    leave_out: ClassVar[str]  # what the user calls this
-    what: ClassVar[str]  # what is left out together, in the singular, in messages
-    alone: ClassVar[str]  # that a group has only one of them, in messages
-    # the column of `labels` that says what is scored together, of each group its own
+    leave_out: ClassVar[str]  # the value of the argument `leave_out`
+    block_noun: ClassVar[str]  # the noun for a block in messages
+    single_block_text: ClassVar[str]  # the end of the message that a group has only one block
+    # the column of `labels` with the unit of scoring, separate for each group
     level: ClassVar[str] = ""
-    part: str = "part"  # what a part is called, in records and in messages
-    knows_people: bool = True  # whether it is known who answered
-    # draws, tune, chains and thin of fits unless the user says otherwise
-    usual: ClassVar[dict[str, int | None]] = {}
+    part: str = "part"  # the noun for a part in records and messages
+    knows_people: bool = True  # whether the data identify respondents
+    # default draws, tune, chains and thin of fits
+    default_run: ClassVar[dict[str, int | None]] = {}
 
     def __init__(self, data: Any) -> None:
         self.data = data
 
     @classmethod
-    def of_groups(cls, groups: GroupedData) -> Mapping[str, Self]:
-        """The splitter of each of several groups."""
-        found = {}
-        for name, each in groups.items():
+    def build_splitters(cls, groups: GroupedData) -> Mapping[str, Self]:
+        """Return a splitter for each of several groups."""
+        splitters = {}
+        for name, group in groups.items():
             try:
-                found[name] = cls(each)
+                splitters[name] = cls(group)
             except DataError as error:
                 raise DataError(f"Group {name!r}: ", error) from None
-        return found
+        return splitters
 
     def parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[Any]:
-        """What is left out at a time; whatever is random comes from the seed."""
-        return [self.part_of(numbers) for numbers in self.drawn(self.count, seed, hold_out, folds)]
+        """Return all held-out parts; randomness comes from the seed."""
+        return [
+            self.build_part(numbers)
+            for numbers in self.draw_parts(self.count, seed, hold_out, folds)
+        ]
 
     @classmethod
-    def drawn(
+    def draw_parts(
         cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
-        """The numbers of what is left out at a time, of so many."""
-        not_both(hold_out, folds)
-        return random_groups(
-            count, cls.what, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
+        """Return the blocks of each part, from `count` blocks."""
+        refuse_both(hold_out, folds)
+        return draw_random_parts(
+            count, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
         )
 
     @classmethod
-    def drawn_of_groups(
+    def draw_parts_of_groups(
         cls,
         counts: dict[str, int],
         seed: np.random.SeedSequence,
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
-        """The same of several groups, which have so many each, counted through all of them."""
-        return cls.drawn(sum(counts.values()), seed, hold_out, folds)
+        """Return the blocks of each part, numbered through all groups.
+
+        `counts` gives the number of blocks per group.
+        """
+        return cls.draw_parts(sum(counts.values()), seed, hold_out, folds)
 
     @property
-    def number_of_unit(self) -> np.ndarray:
-        """The number with which each unit is left out."""
+    def block_of_unit(self) -> np.ndarray:
+        """The block of each unit."""
         raise NotImplementedError
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
-        return int(self.number_of_unit.max(initial=-1)) + 1
+        """The number of blocks."""
+        return int(self.block_of_unit.max(initial=-1)) + 1
 
-    def part_of(self, numbers: np.ndarray) -> Any:
-        """The part that has these numbers."""
-        return np.isin(self.number_of_unit, numbers)
+    def build_part(self, numbers: np.ndarray) -> Any:
+        """Return the part with these blocks."""
+        return np.isin(self.block_of_unit, numbers)
 
     @property
     def whole(self) -> Any:
-        """The data of which nothing is left out, as models are fitted to them."""
+        """The complete data, as models are fitted to them."""
         return self.data
 
     def train(self, part: Any) -> tuple[Any, ...]:
-        """The arguments of `fit`: the data without a part."""
+        """Return the arguments of `fit`: the data without a part."""
         return (self.data.take(~part),)
 
     def test(self, part: Any) -> Any:
-        """The part itself, as the scorer reads it."""
+        """Return the part, as the scorer reads it."""
         return self.data.take(part)
 
     def units(self, part: Any) -> np.ndarray:
-        """The numbers of the units of a part."""
+        """Return the indices of the units of a part."""
         return np.flatnonzero(part)
 
     @abstractmethod
     def labels(self, units: np.ndarray) -> "pandas.Index":
-        """The index of a table with a row a unit."""
+        """Return the index of a table with one row per unit."""
 
     def observed(self) -> dict[str, np.ndarray]:
-        """What scores need to know of every unit besides predictions."""
+        """Return data of every unit that scores need in addition to predictions."""
         return {}
 
-    def place(self, number: int) -> dict[str, Any]:
-        """A part in the table of missing fits."""
+    def locate_part(self, number: int) -> dict[str, Any]:
+        """Return the columns that identify a part in the table of missing fits."""
         return {"part": number}
 
-    def name(self, place: Mapping[Any, Any]) -> str:
-        """A part in messages, from where it stands in the table of missing fits."""
-        return f"part {place['part'] + 1}"
+    def name(self, part_columns: Mapping[Any, Any]) -> str:
+        """Return the name of a part for messages, from its columns in that table."""
+        return f"part {part_columns['part'] + 1}"
 
     def warn(self) -> None:
-        """Warn of what the data lack once a part is left out."""
+        """Warn if the data are insufficient without some part."""
         return None
 
 
-class Evenly(Splitter):
-    """Leaves out of several groups as evenly of each as can be, so that something is left of every
-    one."""
+class EvenSplitter(Splitter):
+    """A splitter whose parts are equal shares of several groups, so that no group is lost."""
 
     @classmethod
-    def drawn_of_groups(
+    def draw_parts_of_groups(
         cls,
         counts: dict[str, int],
         seed: np.random.SeedSequence,
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
-        not_both(hold_out, folds)
+        refuse_both(hold_out, folds)
         rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0
         order = np.empty(total, np.int64)
         for count in counts.values():
             order[first : first + count] = first + rng.permutation(count)
             first += count
-        number = folds_wanted(folds, total, f"{cls.what}s")
-        if number is not None:
-            return [order[k::number] for k in range(number)]
-        wanted = hold_out_wanted(hold_out, total, cls.what)
-        taken = order[((np.arange(wanted) + 0.5) * total / wanted).astype(int)]
-        if lost_group(counts, taken):
+        n_folds = check_n_folds(folds, total, f"{cls.block_noun}s")
+        if n_folds is not None:
+            return [order[k::n_folds] for k in range(n_folds)]
+        n_held_out = count_test_blocks(hold_out, total, cls.block_noun)
+        blocks = order[((np.arange(n_held_out) + 0.5) * total / n_held_out).astype(int)]
+        if find_lost_group(counts, blocks):
             raise ArgumentError(
-                Setting("hold_out", wanted),
-                f" leaves a group without a {cls.what}; hold out fewer {cls.what}s.",
+                Setting("hold_out", n_held_out),
+                f" leaves a group without a {cls.block_noun}; hold out fewer {cls.block_noun}s.",
             )
-        return [taken]
+        return [blocks]
 
 
-class Grouped(Splitter):
-    """Leaves out of groups what a splitter leaves out of one; numbers and units count through all
-    groups.
+class GroupSplitter(Splitter):
+    """A splitter of several groups, based on the splitter of each group.
 
-    A part is a mapping from each group of which something is left out to the part of its own
-    splitter.
+    Blocks and units are numbered through all groups. A part is a mapping from groups to parts of
+    their splitters; groups without test data are absent.
     """
 
-    of_one: type[Splitter]
-    of_group: Mapping[str, Splitter]
+    splitter_class: type[Splitter]
+    splitters: Mapping[str, Splitter]
 
-    def __init__(self, of_one: type[Splitter], data: GroupedData) -> None:
+    def __init__(self, splitter_class: type[Splitter], data: GroupedData) -> None:
         super().__init__(data)
-        self.of_one, self.of_group = of_one, of_one.of_groups(data)
-        self.leave_out: str = of_one.leave_out  # type: ignore[misc]
-        self.part: str = of_one.part  # type: ignore[misc]
-        self.usual: dict[str, int | None] = of_one.usual  # type: ignore[misc]
-        self.knows_people: bool = all(each.knows_people for each in self.of_group.values())
-        self._counts = {name: each.count for name, each in self.of_group.items()}
+        self.splitter_class, self.splitters = splitter_class, splitter_class.build_splitters(data)
+        self.leave_out: str = splitter_class.leave_out  # type: ignore[misc]
+        self.part: str = splitter_class.part  # type: ignore[misc]
+        self.default_run: dict[str, int | None] = splitter_class.default_run  # type: ignore[misc]
+        self.knows_people: bool = all(splitter.knows_people for splitter in self.splitters.values())
+        self._counts = {name: splitter.count for name, splitter in self.splitters.items()}
         if few := [name for name, count in self._counts.items() if count < 2]:
             raise DataError(
-                f"Group {few[0]!r} {of_one.alone} nothing would be left of the group without it."
+                f"Group {few[0]!r} {splitter_class.single_block_text} nothing would be left of the"
+                " group without it."
             )
         self._first = np.cumsum([0, *self._counts.values()])
         self._first_unit = np.cumsum(
-            [0, *(len(each.number_of_unit) for each in self.of_group.values())]
+            [0, *(len(splitter.block_of_unit) for splitter in self.splitters.values())]
         )
 
     def parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[dict[str, Any]]:
         return [
-            self.part_of(numbers)
-            for numbers in self.of_one.drawn_of_groups(self._counts, seed, hold_out, folds)
+            self.build_part(numbers)
+            for numbers in self.splitter_class.draw_parts_of_groups(
+                self._counts, seed, hold_out, folds
+            )
         ]
 
-    def part_of(self, numbers: np.ndarray) -> dict[str, Any]:
-        names, group = self.data.names, np.searchsorted(self._first, numbers, side="right") - 1
+    def build_part(self, blocks: np.ndarray) -> dict[str, Any]:
+        names, group = self.data.names, np.searchsorted(self._first, blocks, side="right") - 1
         return {
-            names[g]: self.of_group[names[g]].part_of(numbers[group == g] - self._first[g])
+            names[g]: self.splitters[names[g]].build_part(blocks[group == g] - self._first[g])
             for g in np.unique(group)
         }
 
     def train(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
-        left = {
-            name: each.train(part[name])[0] if name in part else each.whole
-            for name, each in self.of_group.items()
-        }
-        return (GroupedData(left),)
+        groups = {name: splitter.whole for name, splitter in self.splitters.items()}
+        for name, group_part in part.items():
+            (groups[name],) = self.splitters[name].train(group_part)
+        return (GroupedData(groups),)
 
     def test(self, part: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.of_group[name].test(own) for name, own in part.items()}
+        return {name: self.splitters[name].test(group_part) for name, group_part in part.items()}
 
     def units(self, part: Mapping[str, Any]) -> np.ndarray:
-        firsts = zip(self.of_group.items(), self._first_unit, strict=False)
+        splitters = zip(self.splitters.items(), self._first_unit, strict=False)
         return np.concatenate(
-            [first + each.units(part[name]) for (name, each), first in firsts if name in part]
+            [
+                first_unit + splitter.units(part[name])
+                for (name, splitter), first_unit in splitters
+                if name in part
+            ]
         )
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        """Those of one group, of which the name stands in front."""
+        """Return the labels of each group, with the name of the group."""
         import pandas as pd
 
         frames = []
-        for name, each in self.of_group.items():
-            frame = each.labels(np.arange(len(each.number_of_unit))).to_frame(index=False)
-            if level := each.level:
+        for name, splitter in self.splitters.items():
+            frame = splitter.labels(np.arange(len(splitter.block_of_unit))).to_frame(index=False)
+            if level := splitter.level:
                 frame[level] = f"{name}: " + frame[level].astype(str)
             else:
                 frame.insert(0, "group", name)
@@ -233,76 +242,75 @@ class Grouped(Splitter):
         return pd.MultiIndex.from_frame(pd.concat(frames).iloc[units])
 
     def observed(self) -> dict[str, np.ndarray]:
-        each = [splitter.observed() for splitter in self.of_group.values()]
-        return {name: np.concatenate([found[name] for found in each]) for name in each[0]}
+        observed = [splitter.observed() for splitter in self.splitters.values()]
+        return {name: np.concatenate([group[name] for group in observed]) for name in observed[0]}
 
-    def place(self, number: int) -> dict[str, Any]:
-        if self.part == Splitter.part:  # parts of several units, which have no name
-            return super().place(number)
-        ((group, own),) = self.part_of(np.array([number])).items()
-        return {"group": group, **self.of_group[group].place(own[0])}
+    def locate_part(self, number: int) -> dict[str, Any]:
+        if self.part == Splitter.part:  # parts of several units have no name
+            return super().locate_part(number)
+        ((group, group_part),) = self.build_part(np.array([number])).items()
+        return {"group": group, **self.splitters[group].locate_part(group_part[0])}
 
-    def name(self, place: Mapping[Any, Any]) -> str:
-        if "group" not in place:
-            return super().name(place)
-        return f"{self.of_group[place['group']].name(place)} of {place['group']}"
+    def name(self, part_columns: Mapping[Any, Any]) -> str:
+        if "group" not in part_columns:
+            return super().name(part_columns)
+        return (
+            f"{self.splitters[part_columns['group']].name(part_columns)} of {part_columns['group']}"
+        )
 
 
-def not_both(hold_out: int | None, folds: int | None) -> None:
-    """Refuse two answers to one question."""
+def refuse_both(hold_out: int | None, folds: int | None) -> None:
+    """Raise an error if both `hold_out` and `folds` are given."""
     if hold_out is not None and folds is not None:
         raise ArgumentError(
             "Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one."
         )
 
 
-def random_groups(
-    count: int, what: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
+def draw_random_parts(
+    count: int, unit_noun: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """The numbers of the units that are left out at a time: so many once, or all of them in so many
-    folds."""
+    """Return the blocks of one random part, or of all random folds."""
     if count < 2:
-        raise DataError(f"There is only one {what}; leaving out {what}s requires at least two.")
-    number = folds_wanted(folds, count, f"{what}s")
-    order = rng.permutation(count)
-    if number is not None:
-        return [order[k::number] for k in range(number)]
-    return [order[: hold_out_wanted(hold_out, count, what)]]
-
-
-def hold_out_wanted(hold_out: int | None, count: int, what: str) -> int:
-    """How many are left out at a time: a fifth by default."""
-    wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
-    if wanted >= count:
-        raise ArgumentError(
-            Setting("hold_out", wanted),
-            f" leaves none of {count} {what}s to fit; hold out fewer {what}s.",
+        raise DataError(
+            f"There is only one {unit_noun}; leaving out {unit_noun}s requires at least two."
         )
-    return wanted
+    n_folds = check_n_folds(folds, count, f"{unit_noun}s")
+    order = rng.permutation(count)
+    if n_folds is not None:
+        return [order[k::n_folds] for k in range(n_folds)]
+    return [order[: count_test_blocks(hold_out, count, unit_noun)]]
 
 
-def folds_wanted(folds: int | None, most: int, what: str) -> int | None:
-    """The number of folds, if there are that many units to share out; None if none are wanted."""
+def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:
+    """Return the number of held-out blocks: a fifth by default."""
+    n_held_out = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
+    if n_held_out >= count:
+        raise ArgumentError(
+            Setting("hold_out", n_held_out),
+            f" leaves none of {count} {unit_noun}s to fit; hold out fewer {unit_noun}s.",
+        )
+    return n_held_out
+
+
+def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | None:
+    """Return the checked number of folds; None if no folds are requested."""
     if folds is None:
         return None
-    number = whole("folds", folds, 2)
-    if number > most:
+    n_folds = whole("folds", folds, 2)
+    if n_folds > max_folds:
         raise ArgumentError(
-            Setting("folds", number), f" exceeds the number of {what}; use at most {most}."
+            Setting("folds", n_folds),
+            f" exceeds the number of {unit_noun}; use at most {max_folds}.",
         )
-    return number
+    return n_folds
 
 
-def lost_group(counts: Mapping[str, int], numbers: np.ndarray) -> str | None:
-    """The first of the groups, which have so many each, of which nothing but these numbers would be
-    there."""
+def find_lost_group(counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
+    """Return the first group with all its blocks among `blocks`, or None."""
     group = np.repeat(np.arange(len(counts)), list(counts.values()))
-    held = np.bincount(group[numbers], minlength=len(counts))
-    return next(
-        (
-            name
-            for name, count, of in zip(counts, counts.values(), held, strict=True)
-            if of == count
-        ),
-        None,
-    )
+    held_counts = np.bincount(group[blocks], minlength=len(counts))
+    for (name, count), held_count in zip(counts.items(), held_counts, strict=True):
+        if held_count == count:
+            return name
+    return None

@@ -1,4 +1,4 @@
-"""The table of a comparison, made of the records of its fits and the columns of a scorer."""
+"""The table of a comparison, built from the records of its fits and the columns of a scorer."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,18 @@ NOT_RUN = "not run"
 
 
 class ScoreTable:
-    """The scores of all units by all models: what the columns of a table are made of.
+    """The scores of all units by all models, from which the columns of a table are computed.
 
     Parameters
     ----------
     splitter : Splitter
     scorer : Scorer
     parts : list
-        What was left out at a time.
+        The held-out parts.
     names : list of str
-        Of the models.
+        The names of the models.
     records : mapping from (name, number of the part) to record
-        None, or one with an "error", counts as missing.
+        None, or a record with an "error", is treated as missing.
     """
 
     names: list[str]
@@ -59,85 +59,86 @@ class ScoreTable:
         self.scorer, self.parts, self.names, self.records = scorer, parts, names, records
         self.units = [splitter.units(part) for part in parts]
         self.numbers = np.concatenate(self.units)
-        self.sizes = [len(each) for each in self.units]
+        self.sizes = [len(units) for units in self.units]
         self.index = splitter.labels(self.numbers)
         self.order = [*scorer.before, *names, *scorer.after]
         self.frames = {name: frame[self.order] for name, frame in scorer.frames(self).items()}
         main = self.frames[scorer.main]
         self.started = [name for name in names if main[name].notna().any()]
         self.counts = main[self.started].notna().all(axis=1).to_numpy()
-        self.best = self.best_by(scorer.main)
+        self.best = self.find_best(scorer.main)
 
     def frame(self, field: str) -> "pandas.DataFrame":
-        """One field of the records, units by models; NaN where a fit is missing."""
+        """Return one field of the records, units by models; NaN if a fit is missing."""
         import pandas as pd
 
-        values = np.full((len(self.names), len(self.numbers)), np.nan)
+        scores = np.full((len(self.names), len(self.numbers)), np.nan)
         ends = np.cumsum([0, *self.sizes])
         for row, name in enumerate(self.names):
             for part, (start, stop) in enumerate(zip(ends, ends[1:], strict=False)):
                 record = self.records[name, part]
-                if record is not None and is_finished(record):
-                    values[row, start:stop] = record.get(field, np.nan)
-        return pd.DataFrame(values.T, index=self.index, columns=pd.Index(self.names, name="model"))
+                if is_finished(record):
+                    scores[row, start:stop] = record.get(field, np.nan)
+        return pd.DataFrame(scores.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
-    def observed(self, what: str) -> np.ndarray:
-        """What a splitter knows of every unit, in the order of the table of units."""
-        return self.splitter.observed()[what][self.numbers]
+    def observed(self, name: str) -> np.ndarray:
+        """Return data of the splitter for every unit, in the order of the table."""
+        return self.splitter.observed()[name][self.numbers]
 
-    def best_by(self, frame: str) -> str | None:
-        """The model whose mean is the best; None where no unit counts."""
-        values = self.counted(frame)
-        means = [values[name].mean() for name in self.started] if len(values) else []
+    def find_best(self, frame: str) -> str | None:
+        """Return the model with the best mean; None if no unit counts."""
+        scores = self.counted(frame)
+        means = [scores[name].mean() for name in self.started] if len(scores) else []
+        if not means:
+            return None
         pick = np.argmax if self.scorer.higher else np.argmin
-        return self.started[int(pick(means))] if means else None
+        return self.started[int(pick(means))]
 
     def counted(self, frame: str) -> Any:
-        """The units of a frame that every model has finished."""
+        """Return the units of a frame that every model has finished."""
         return self.frames[frame][self.counts]
 
-    def means(self, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The mean over units of each row of the table, and its standard error."""
-        values = self.counted(frame)
-        return self._columns({name: values[name].to_numpy() for name in self.order}, values.index)
+    def compute_means(self, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """Return the mean over units of each row, and its standard error."""
+        scores = self.counted(frame)
+        return self._compute_means(
+            {name: scores[name].to_numpy() for name in self.order}, scores.index
+        )
 
-    def differences_from(
+    def compute_differences(
         self, best: str | None, frame: str
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The same of the differences from a model."""
-        values = self.counted(frame)
+        """Return mean differences from a model, and their standard errors."""
+        scores = self.counted(frame)
         if best is None:
             return dict.fromkeys(self.order, math.nan), dict.fromkeys(self.order, math.nan)
         with np.errstate(invalid="ignore"):  # two infinite scores
-            differences = {name: (values[name] - values[best]).to_numpy() for name in self.order}
-        return self._columns(differences, values.index)
+            differences = {name: (scores[name] - scores[best]).to_numpy() for name in self.order}
+        return self._compute_means(differences, scores.index)
 
-    def monte_carlo(self, frame: str) -> Any:
-        """The Monte Carlo error of a mean whose units have these errors."""
+    def compute_monte_carlo_error(self, frame: str) -> Any:
+        """Return the Monte Carlo error of a mean from the errors of its units."""
         errors = self.counted(frame)
-        return np.sqrt((errors**2).sum(skipna=False)) / len(errors) if len(errors) else math.nan
+        if not len(errors):
+            return math.nan
+        return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
 
-    def seconds(self) -> dict[str, float]:
-        """CPU seconds of all fits of each model."""
-        spent = {
-            name: [
-                record["seconds"]
-                for (model, _), record in self.records.items()
-                if model == name and is_finished(record)
-            ]
-            for name in self.names
-        }
-        return {name: float(np.sum(values)) for name, values in spent.items() if values}
+    def sum_seconds(self) -> dict[str, float]:
+        """Return the CPU seconds of all fits of each model."""
+        seconds: dict[str, list[float]] = {name: [] for name in self.names}
+        for (name, _), record in self.records.items():
+            if is_finished(record):
+                seconds[name].append(record["seconds"])
+        return {name: float(np.sum(fits)) for name, fits in seconds.items() if fits}
 
-    def part_of_unit(self) -> "pandas.Series":
-        """The number of the part that each unit belongs to."""
+    def list_part_indices(self) -> "pandas.Series":
+        """Return the index of the part of each unit."""
         import pandas as pd
 
         return pd.Series(np.repeat(np.arange(len(self.parts)), self.sizes), index=self.index)
 
     def predictions(self, fields: tuple[str, ...], **observed: np.ndarray) -> "pandas.DataFrame":
-        """One row a model and unit, models in the order given: labels, what was observed, and these
-        fields."""
+        """Return labels, observed data and fields, one row per model and unit."""
         import pandas as pd
 
         frames = {field: self.frame(field) for field in fields}
@@ -151,58 +152,54 @@ class ScoreTable:
         ]
         return pd.concat(tables, ignore_index=True)
 
-    def missing(self) -> "pandas.DataFrame":
-        """The fits that failed or were not run, and why."""
+    def list_missing(self) -> "pandas.DataFrame":
+        """Return the fits that failed or were not run, and why."""
         import pandas as pd
 
-        rows = [
-            {
-                "model": name,
-                **self.splitter.place(part),
-                "why": NOT_RUN if record is None else record["error"],
-            }
-            for (name, part), record in sorted(
-                self.records.items(), key=lambda item: self.names.index(item[0][0])
-            )
-            if not is_finished(record)
-        ]
-        return pd.DataFrame(rows, columns=["model", *self.splitter.place(0), "why"])
+        rows = []
+        records = sorted(self.records.items(), key=lambda entry: self.names.index(entry[0][0]))
+        for (name, part), record in records:
+            if not is_finished(record):
+                why = NOT_RUN if record is None else record["error"]
+                rows.append({"model": name, **self.splitter.locate_part(part), "why": why})
+        return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
-    def _columns(
-        self, values: dict[str, np.ndarray], index: "pandas.Index"
+    def _compute_means(
+        self, scores_by_name: dict[str, np.ndarray], index: "pandas.Index"
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """Return means and standard errors of scores, by name."""
         groups = self.scorer.groups(index)
-        found = {name: mean_and_error(each, groups) for name, each in values.items()}
-        return {name: mean for name, (mean, _) in found.items()}, {
-            name: error for name, (_, error) in found.items()
-        }
+        means, errors = {}, {}
+        for name, scores in scores_by_name.items():
+            means[name], errors[name] = mean_and_error(scores, groups)
+        return means, errors
 
 
-def comparison_table(found: ScoreTable) -> "pandas.DataFrame":
-    """The table that `thali.compare` returns."""
+def build_comparison_table(score_table: ScoreTable) -> "pandas.DataFrame":
+    """Build the table that `thali.compare` returns."""
     import pandas as pd
 
     from thali._tables import Table
 
-    missing = found.missing()
+    missing = score_table.list_missing()
     failed = [why for why in missing["why"] if why != NOT_RUN]
-    if failed and len(missing) == len(found.records):
+    if failed and len(missing) == len(score_table.records):
         raise ArgumentError(f"No fit succeeded; the first failed with {failed[0]}")
-    scorer = found.scorer
-    table = Table(index=pd.Index(found.order, name="model"))
-    for name, values in scorer.columns(found).items():
-        table[name] = pd.Series(values) if isinstance(values, dict) else values
+    scorer = score_table.scorer
+    table = Table(index=pd.Index(score_table.order, name="model"))
+    for name, column in scorer.columns(score_table).items():
+        table[name] = pd.Series(column) if isinstance(column, dict) else column
     table.attrs.update(
         {
-            scorer.units: found.frames[scorer.main],
+            scorer.units: score_table.frames[scorer.main],
             "missing": missing,
-            "best": found.best,
+            "best": score_table.best,
             "scorer": scorer.name,
         },
-        part=found.splitter.part,
-        units=len(found.numbers),
-        fits=len(found.records),
+        part=score_table.splitter.part,
+        units=len(score_table.numbers),
+        fits=len(score_table.records),
         unit=scorer.unit,
     )
-    table.attrs.update(scorer.attrs(found))
+    table.attrs.update(scorer.attrs(score_table))
     return table

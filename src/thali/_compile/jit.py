@@ -280,12 +280,7 @@ def register_user_function(function: Any, inline: bool) -> Any:
 
 def _find_called_functions(function: Any) -> list[Any]:
     """Return functions among the globals and closure of a user's function."""
-    names = set()
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        names.update(code.co_names)
-        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+    names = {name for code in iterate_codes(function) for name in code.co_names}
     candidates = [
         function.__globals__[name] for name in sorted(names) if name in function.__globals__
     ]

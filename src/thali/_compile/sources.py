@@ -267,8 +267,5 @@ def format_module_code(module: types.ModuleType) -> str:
     methods = [method for cls in members if isinstance(cls, type) for method in vars(cls).values()]
     functions = [getattr(member, "fget", member) for member in (*members, *methods)]
     walk = _SourceWalk("")
-    lines = []
-    for function in functions:
-        if isinstance(function, types.FunctionType):
-            lines += map(walk.format_code, iterate_codes(function))
-    return "\n".join(lines)
+    python_functions = [f for f in functions if isinstance(f, types.FunctionType)]
+    return "\n".join(walk.format_code(code) for f in python_functions for code in iterate_codes(f))

@@ -82,7 +82,7 @@ class KernelFolder:
         return self.path / f"{name}{SUFFIX}"
 
     def read(self, name: str) -> Any:
-        """Read an entry; FileNotFoundError if there is none, Damaged if the file is another one."""
+        """Read an entry; FileNotFoundError if there is none, `DamagedCode` for another file."""
         entry_bytes = self.file(name).read_bytes()
         if find_untrusted_writers(self.file(name)):
             raise DamagedCode(name)

@@ -56,11 +56,14 @@ def build_run(
     max_time: Any = None,
 ) -> Run:
     """Check the arguments of `fit`, each within its range."""
-    draws = draws if draws is None else whole("draws", draws, 1)
+    if draws is not None:
+        draws = whole("draws", draws, 1)
     tune, chains = whole("tune", tune, 0), whole("chains", chains, 1)
-    thin = thin if thin is None else whole("thin", thin, 1)
-    refuse_endless(FIRST_DRAWS if draws is None else draws, tune, chains, thin or 1)
-    cores = cores if cores is None else whole("cores", cores, 1)
+    if thin is not None:
+        thin = whole("thin", thin, 1)
+    refuse_endless(draws or FIRST_DRAWS, tune, chains, thin or 1)
+    if cores is not None:
+        cores = whole("cores", cores, 1)
     if max_time is not None:
         max_time = positive("max_time", max_time, "the run time in seconds")
     return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)

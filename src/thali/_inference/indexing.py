@@ -12,7 +12,7 @@ def part_bounds(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
 
     Examples
     --------
-    >>> starts([2, 0, 3]).tolist()
+    >>> part_bounds([2, 0, 3]).tolist()
     [0, 2, 2, 5]
     """
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -23,7 +23,7 @@ def space_evenly(n_indices: int, max_count: int) -> np.ndarray:
 
     Examples
     --------
-    >>> evenly_spaced(10, 4).tolist()
+    >>> space_evenly(10, 4).tolist()
     [0, 3, 6, 9]
     """
     return np.unique(
@@ -36,7 +36,7 @@ def iterate_slices(n_rows: int, row_size: int) -> Iterator[slice]:
 
     Examples
     --------
-    >>> list(slices(5, 1_000_000))
+    >>> list(iterate_slices(5, 1_000_000))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     step = max(1, BLOCK // max(1, row_size))

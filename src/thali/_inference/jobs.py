@@ -238,8 +238,7 @@ class FitFolder(JobFolder):
 
     snapshot: Snapshot | None = None
     recorded: Sequence[int] = ()  # draws of each chain that are in the folder
-    _state = ""
-    _outdated: Sequence[dict[str, str]] = ()  # segments that the next snapshot replaces
+    _outdated: Sequence[dict[str, str]] = ()  # files that the next snapshot replaces
 
     def restart(self) -> None:
         """Let the next snapshot, of another run, replace everything written so far."""
@@ -259,7 +258,7 @@ class FitFolder(JobFolder):
     ) -> None:
         """Append new draws and replace the state; `recorded` counts the draws per chain."""
         with self._writing():
-            segments, former_state = list(self._segments), self._state
+            segments = list(self._segments)
             if any(len(array) for chain in draws for array in chain.values()):
                 segments.append(
                     self._store(f"draws-{self._file_number:05d}.npz", _encode_chains(draws))
@@ -267,18 +266,15 @@ class FitFolder(JobFolder):
             state = self._store(f"state-{self._file_number:05d}.npz", _encode_chains(states))
             chain_entries = {"chains": len(states), "state": state, "recorded": list(recorded)}
             self._store_index(segments, position, has_ended, **chain_entries)
-            self._state, self.recorded = state["file"], list(recorded)
-            outdated_files = [entry["file"] for entry in self._outdated]
-            if former_state:
-                outdated_files.append(former_state)
-            for name in outdated_files:
-                (self.path / name).unlink(missing_ok=True)
-            self._outdated = ()
+            self.recorded = list(recorded)
+            for entry in self._outdated:
+                (self.path / entry["file"]).unlink(missing_ok=True)
+            self._outdated = [state]
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
         """Read the states and draws of all chains into `snapshot`."""
-        self._state, self.recorded = index["state"]["file"], index["recorded"]
-        self._file_number = int(Path(self._state).stem.rpartition("-")[2])
+        self.recorded, self._outdated = index["recorded"], [index["state"]]
+        self._file_number = int(Path(index["state"]["file"]).stem.rpartition("-")[2])
         segments = [decode_npz(read_entry(self.path, entry)) for entry in self._segments]
         state_arrays = decode_npz(read_entry(self.path, index["state"]))
         # each chain has at least one array: an altered index cannot ask for endless work
@@ -327,14 +323,8 @@ def describe_difference(
             )
         if text := _describe_model_difference(name, model, current["models"][name], current_name):
             return text
-    for name, value in current["settings"].items():
-        if (stored_value := stored["settings"].get(name)) != value:
-            return Message(
-                "was started with ",
-                Setting(name, stored_value),
-                f", but {current_name} has ",
-                Setting(name, value),
-            )
+    if text := _describe_setting_difference(stored["settings"], current["settings"], current_name):
+        return text
     if stored["data"] != current["data"]:
         return Message("was started with other data")
     if current["seed"] is not None and stored["seed"] != current["seed"]:
@@ -354,14 +344,24 @@ def _describe_model_difference(
             f"{alias}, but {current_name} has ",
             ModelName(current["class"]),
         )
-    for parameter, value in current["parameters"].items():
-        if (stored_value := stored["parameters"].get(parameter)) != value:
-            parts = (
+    owner = f" for {name!r}" if name else ""
+    return _describe_setting_difference(
+        stored["parameters"], current["parameters"], current_name, owner
+    )
+
+
+def _describe_setting_difference(
+    stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str, owner: str = ""
+) -> Message | None:
+    """Return how stored settings differ; `owner` names the model of the settings, if any."""
+    for name, value in current.items():
+        if (stored_value := stored.get(name)) != value:
+            return Message(
                 "was started with ",
-                Setting(parameter, stored_value),
-                f" for {name!r}" if name else "",
+                Setting(name, stored_value),
+                f"{owner}, but {current_name} has ",
+                Setting(name, value),
             )
-            return Message(*parts, f", but {current_name} has ", Setting(parameter, value))
     return None
 
 
@@ -479,25 +479,19 @@ def _is_valid_index(index: Mapping[str, Any]) -> bool:
     stamp: Any = index.get("stamp")
     position: Any = index.get("place")
     command = index.get("command")
-    if not (
-        _has_entries(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()
-    ):
-        return False
-    if (
-        not _has_entries(stamp, kind=str, versions=dict, models=dict, settings=dict)
-        or "data" not in stamp
-    ):
-        return False
-    if not all(
-        _has_entries(model, **{"class": str, "parameters": dict})
-        for model in stamp["models"].values()
-    ):
-        return False
-    if not (
-        _has_entries(position, done=int, total=int, unit=str)
-        and _has_entries(stamp, seed=list)
+    has_all_entries = (
+        _has_entries(index, segments=list, ended=bool, written=str)
+        and "command" in index
         and _is_time(index["written"])
-    ):
+        and _has_entries(stamp, kind=str, versions=dict, models=dict, settings=dict, seed=list)
+        and "data" in stamp
+        and _has_entries(position, done=int, total=int, unit=str)
+        and all(
+            _has_entries(model, **{"class": str, "parameters": dict})
+            for model in stamp["models"].values()
+        )
+    )
+    if not has_all_entries:
         return False
     if command is not None and not _has_entries(command, name=str, arguments=dict, folder=str):
         return False

@@ -239,9 +239,9 @@ def maximise_bfgs(
             direction = _compute_direction(point.gradient, pairs)
         length, next_point = _search_line(target, point, direction, max_change)
         # along the gradient this means a spent target, or a maximum to all digits
-        if next_point is None and not pairs:
-            return ClimbResult(point, steps, False)
         if next_point is None:
+            if not pairs:
+                return ClimbResult(point, steps, False)
             pairs.clear()
             continue
         steps += 1

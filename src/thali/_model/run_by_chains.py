@@ -141,7 +141,7 @@ class RunByChains(Sampled):
         """Fit to a little more data than the last fit, from where its chains ended."""
         from .sampling import updated
 
-        run = checked_run(draws, tune, 1, None, cores, None, progressbar)
+        run = build_run(draws, tune, 1, None, cores, None, progressbar)
         return self._carry_out(Job(lambda: updated(self, data, run), draws=draws, data=str(data)))
 
     def _attributes_for_file(self) -> dict[str, Any]:

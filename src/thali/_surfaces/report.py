@@ -64,7 +64,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, Printed):
         return printed_findings.findings_of(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
-        return of_comparison.findings_of(answer)
+        return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(
         "findings requires a fitted model, a table from thali.compare, a leaderboard, or a result"
         f" from thali.paired or thali.designs; got {type(answer).__name__}."

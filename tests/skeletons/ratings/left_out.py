@@ -13,11 +13,11 @@ from .data import Ratings
 class Answers(Splitter):
     """Leaves out random ratings; a part is a mask of them."""
 
-    leave_out = what = "rating"
+    leave_out = block_noun = "rating"
     data: Ratings
 
     @property
-    def number_of_unit(self) -> np.ndarray:
+    def block_of_unit(self) -> np.ndarray:
         return np.arange(len(self.data.values))
 
     def observed(self) -> dict[str, np.ndarray]:
@@ -53,11 +53,11 @@ class RatingScorer(GaussianScorer):
     units, unit, called = "ratings", "rating", "ratings"
     legend = "log score: mean log predictive density of the ratings, larger is better."
 
-    def headline(self, table: Any, best: str) -> str:
+    def write_headline(self, table: Any, best: str) -> str:
         return (
             f"{best} predicts held-out ratings best: log score"
             f" {table.loc[best, 'log_score']:.3f} per rating."
         )
 
-    def prediction(self, row: Any) -> str:
+    def format_prediction(self, row: Any) -> str:
         return f"{row.object} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"

@@ -56,7 +56,7 @@ def sort_descending(values: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> descending(np.array([0.3, 0.1 + 0.2, 0.5]))
+    >>> sort_descending(np.array([0.3, 0.1 + 0.2, 0.5]))
     array([2, 0, 1])
     """
     order = np.argsort(-values, kind="stable")
@@ -69,7 +69,7 @@ def fit_descending_means(order: np.ndarray, means: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> means_along(np.array([2, 0, 1]), np.array([1.0, 4.0, 9.0]))
+    >>> fit_descending_means(np.array([2, 0, 1]), np.array([1.0, 4.0, 9.0]))
     array([2.5, 2.5, 9. ])
     """
     levels: list[float] = []

@@ -295,10 +295,10 @@ def _questions_of(kind: str, data: Any) -> _DataQuestions:
 def _parts(data: Any) -> int:
     """How many parts of the data a comparison of models leaves out in turn; 0 if they are too
     few."""
-    from thali._comparison.ways import parts_of
+    from thali._comparison.holdout_schemes import count_parts
 
     try:
-        return parts_of(data, None)
+        return count_parts(data, None)
     except ThaliError:
         return 0
 

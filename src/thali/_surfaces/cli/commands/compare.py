@@ -53,12 +53,12 @@ def run_compare(
     import thali
     from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.ways import (
-        WAYS,
-        as_left_out,
-        compared_form,
-        parts_of,
-        proportionate_folds,
+    from thali._comparison.holdout_schemes import (
+        SCHEMES,
+        choose_n_folds,
+        convert_data,
+        count_parts,
+        find_data_form,
     )
 
     specs = specs_in(models or "")
@@ -69,15 +69,15 @@ def run_compare(
     spec = _spec_of_data(found, specs, values)
     data: Any
     data, recognised = load(found, spec, _arguments(spec, values, DATA))
-    has_methods = compared_form(data) == DataForm(PAIRS)
-    data, leave_out = as_left_out(data, own["leave_out"])
-    form = compared_form(data)
+    has_methods = find_data_form(data) == DataForm(PAIRS)
+    data, leave_out = convert_data(data, own["leave_out"])
+    form = find_data_form(data)
     of_data = spec_of_kind(form.kind)
     read = f"{data_name}: {recognised}"
     notify(read)
     _refuse_others(form, has_methods, data_name, typed)
-    if leave_out not in (None, *WAYS[form]):
-        wanted = " or ".join([*WAYS[form], *["respondent"] * of_data.by_people])
+    if leave_out not in (None, *SCHEMES[form]):
+        wanted = " or ".join([*SCHEMES[form], *["respondent"] * of_data.by_people])
         raise ArgumentError(
             Argument("leave_out"), f" must be {wanted} for {form}; got {leave_out!r}."
         )
@@ -93,8 +93,8 @@ def run_compare(
         ]
         by = EVIDENCE if all(has) else PREDICTION
     if by == PREDICTION and folds is None:
-        parts = parts_of(data, leave_out)
-        folds = proportionate_folds(len(named), parts)
+        parts = count_parts(data, leave_out)
+        folds = choose_n_folds(len(named), parts)
         number = folds or parts
         several = plural(number, "part")
         notify(
@@ -143,13 +143,13 @@ def _finish(
 ) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali._comparison.by_evidence import EVIDENCE
-    from thali._comparison.findings import findings_of
+    from thali._comparison.findings import find_comparison_findings
 
     from ...html import Cover
     from ...report import page_of
     from ..files import write_all, write_findings
 
-    findings = findings_of(table)
+    findings = find_comparison_findings(table)
     try:
         if out is not None:
             wrote = (

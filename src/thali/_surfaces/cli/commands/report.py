@@ -140,7 +140,7 @@ def write_report(
 
 def _results(results: Path) -> Any:
     """The model, the leaderboard, or the table of a comparison."""
-    from thali._comparison.job_table import TABLES, table_of_job
+    from thali._comparison.job_table import TABLES, read_job_table
     from thali._inference.jobs import read_index
     from thali._model.saved import load, model_in
 
@@ -152,7 +152,7 @@ def _results(results: Path) -> Any:
         return load(results)
     index = read_index(results / JOB)
     if index is not None and index["stamp"]["kind"] in TABLES:
-        return table_of_job(results / JOB)
+        return read_job_table(results / JOB)
     raise DataError(
         f"There are no results in '{results}'; give the folder passed to --out of thali fit,"
         " compare or leaderboard, or a file written by save."

@@ -1,0 +1,148 @@
+"""Splitters and scorers of each kind of data, by the values of `leave_out`."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.groups import GroupedData
+from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, form_of
+from thali._data.pairs import PairedComparisons
+from thali._data.rows import Observations
+from thali._data.spec import DataSpec
+from thali._inference.warn import warn
+from thali._labels import plural, shorten
+from thali._late import load
+from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
+
+from .choices import ChooserSplitter
+from .scorer import Scorer
+from .splitter import GroupSplitter, Splitter
+
+MAX_FITS = 20  # maximum number of fits for a comparison with every part in turn
+FOLDS = 6  # folds of a comparison with more fits
+
+
+class HoldoutScheme(NamedTuple):
+    """A splitter, and the scorer of its parts."""
+
+    splitter: Callable[[Any], Splitter]
+    scorer: Scorer
+
+
+def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
+    """Return the schemes of a kind of data, by the values of `leave_out`."""
+    schemes = {}
+    for splitter_path, scorer_path in spec.ways:
+        splitter, scorer = load(splitter_path), load(scorer_path)
+        if by_groups:
+            scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
+        else:
+            scheme = HoldoutScheme(splitter, scorer())
+        schemes[splitter.leave_out] = scheme
+    return schemes
+
+
+# The schemes of each form of data, by the values of `leave_out`; the default is first.
+SCHEMES: dict[DataForm, dict[str, HoldoutScheme]] = {
+    DataForm(spec.kind): _build_schemes(spec, False) for spec in SPECS if spec.ways
+}
+SCHEMES |= {
+    DataForm(spec.kind, GROUPS): _build_schemes(spec, True) for spec in SPECS if spec.by_group
+}
+SCORERS = {
+    scheme.scorer.name: scheme.scorer for schemes in SCHEMES.values() for scheme in schemes.values()
+}
+
+
+def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
+    """Convert data for a comparison, and normalise `leave_out`.
+
+    Paired comparisons whose respondents are held out become choices, a mapping becomes
+    `GroupedData`, and observations become X and y. Other data are unchanged.
+    """
+    if isinstance(data, Observations):
+        return (data.covariates, data.labels), leave_out
+    if isinstance(data, Mapping):
+        groups = data if isinstance(data, GroupedData) else GroupedData(data)
+        is_of_pairs = isinstance(groups.data[0], PairedComparisons)
+        if is_of_pairs and leave_out == ChooserSplitter.leave_out:
+            groups = groups.mapped(convert_to_choices)
+        return groups, leave_out
+    if isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
+        data = convert_to_choices(data)
+    return data, leave_out
+
+
+def convert_to_choices(data: PairedComparisons) -> Choices:
+    """Convert paired comparisons to choices of their respondents.
+
+    Raises a DataError without respondents or with ties. Covariates of comparisons, which choices do
+    not have, are dropped with a warning.
+    """
+    if data.answers is None:
+        raise DataError(
+            "The comparisons do not identify respondents; hold out pairs instead, or read them"
+            " again and name the column of respondents",
+            InPython("", Message(", ", Argument("respondent"))),
+            ".",
+        )
+    if data.n_ties:
+        raise DataError(
+            "Leaving out respondents requires choices without ties, but the data contain"
+            f" {plural(data.n_ties, 'tie')}. ",
+            InPython(
+                'Pass data.without_ties("half") or data.without_ties("drop")',
+                Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),
+            ),
+            ", or hold out pairs instead.",
+        )
+    if data.covariate_names:
+        covariates = shorten(data.covariate_names)
+        warn(
+            DataWarning(
+                "Predictions for left-out respondents do not use covariates, so the models ignore"
+                f" {covariates}."
+            )
+        )
+    return Choices.from_comparisons(data)
+
+
+def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
+    """Return the scheme of a form of data; None for its default."""
+    schemes = SCHEMES[data_form]
+    return next(iter(schemes.values())) if leave_out is None else schemes[leave_out]
+
+
+def count_parts(data: Any, leave_out: str | None) -> int:
+    """Return the default number of held-out parts."""
+    data, leave_out = convert_data(data, leave_out)
+    scheme = find_scheme(find_data_form(data), leave_out)
+    return len(scheme.splitter(data).parts(np.random.SeedSequence(0), None, None))
+
+
+def choose_n_folds(n_models: int, n_parts: int) -> int | None:
+    """Return the default folds of a comparison; None for every part in turn."""
+    if n_parts > FOLDS and n_models * n_parts > MAX_FITS:
+        return FOLDS
+    return None
+
+
+def is_custom_data(data: Any) -> bool:
+    """Return whether the data are a NamedTuple, for a user's likelihood."""
+    return isinstance(data, tuple) and type(data) is not tuple
+
+
+def find_data_form(data: Any) -> DataForm:
+    """Return the form of the data of a comparison; raise a DataError if there is none."""
+    if type(data) is tuple and len(data) == 2:
+        return DataForm(CLASSES)
+    if (form := form_of(data)) in SCHEMES:
+        return form
+    raise DataError(
+        "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets,"
+        f" or (X, y) for classifiers; got {type(data).__name__}. Wrap a count matrix as"
+        " PairedComparisons(counts)."
+    )
