@@ -110,6 +110,10 @@ def test_a_new_respondent_is_predicted_from_what_is_known(model):
         )
 
 
+def test_results_about_respondents_name_themselves(model):
+    assert repr(model.respondents) == "WorthRespondents: effects, individuals, reach, segments"
+
+
 def test_segments_and_reach_are_of_the_respondents(model):
     segments = model.respondents.segments(2)
     assert segments.assignment["segment"].nunique() == 2
