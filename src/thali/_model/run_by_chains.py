@@ -1,5 +1,6 @@
 """A model whose draws are those of chains: they can go on, and its prior can be drawn from."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -120,6 +121,14 @@ class RunByChains(Sampled):
             return self._fitted_attributes() | continued(self, run)
 
         return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self.fitted_to_))
+
+    def _of_part(self, tree: "xarray.DataTree", what: str) -> Self:
+        """Return the model with the posterior of some respondents, which cannot go on drawing."""
+        made = copy.copy(self)
+        vars(made).pop("_state_", None)
+        made.posterior_ = tree
+        made.fitted_to_ = f"{self.fitted_to_}; {what}"
+        return made
 
     def _attributes_for_file(self) -> dict[str, Any]:
         from .saved import can_hold

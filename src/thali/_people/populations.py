@@ -1,7 +1,7 @@
 """The values of `people=` that say how people differ: individuals, latent classes, or groups of
 data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -262,6 +262,15 @@ def unknown_respondents(people: Any) -> DataError:
         InPython("", Message(" with ", Argument("respondent"))),
         ".",
     )
+
+
+def refuse_few_respondents(people: LatentClasses, respondents: Sized) -> None:
+    """Raise for more classes than respondents."""
+    if people.classes > len(respondents):
+        raise ArgumentError(
+            Setting("people", people),
+            f" has more classes than there are respondents ({len(respondents):,}).",
+        )
 
 
 def refuse_without_chains(people: Any, known: tuple[str, ...]) -> None:

@@ -227,7 +227,7 @@ class Posterior(PosteriorTree):
     @property
     def has_classes(self) -> bool:
         """Whether people are of classes that are not known."""
-        return MEMBERS in self.latent
+        return LATENT in self.tree.children and MEMBERS in self.latent
 
     @property
     def members(self) -> np.ndarray:

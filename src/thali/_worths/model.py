@@ -21,6 +21,7 @@ from thali._model.given_data import data_of_thali
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
+from thali._people.latent_classes import HasLatentClasses
 from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
 from thali._people.segments import numbers_of_segments
 from thali._posterior.evidence import LogEvidence
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from .engines import EstimatedWorths
 
 
-class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
+class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByChains):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
     of them.
 
@@ -143,6 +144,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     """
 
     estimates_: "EstimatedWorths"  # of maximum likelihood
+    _data_of_part: Any = None  # of the respondents of a class or group
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
@@ -171,19 +173,19 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         self.people = people
 
     @property
-    def _has_individuals(self) -> bool:
-        """Whether each respondent has individual worths."""
-        return isinstance(self.people, Individuals)
+    def _do_people_differ(self) -> bool:
+        """Whether respondents have individual worths, or those of latent classes."""
+        return isinstance(self.people, Individuals | LatentClasses)
 
     @property
     def _method(self) -> str:
         if self.method is not None:
             return super()._method
-        return "mcmc" if self._has_individuals else "laplace"
+        return "mcmc" if self._do_people_differ else "laplace"
 
     @property
     def _engine(self) -> Any:
-        if not self._has_individuals:
+        if not self._do_people_differ:
             return super()._engine
         if self._method != "mcmc":
             method = Setting("method", "mcmc")
@@ -195,9 +197,13 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
                 Setting("method", self.method),
                 ".",
             )
-        from .people.engine import INDIVIDUALS
+        if isinstance(self.people, Individuals):
+            from .people.engine import INDIVIDUALS
 
-        return INDIVIDUALS
+            return INDIVIDUALS
+        from .classes.engine import CLASSES
+
+        return CLASSES
 
     # The fit --------------------------------------------------------------------------------------
 
@@ -345,7 +351,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
-        if isinstance(self.people, LatentClasses | Groups):
+        if isinstance(self.people, Groups):
             raise ArgumentError(
                 Setting("people", self.people),
                 " is not available for BradleyTerryLuce; set ",
@@ -357,7 +363,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
                     " add --model EBA --aspects unique.",
                 ),
             )
-        check_people(self.people, (Individuals,))
+        check_people(self.people, (Individuals, LatentClasses))
         if isinstance(data, Mapping | GroupedData):
             raise DataError(
                 "BradleyTerryLuce estimates one worth per option for all respondents, but the data"
@@ -390,10 +396,14 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
             None if self.spread is None else positive("spread", self.spread, "a standard deviation")
         )
         ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
-        if self._has_individuals:
+        if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem
 
             return PeopleProblem(data, lapse, ties, rule, spread, self.people)
+        if isinstance(self.people, LatentClasses):
+            from .classes.problem import ClassProblem
+
+            return ClassProblem(data, lapse, ties, rule, spread, self.people)
         return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
@@ -402,13 +412,29 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         if settings.none is not None:
             place_of(settings.none, data.labels)
         if settings.segments is not None:
-            if not self._has_individuals:
+            if not isinstance(self.people, Individuals):
                 needed = Setting("people", Individuals())
                 raise ArgumentError(
                     Argument("segments"), " requires individual worths; set ", needed, "."
                 )
             numbers_of_segments(settings.segments, len(data.respondents), "segments")
         return settings
+
+    def _part_of_class(self, number: int) -> Self:
+        return self._model_of_part(*self._engine.part_of_class(self, number), f"class {number}")
+
+    def _model_of_part(self, data: Any, draws: WorthDraws, what: str) -> Self:
+        """Return the model of some respondents, whose answers are data, with their draws."""
+        problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
+        spread = self._view.draws["spread"].values.ravel()
+        tree = problem.tree_of_draws(draws, spread, dict(self._view.attributes))
+        part = self._of_part(tree, what)
+        part.people, part.method, part._data_of_part = None, "mcmc", data
+        return part
+
+    def _data_of_fit(self) -> Any:
+        found = super()._data_of_fit()
+        return self._data_of_part if found is None else found
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
@@ -874,7 +900,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import evidence_of
 
-        if self._has_individuals:
+        if self._do_people_differ:
             adjusted = Setting("people", "independent")
             raise ArgumentError(
                 "The evidence is not known with ",

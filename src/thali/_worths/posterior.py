@@ -181,6 +181,19 @@ class WorthProblem:
         add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
         return tree_of(groups, {**origin(), **attributes})
 
+    def tree_of_draws(
+        self, draws: WorthDraws, spread: np.ndarray, attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Return draws that were made of more data, without covariates, as a tree of these data."""
+        nu = np.zeros((0, draws.n_draws)) if draws.nu is None else np.log(draws.nu)[None]
+        points = np.concatenate([draws.log_worths.T, nu])
+        logs = np.full((draws.n_draws, 4), np.nan)
+        logs[:, 0] = np.log(spread)
+        by_chain = (each.reshape(draws.chains, -1, each.shape[1]) for each in (points.T, logs))
+        tree = self.tree(*by_chain, attributes)
+        del tree["log_prior"]  # which is that of the whole model
+        return tree
+
     def _pointwise(
         self, by_question: np.ndarray, shape: tuple[int, ...], stored: DataGroups
     ) -> "xarray.Dataset":

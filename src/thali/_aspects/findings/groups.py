@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
 from thali._labels import listed, plural
-from thali._model.choice_findings import MAX_GROUPS, ranks_in_line, row_in_words
+from thali._model.choice_findings import MAX_GROUPS, row_in_words
+from thali._model.class_findings import ranks_finding
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -23,7 +24,7 @@ from thali._model.wording import estimate, phrase
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
 from .english import ENGLISH
-from .features import by_member, labels_of, number_finding, of_options_alone
+from .features import by_member, labels_of, number_finding
 
 if TYPE_CHECKING:
     import pandas
@@ -38,14 +39,10 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
     def features(model: Any, settings: AnswerSettings) -> Finding | None:
-        if of_options_alone(model):
-            return None
         return _features(model, settings, word)
 
     @finding("n_features", f"Number of {word}s", ON_SCREEN)
     def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
-        if of_options_alone(model):
-            return None
         return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = asked(
@@ -106,32 +103,6 @@ def _most_different(model: Any) -> Text:
     )
     more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
     return phrase(ENGLISH, "groups.differ", each=each, more=more)
-
-
-def ranks_finding(
-    column: str,
-    found: "dict[Any, pandas.DataFrame]",
-    sentence: Text,
-    title: str,
-    leads: bool | None = None,
-) -> Finding:
-    """The tables of ranks of groups or kinds of people, joined."""
-    import pandas as pd
-
-    each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
-    joined = pd.concat(each, ignore_index=True)
-    joined.insert(0, column, joined.pop(column))
-    joined = joined.set_index([column, "option"])
-    shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
-    in_lines = {
-        "ranks": [
-            ", ".join(map(" ".join, ranks_in_line(each)[:MAX_GROUPS])) for each in found.values()
-        ]
-    }
-    brief = Brief(
-        "Preferred", table=pd.DataFrame(in_lines, index=pd.Index(list(found), name=column)), order=0
-    )
-    return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)
 
 
 def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:

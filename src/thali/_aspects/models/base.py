@@ -1,6 +1,5 @@
 """What all latent-feature models share: a prior over features joined with a likelihood of data."""
 
-import copy
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -557,15 +556,7 @@ class LatentFeatures(RunByChains):
             raise ArgumentError(
                 f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}"
             )
-        return self._of_part(self._view.of_group(name), f"group {name}")
-
-    def _of_part(self, posterior: Posterior, what: str) -> Self:
-        """The model with the posterior of some of the people, which cannot go on drawing."""
-        made = copy.copy(self)
-        vars(made).pop("_state_", None)
-        made.posterior_ = posterior.tree
-        made.fitted_to_ = f"{self.fitted_to_}; {what}"
-        return made
+        return self._of_part(self._view.of_group(name).tree, f"group {name}")
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":
         """The matched features, made once."""

@@ -1,6 +1,6 @@
 """The posterior of worths of respondents who differ: data, settings and the tree of draws."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem, datasets_of
 from .answers import tabulate_answers
+from .chain import PeopleChain
+from .sweep import PeopleRecord
 
 if TYPE_CHECKING:
     import xarray
-
-    from .sweep import PeopleRecord
 
 # from so many respondents on, worths vary along so many shared directions
 MIN_RESPONDENTS, N_DIRECTIONS = 100, 3
@@ -42,6 +42,8 @@ _DESCRIPTIONS = {
 
 class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a model."""
+
+    record: ClassVar[type[Any]] = PeopleRecord
 
     def __init__(
         self,
@@ -71,8 +73,13 @@ class PeopleProblem(WorthProblem):
             np.bincount(given.respondent, given.times, len(given.respondents))
         )
 
+    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> PeopleChain:
+        """Return a chain at its start."""
+        settings = self.table, self.spread, self.n_directions, draws, tune, thin
+        return PeopleChain(*settings, rng)
+
     def tree_of_records(
-        self, records: "list[PeopleRecord]", attributes: dict[str, Any]
+        self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
         import xarray as xr
@@ -122,8 +129,8 @@ class PeopleProblem(WorthProblem):
         return float(self.single.questions(self.has_ties).log_coefficients_of_people().sum())
 
 
-def refuse_data(data: Any, rule: str, people: Individuals) -> None:
-    """Refuse data that individual worths cannot be fitted to.
+def refuse_data(data: Any, rule: str, people: Any) -> None:
+    """Refuse data that worths of respondents who differ cannot be fitted to.
 
     Raises
     ------
