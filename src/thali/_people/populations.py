@@ -233,11 +233,16 @@ def check_people(
             ".",
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
-        raise DataError(
-            f"The data are divided into {plural(len(data), 'group')}; set ",
-            Setting("people", Groups()),
-            ", or fit the data of a single group.",
-        )
+        raise unasked_groups(data)
+
+
+def unasked_groups(data: Mapping[Any, Any]) -> DataError:
+    """Return the error for data of several groups that are not asked for."""
+    return DataError(
+        f"The data are divided into {plural(len(data), 'group')}; set ",
+        Setting("people", Groups()),
+        ", or fit the data of a single group.",
+    )
 
 
 def refuse_one_group(people: Any) -> None:

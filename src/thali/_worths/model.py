@@ -21,13 +21,23 @@ from thali._model.given_data import data_of_thali
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
+from thali._people.groups import HasGroups
 from thali._people.latent_classes import HasLatentClasses
-from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
+from thali._people.populations import (
+    ADJUSTED,
+    COMMON,
+    Groups,
+    Individuals,
+    LatentClasses,
+    check_people,
+    refuse_one_group,
+    unasked_groups,
+)
 from thali._people.segments import numbers_of_segments
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
@@ -45,7 +55,7 @@ if TYPE_CHECKING:
     from .engines import EstimatedWorths
 
 
-class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByChains):
+class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMethod, RunByChains):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
     of them.
 
@@ -174,8 +184,11 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
 
     @property
     def _do_people_differ(self) -> bool:
-        """Whether respondents have individual worths, or those of latent classes."""
-        return isinstance(self.people, Individuals | LatentClasses)
+        """Whether respondents have individual worths, or those of latent classes or groups."""
+        people = self.people
+        if isinstance(people, Groups):
+            return people.weights != COMMON
+        return isinstance(people, Individuals | LatentClasses)
 
     @property
     def _method(self) -> str:
@@ -201,6 +214,10 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
             from .people.engine import INDIVIDUALS
 
             return INDIVIDUALS
+        if isinstance(self.people, Groups):
+            from .groups.engine import GROUPS
+
+            return GROUPS
         from .classes.engine import CLASSES
 
         return CLASSES
@@ -351,28 +368,17 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
-        if isinstance(self.people, Groups):
-            raise ArgumentError(
-                Setting("people", self.people),
-                " is not available for BradleyTerryLuce; set ",
-                Setting("people", Individuals()),
-                ", which has segments of respondents, or, of pairs and sets of up to three"
-                " options,",
-                InPython(
-                    " fit EliminationByAspects('unique', people=...).",
-                    " add --model EBA --aspects unique.",
-                ),
-            )
-        check_people(self.people, (Individuals, LatentClasses))
+        check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
-            raise DataError(
-                "BradleyTerryLuce estimates one worth per option for all respondents, but the data"
-                " are divided into groups; fit the data of one group, or ",
-                InPython(
-                    "fit EliminationByAspects('unique', people=...).",
-                    "add --model EBA --aspects unique.",
-                ),
-            )
+            if isinstance(self.people, Individuals):
+                raise unasked_groups(data)
+            groups = GroupedData(data).mapped(self._as_data_of_one)
+            return groups.pooled() if self.people.weights == COMMON else groups
+        refuse_one_group(self.people)
+        return self._as_data_of_one(data)
+
+    def _as_data_of_one(self, data: Any) -> Any:
+        """The data of one group, as the model takes them."""
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -390,12 +396,13 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
     def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
         """The density of data, after the checks of all arguments."""
         one_of("best_worst", self.best_worst, (None, *RULES))
-        rule = self.best_worst or usual_rule(data)
+        pooled = data.pooled() if isinstance(data, GroupedData) else data
+        rule = self.best_worst or usual_rule(pooled)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
         spread = (
             None if self.spread is None else positive("spread", self.spread, "a standard deviation")
         )
-        ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
+        ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
         if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem
 
@@ -404,6 +411,10 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
             from .classes.problem import ClassProblem
 
             return ClassProblem(data, lapse, ties, rule, spread, self.people)
+        if isinstance(data, GroupedData):
+            from .groups.problem import GroupProblem
+
+            return GroupProblem(data, lapse, ties, rule, spread, self.people)
         return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
@@ -422,6 +433,11 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
 
     def _part_of_class(self, number: int) -> Self:
         return self._model_of_part(*self._engine.part_of_class(self, number), f"class {number}")
+
+    def _part_of_group(self, name: str) -> Self:
+        if not self.groups_:
+            return self._of_part(self.posterior_, f"group {name}")
+        return self._model_of_part(*self._engine.part_of_group(self, name), f"group {name}")
 
     def _model_of_part(self, data: Any, draws: WorthDraws, what: str) -> Self:
         """Return the model of some respondents, whose answers are data, with their draws."""
@@ -682,6 +698,36 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
         """
         return self._means.outcomes_table(pairs, covariates)
 
+    def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """The differences of log worths between groups, with `people=Groups(...)`.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row two groups and an option: mean, sd, low and high of the log worth in the first
+            group less that in the other one, each less its mean over options, and above_0 (the
+            probability that it is positive).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted to two groups or more with separate worths, or `ci` is not
+            between 0 and 1.
+        """
+        from .groups.engine import differences_table
+
+        if len(self.groups_) < 2:
+            groups = Setting("people", Groups())
+            raise ArgumentError("group_differences requires two groups; refit with ", groups, ".")
+        return differences_table(self, ci)
+
     def predict_left_out(self, part: "LeftPair") -> np.ndarray:
         """What every draw predicts for a pair that the model was fitted without.
 
@@ -890,6 +936,8 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, FixedMethod, RunByCh
         from thali._model.sampling import refuse_changed
 
         self._fitted()
+        if self._data_of_part is not None:
+            raise ArgumentError("The evidence of one class or group is not known; fit its data.")
         refuse_unfinished(self)
         refuse_changed(self)
         return self._evidence(self._data_of_fit(), random_seed)

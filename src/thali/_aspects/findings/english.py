@@ -90,14 +90,6 @@ ENGLISH = SENTENCES | {
     "groups.title": "Weights by group, for {word}s shared by some but not all",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
-    "groups.ranks": "Most preferred: {first}.",
-    "groups.first": "{option} by {name} (probability {probability})",
-    "groups.higher": "{option} ranks higher for {more} than for {less} (probability {probability})",
-    "groups.differ": "Some options rank higher in one group than in another: {each}{more}.",
-    "groups.alike": "No option clearly ranks higher in one group than in another; the most probable"
-    " difference: {option} ranks higher for {more} than for {less} (probability"
-    " {probability}).",
-    "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
     "groups.kappa": "Weights vary between groups with a relative standard deviation of {estimate}.",
     "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants:"
     " {value}.",

@@ -1,12 +1,10 @@
 """What a fit to several groups of people finds out, of choices or of similarities."""
 
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
 from thali._labels import listed, plural
 from thali._model.choice_findings import MAX_GROUPS, row_in_words
-from thali._model.class_findings import ranks_finding
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -18,6 +16,7 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.group_findings import group_ranks
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
 
@@ -52,57 +51,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
-@finding("ranks", "Ranking of the options by group", ON_SCREEN)
-def ranks(model: Any, settings: AnswerSettings) -> Finding:
-    """The ranks of the options for each group, one group after the other."""
-    found = {
-        name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model.groups_
-    }
-    likely = {
-        name: table["p_1"].sort_values(ascending=False, kind="stable")
-        for name, table in found.items()
-    }
-    first = [
-        str(
-            phrase(
-                ENGLISH,
-                "groups.first",
-                name=name,
-                option=p.index[0],
-                probability=probability(p.iloc[0]),
-            )
-        )
-        for name, p in likely.items()
-    ]
-    sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
-    if 1 < len(found) <= MAX_GROUPS:
-        sentence = f"{sentence} {_most_different(model)}"
-    return ranks_finding("group", found, sentence, ENGLISH["groups.ranks.title"], leads=True)
-
-
-def _most_different(model: Any) -> Text:
-    """Which options rank higher for one group than for another, as far as that is sure."""
-    of_group = {name: rank_draws(model._view.of_group(name)) for name in model.groups_}
-    found = [
-        (float(p), option, more, less)
-        for more, less in permutations(of_group, 2)
-        for option, p in zip(
-            labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True
-        )
-    ]
-    found.sort(key=lambda each: -each[0])
-    named = [
-        {"option": option, "more": more, "less": less, "probability": probability(p)}
-        for p, option, more, less in found
-    ]
-    sure = sum(each[0] >= _SURE for each in found)
-    if not sure:
-        return phrase(ENGLISH, "groups.alike", **named[0])
-    each = "; ".join(
-        str(phrase(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)]
-    )
-    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
-    return phrase(ENGLISH, "groups.differ", each=each, more=more)
+ranks = group_ranks(lambda model: rank_draws(model._view))
 
 
 def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:

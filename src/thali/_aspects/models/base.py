@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._labels import shorten, suggest
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
 from thali._model.given_data import data_of_thali
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
+from thali._people.groups import HasGroups
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import ArgumentError, Setting
+from thali.errors import Setting
 
 from ..populations.one import One, Population
 from .engines import BY_CHAINS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..answers.matched_features import Matched
 
 
-class LatentFeatures(RunByChains):
+class LatentFeatures(HasGroups, RunByChains):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these
@@ -521,41 +521,7 @@ class LatentFeatures(RunByChains):
         )
         return evidence_of_fit(self, how)
 
-    @property
-    def groups_(self) -> tuple[str, ...]:
-        """The names of the groups of people that the model was fitted to; () if it was to one."""
-        return self._view.groups
-
-    def of_group(self, name: Any) -> Self:
-        """The fitted model of one group, which answers whatever a model of one group does: check,
-        ranks, pictures.
-
-        Parameters
-        ----------
-        name : str
-            Of a group.
-
-        Returns
-        -------
-        model
-            Its weights are those of this group, and its features those of all groups. Weights of
-            choices are shares of the group's total. It cannot go on drawing. A model with
-            ``people=Groups("common")`` is the same of each group.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If there is no such group.
-        """
-        name = str(name)
-        groups = self.groups_
-        if groups and name not in groups:
-            known = shorten(groups, 10)
-            raise ArgumentError(
-                f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}"
-            )
+    def _part_of_group(self, name: str) -> Self:
         return self._of_part(self._view.of_group(name).tree, f"group {name}")
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":

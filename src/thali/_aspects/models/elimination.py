@@ -234,18 +234,18 @@ class EliminationByAspects(
 
     def _check_unique(self, data: Any) -> None:
         """Refuse what is worths where every option has its unique aspect alone."""
-        if isinstance(self.people, Individuals):
+        if isinstance(self.people, Individuals | LatentClasses):
             raise ArgumentError(
                 Setting("people", self.people),
                 " requires aspects that options share, because unique aspects alone are worths;"
                 " fit ",
                 InPython(
-                    "BradleyTerryLuce(people=th.people.Individuals())",
-                    "--model BTL --people individuals",
+                    f"BradleyTerryLuce(people=th.people.{self.people})",
+                    f"--model BTL --people {self.people.typed}",
                 ),
                 ".",
             )
-        if not isinstance(self.people, LatentClasses | Groups):
+        if not isinstance(self.people, Groups):
             refuse_sets(data)
 
     @property

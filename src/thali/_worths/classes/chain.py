@@ -15,11 +15,17 @@ from .sweep import ClassRecord, ClassSettings, Memberships, run
 
 
 def with_options(table: AnswerTable) -> AnswerTable:
-    """Return the answers of respondents, whose members are options and not places."""
+    """Return the answers of respondents who have seen all options."""
     n_members = np.diff(table.start)[: table.first_answer[-1]]
     of_answer = np.repeat(table.first_option[:-1], np.diff(table.first_answer))
     member = table.option[table.member + np.repeat(of_answer, n_members)]
-    return table._replace(member=member)
+    n, each = table.n_options, np.arange(len(table.x) + 1)
+    return table._replace(
+        member=member,
+        first_option=n * each,
+        option=np.tile(np.arange(n), len(table.x)),
+        first_square=n * n * each,
+    )
 
 
 def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
@@ -42,7 +48,7 @@ def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
 class ClassChain(FixedChain):
     """One chain of the worths of classes; `spread` is learned where it is None.
 
-    Memberships are drawn unless `class_of` (P,) gives them.
+    Where `are_known` each respondent is a class.
     """
 
     _PARTS = (*FixedChain._PARTS, "memberships")
@@ -60,12 +66,12 @@ class ClassChain(FixedChain):
         tune: int,
         thin: int,
         rng: np.random.Generator,
-        class_of: np.ndarray | None = None,
+        are_known: bool = False,
     ) -> None:
         super().__init__(draws, tune, thin)
         self.people, self.rng = people, rng
-        self.table = tabulate_classes(people, n_classes)
-        self.settings = ClassSettings(class_of is not None, is_similar, spread is not None)
+        self.table = people if are_known else tabulate_classes(people, n_classes)
+        self.settings = ClassSettings(are_known, is_similar, spread is not None)
         self.state = start_people(self.table, 0, rng)
         worths = 0.3 * rng.normal(size=(n_classes, people.n_options))
         self.state.u[:] = (worths - worths.mean(axis=1, keepdims=True)).ravel()
@@ -75,8 +81,9 @@ class ClassChain(FixedChain):
             self.state.mean[:] = 0.0
             self.state.log_sds[SIGMA] = self.state.log_sds[S]
         n_people = len(people.x)
-        if class_of is None:
-            class_of = rng.integers(n_classes, size=n_people)
+        class_of = rng.integers(n_classes, size=n_people)
+        if are_known:
+            class_of = np.arange(n_people)
         self.memberships = Memberships(
             class_of.astype(np.int64),
             np.bincount(class_of, minlength=n_classes).astype(np.int64),

@@ -1,7 +1,7 @@
 """What worths of latent classes find out."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali._model.choice_findings import check, row_in_words
 from thali._model.class_findings import (
@@ -46,12 +46,19 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
 @finding("worths", "Worths by class", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The log worth of each option in each class."""
+    each = {number: model.of_class(number) for number in model.class_sizes().index}
+    return worths_by("latent_class", each, ENGLISH["worths"], settings)
+
+
+def worths_by(
+    column: str, each: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
+) -> Finding:
+    """Return the worths of several parts of respondents, by the names of a column."""
     import pandas as pd
 
-    numbers = model.class_sizes().index
-    each = {number: model.of_class(number).worths(settings.ci) for number in numbers}
-    table = pd.concat(each, names=["latent_class"])
-    return Finding(title=ENGLISH["worths"], table=table, brief=Brief("Worths", table=table))
+    tables = {name: model.worths(settings.ci) for name, model in each.items()}
+    table = pd.concat(tables, names=[column])
+    return Finding(title=title, table=table, brief=Brief("Worths", table=table))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

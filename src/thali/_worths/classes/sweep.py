@@ -44,6 +44,7 @@ from ..people.moves import (
     draw_mean,
     draw_sds,
     draw_tie,
+    evaluate_people,
     move_person,
     move_together,
     person_square,
@@ -100,18 +101,22 @@ def run(
     `people` has the answers of respondents, `table` those of classes.
     """
     half = tune // 2
+    if sweep == 0 and settings.are_known:
+        write_curvature(table, state)
+        evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
     while sweep < until:
         sweep += 1
         gain = 0.0
         if sweep <= tune:
             gain = (sweep if sweep <= half else sweep - half) ** -DECAY
-        evaluate_respondents(people, state, memberships)
         if not settings.are_known:
+            evaluate_respondents(people, state, memberships)
             draw_memberships(rng, people, state, memberships)
-        count_answers(people, table, state, memberships)
+            count_answers(people, table, state, memberships)
+            write_curvature(table, state)
         if table.has_ties:
             draw_tie(rng, table, state)
-        for g in range(memberships.size.size):
+        for g in range(state.log_likelihood.size):
             move_person(rng, table, state, g, gain)
         if settings.is_similar:
             draw_mean(rng, table, state)
@@ -253,31 +258,39 @@ def draw_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: Any,
 
 @part
 def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None:
-    """Write how often members of each class gave each answer, and what follows from that."""
-    n_answers, state.log_likelihood[:] = people.count.size, 0.0
-    table.count[:], state.curvature[:], state.metric[:] = 0.0, 0.0, 0.0
+    """Write how often members of each class gave each answer, and the log-likelihood of each."""
+    n_answers, state.log_likelihood[:], table.count[:] = people.count.size, 0.0, 0.0
     for p in range(memberships.class_of.size):
         g = memberships.class_of[p]
         state.log_likelihood[g] += memberships.log_likelihood[p, g]
-        curvature = person_square(table, state.curvature, g)
         for answer in range(people.first_answer[p], people.first_answer[p + 1]):
             table.count[g * n_answers + answer] = people.count[answer]
-            add_curvature(people, answer, curvature)
+
+
+@part
+def write_curvature(table: Any, state: Any) -> None:
+    """Write the curvature of each class at equal worths, and that of all in common worths."""
+    state.curvature[:], state.metric[:] = 0.0, 0.0
     zeros = np.zeros(state.u.size)
-    for g in range(memberships.size.size):
+    for g in range(table.x.shape[0]):
+        curvature = person_square(table, state.curvature, g)
+        for answer in range(table.first_answer[g], table.first_answer[g + 1]):
+            add_curvature(table, answer, curvature)
         add_person_metric(table, state, g, zeros)
 
 
 @scalar
-def add_curvature(people: Any, answer: Any, curvature: Any) -> None:
+def add_curvature(table: Any, answer: Any, curvature: Any) -> None:
     """Add the curvature of minus the log probability of an answer, at equal worths."""
-    first, last = people.start[answer], people.start[answer + 1]
+    if table.count[answer] == 0.0:
+        return
+    first, last = table.start[answer], table.start[answer + 1]
     m = last - first
-    weight = people.count[answer] * (2.0 / (m - 1.0) if people.is_difference else 1.0 / m)
+    weight = table.count[answer] * (2.0 / (m - 1.0) if table.is_difference else 1.0 / m)
     for k in range(first, last):
-        curvature[people.member[k], people.member[k]] += weight
+        curvature[table.member[k], table.member[k]] += weight
         for other in range(first, last):
-            curvature[people.member[k], people.member[other]] -= weight / m
+            curvature[table.member[k], table.member[other]] -= weight / m
 
 
 @part

@@ -142,6 +142,11 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
     """
     if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise of_one_person(people) if len(data.respondents) == 1 else unknown_respondents(people)
+    refuse_answers(data, rule, people)
+
+
+def refuse_answers(data: Any, rule: str, people: Any) -> None:
+    """Refuse answers that the likelihood of a person has no form for, as `refuse_data` says."""
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),
