@@ -89,11 +89,12 @@ class Individuals(_Value):
 @dataclass(frozen=True, repr=False)
 class LatentClasses(_Value):
     r"""Each respondent is in one of several latent classes; classes share features and differ in
-    weights.
+    weights, or differ in worths.
 
     .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
 
-    The class of a respondent is z. The coefficients of covariates are common to all classes.
+    The class of a respondent is z. The coefficients of covariates are common to all classes. In
+    `BradleyTerryLuce` classes have log worths in place of features and weights.
 
     Parameters
     ----------
@@ -142,7 +143,8 @@ class Groups(_Value):
         w_{gk} \sim \mathrm{Gamma}(\kappa, \kappa / v_k), \qquad \kappa \sim \mathrm{Gamma}(2, 0.1)
 
     is the weight of feature k in group g if weights are "similar". The common weight v has the
-    prior of weights.
+    prior of weights. In `BradleyTerryLuce` groups have log worths instead: "free" ones are
+    independent with a common spread, "similar" ones are Normal about common ones.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ class Groups(_Value):
     >>> import thali as th
     >>> women = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"])
     >>> men = th.PairedComparisons([[0, 2], [6, 0]], labels=["tea", "milk"])
-    >>> model = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
+    >>> model = th.BradleyTerryLuce(people=th.people.Groups("similar"))
     >>> model = model.fit(
     ...     {"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False
     ... )

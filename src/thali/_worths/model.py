@@ -74,7 +74,8 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
         "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov
         chains where the posterior is skew; seconds for hundreds of options. "mcmc": chains, without
         an approximation. "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a
-        run. None: "laplace", but "mcmc" with `people=Individuals()`, which has no other method.
+        run. None: "laplace", but "mcmc" with `people=Individuals()`, `LatentClasses(K)` and
+        `Groups()`, which have no other method.
     spread : float above 0, optional
         Standard deviation s of the log worths. None: learned. Pairs that were matched by an order
         known in advance (seeds, leagues) make a learned spread too small: give the league as a
@@ -95,9 +96,13 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
     covariates : list of str, optional
         Which covariates of comparisons and of options count, of those that the data have. Each
         coefficient is Normal(0, 1). None: all.
-    people : {None, "independent", "adjusted"} or thali.people.Individuals
+    people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups of
+    `thali.people`
         `Individuals()`: each respondent has individual worths, and results describe the population
-        (see Notes). "independent": as many answers as of different respondents. "adjusted":
+        (see Notes). `LatentClasses(K)`: each respondent is in one of K classes with separate
+        worths, and results describe the population unless they are of `of_class`. `Groups()`:
+        `fit` takes a mapping from each group to its data, and results are those of `of_group`.
+        "independent": as many answers as of different respondents. "adjusted":
         intervals are for new samples of respondents. With "laplace" draws are spread to the
         covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
         (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power 1 / max(1, design
@@ -110,7 +115,10 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
         In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`,
         `tie`, `covariate`, `choice_probability`; with `people=Individuals()` also
         `spread_of_respondents`, `respondent_effect` (chain, draw, known, option) and
-        `respondent_log_worth` (chain, draw, respondent, option). After "maximum-likelihood" there
+        `respondent_log_worth` (chain, draw, respondent, option); with `LatentClasses(K)`
+        `spread_of_respondents` and `n_classes`, and in the group `latent_features` `kind` (chain,
+        draw, respondent) and `kind_log_worth`; with `Groups()` `group_log_worth` (chain, draw,
+        group, option). After "maximum-likelihood" there
         is none.
 
     Raises
@@ -132,6 +140,14 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
     with half-normal(1) priors of :math:`\sigma` and :math:`\lambda`. The columns x are in standard
     deviations about their means. There are three shared directions W from 100 respondents on, none
     with fewer.
+
+    With `people=LatentClasses(K)` or `Groups()` the log worths of class or group g are
+
+    .. math::
+        u_{gi} \sim \mathrm{Normal}(0, s^2) \; \text{if "free"}, \qquad
+        u_{gi} \sim \mathrm{Normal}(L_i, \sigma^2) \; \text{if "similar"}
+
+    with a half-normal(1) prior of :math:`\sigma`; shares of classes are Dirichlet(1, ..., 1).
 
     References
     ----------
@@ -242,14 +258,16 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
         Parameters
         ----------
         data : PairedComparisons or Choices
+            With `people=Groups()` a mapping from the name of each group to its data.
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()`` it
-            looks after 500 first.
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()``,
+            ``LatentClasses(K)`` or ``Groups()`` it looks after 500 first.
         tune : int, optional
             States of each chain that are discarded first, while step sizes adapt. None means 1,000,
-            or 300 with ``people=Individuals()``. With ``method="laplace"`` there are none.
+            or 300 with ``people=Individuals()``, ``LatentClasses(K)`` or ``Groups()``. With
+            ``method="laplace"`` there are none.
         chains : int
             Independent chains.
         thin : int, optional
@@ -481,7 +499,10 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
             covariate[name], and of comparisons of up to 60 options choice_probability[a, b] of
             every compared pair, else of up to 1,000 options log_worth[a] and rank[a]. With
             `people=Individuals()` spread_of_respondents and respondent_effect[column, a] as well,
-            and log_worth[a] and rank[a] of the population in place of choice probabilities.
+            and log_worth[a] and rank[a] of the population in place of choice probabilities. With
+            `LatentClasses(K)` spread_of_respondents, n_classes, class_share[1], ..., and
+            class_agreement as well; with `Groups()` log_worth[group, a] and rank[group, a]; of
+            similar ones spread_of_classes or spread_of_groups.
 
         Raises
         ------
@@ -637,7 +658,8 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
         """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the
         estimate.
 
-        With `people=Individuals()` they are means over new respondents of the population.
+        With `people=Individuals()` or `LatentClasses(K)` they are means over new respondents of the
+        population.
 
         Parameters
         ----------

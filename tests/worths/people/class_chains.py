@@ -42,12 +42,13 @@ def stack_class_records(chains: list[ClassChain]) -> ClassDraws:
 
 
 def run_class_chains(
-    study: Study, seed: int, is_similar: bool, draws: int, tune: int, n_classes: int = N_CLASSES
+    study: Study, seed: int, is_similar: bool, draws: int, tune: int, are_known: bool = False
 ) -> ClassDraws:
     """Return draws of four chains that are run one after the other."""
     people = with_options(build_table(study))
+    n_classes = len(people.x) if are_known else N_CLASSES
     chains = [
-        ClassChain(people, n_classes, is_similar, None, draws, tune, 1, rng)
+        ClassChain(people, n_classes, is_similar, None, draws, tune, 1, rng, are_known)
         for rng in np.random.default_rng(seed).spawn(4)
     ]
     for chain in chains:
@@ -55,13 +56,19 @@ def run_class_chains(
     return stack_class_records(chains)
 
 
-def enumerate_classes(counts: list[tuple[int, int]], is_similar: bool) -> dict[str, float]:
+def enumerate_classes(
+    counts: list[tuple[int, int]], is_similar: bool, are_known: bool = False
+) -> dict[str, float]:
     """Return posterior means for respondents who compare two options, in two classes, by name.
 
-    All memberships are enumerated; worths are integrated over grids. Counts of each respondent:
-    option 1 chosen, option 2 chosen. "person" is the probability of option 1 for the first one.
+    All memberships are enumerated, unless each respondent is a class that is known; worths are
+    integrated over grids. Counts of each respondent: option 1 chosen, option 2 chosen. "person" is
+    the probability of option 1 for the first one.
     """
-    memberships = list(itertools.product(range(N_CLASSES), repeat=len(counts)))
+    n_classes = len(counts) if are_known else N_CLASSES
+    memberships = list(itertools.product(range(n_classes), repeat=len(counts)))
+    if are_known:
+        memberships = [tuple(range(n_classes))]
     normal = np.exp(-0.5 * DEVIATION**2)
     normal /= normal.sum()
     prior = -0.5 * (LOG_S - math.log(1.3)) ** 2
@@ -82,10 +89,10 @@ def enumerate_classes(counts: list[tuple[int, int]], is_similar: bool) -> dict[s
         p = expit(difference)
         answers = [p**won * (1.0 - p) ** lost for won, lost in counts]
         for members in memberships:
-            sizes = [members.count(g) for g in range(N_CLASSES)]
+            sizes = [members.count(g) for g in range(n_classes)]
             weight = math.exp(log_prior) * math.prod(map(math.factorial, sizes))
             density, of_person = weight * weights_of_common, 0.0
-            for g in range(N_CLASSES):
+            for g in range(n_classes):
                 own = math.prod(
                     (each for each, k in zip(answers, members, strict=True) if k == g),
                     start=np.ones_like(p),

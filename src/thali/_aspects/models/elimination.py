@@ -234,7 +234,7 @@ class EliminationByAspects(
 
     def _check_unique(self, data: Any) -> None:
         """Refuse what is worths where every option has its unique aspect alone."""
-        if isinstance(self.people, Individuals | LatentClasses):
+        if isinstance(self.people, Individuals | LatentClasses | Groups):
             raise ArgumentError(
                 Setting("people", self.people),
                 " requires aspects that options share, because unique aspects alone are worths;"
@@ -245,8 +245,7 @@ class EliminationByAspects(
                 ),
                 ".",
             )
-        if not isinstance(self.people, Groups):
-            refuse_sets(data)
+        refuse_sets(data)
 
     @property
     def lapse_(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.kinds import GROUPS
-from thali._people.populations import SIMILAR, Groups
+from thali._people.populations import COMMON, SIMILAR, Groups
 from thali._posterior.view import POPULATION
 
 from ..classes.chain import ClassChain, with_options
@@ -48,7 +48,7 @@ class GroupProblem(WorthProblem):
         people: Groups,
     ) -> None:
         pooled = data.pooled()
-        refuse_answers(pooled, rule, people)
+        refuse_answers(pooled, rule, people, Groups(COMMON))
         super().__init__(pooled, lapse, has_ties, rule, spread)
         self.names, self.is_similar = data.names, people.weights == SIMILAR
         self.record: Any = PeopleRecord if self.is_similar else ClassRecord

@@ -145,21 +145,22 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
     refuse_answers(data, rule, people)
 
 
-def refuse_answers(data: Any, rule: str, people: Any) -> None:
-    """Refuse answers that the likelihood of a person has no form for, as `refuse_data` says."""
+def refuse_answers(data: Any, rule: str, people: Any, instead: Any = ADJUSTED) -> None:
+    """Refuse answers that the likelihood of a person has no form for, as `refuse_data` says;
+    `instead` are the people that the sentence names."""
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),
             f" does not support covariates, but the data have {shorten(data.covariate_names)}; set"
             " ",
-            Setting("people", ADJUSTED),
+            Setting("people", instead),
             ", or leave the columns out.",
         )
     if isinstance(data, Choices) and data.n_ties:
         raise DataError(
             Setting("people", people),
             " does not support ties in rankings; set ",
-            Setting("people", ADJUSTED),
+            Setting("people", instead),
             ".",
         )
     if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:
