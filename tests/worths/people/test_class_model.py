@@ -14,16 +14,16 @@ RUN = {"draws": 60, "tune": 60, "chains": 2, "random_seed": 1, "progressbar": Fa
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 
-def compare(n_people=9, n_answers=12, ties=0, seed=3, **covariates):
+def compare(n_people=9, n_answers=20, ties=0, seed=3, **covariates):
     """Comparisons of three options by respondents, of whom every third prefers the last one."""
     rng, rows = np.random.default_rng(seed), []
     for person in range(n_people):
-        worth = np.array([0.0, 0.5, 2.0]) * (1.0 if person % 3 == 0 else -1.0)
+        worth = np.array([0.0, 1.0, 3.0]) * (1.0 if person % 3 == 0 else -1.0)
         for k in range(n_answers):
             i, j = rng.choice(3, 2, replace=False)
             winner = "abc"[i if rng.random() < expit(worth[i] - worth[j]) else j]
             sex = "mf"[person % 2]
-            rows.append((f"p{person}", sex, "abc"[i], "abc"[j], "" if k < ties else winner))
+            rows.append((f"p{person}", sex, "abc"[i], "abc"[j], "tie" if k < ties else winner))
     columns = ["who", "sex", "one", "other", "winner"]
     table = pd.DataFrame(rows, columns=columns)
     return th.PairedComparisons.from_trials(
@@ -90,7 +90,7 @@ def test_classes_are_found_and_have_models_of_their_own(model):
     part = model.of_class(2)
     observed = part.posterior_["observed_data"]["wins"].values.sum()
     losses = part.posterior_["constant_data"]["losses"].values.sum()
-    assert observed + losses == 36.0
+    assert observed + losses == 60.0
     assert len(part.check(1)) == 3
     with refused(ArgumentError, "class 3"):
         model.of_class(3)
@@ -121,7 +121,7 @@ def test_findings_and_checks_of_classes(model, tmp_path):
     findings = model.findings()
     assert keys <= set(findings.keys())
     assert findings["worths"].table.index.names == ["latent_class", "option"]
-    assert model.check(1)["n"].sum() == model.predictions()["n"].sum() == 108.0
+    assert model.check(1)["n"].sum() == model.predictions()["n"].sum() == 180.0
     tree = model.posterior_predictive(compare(), random_seed=1)
     assert tree["posterior_predictive"]["wins"].shape == (2, 60, 3)
     assert model.sample_prior(compare(), draws=3, random_seed=1)["prior"]["n_classes"].size == 3
