@@ -171,7 +171,7 @@ def test_one_group_may_have_been_offered_pairs_alone():
     by_group = th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups())
     together = th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups()).fit(data, **RUN)
     assert together.posterior_["constant_data"]["kind"].item().startswith("choices from sets")
-    assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
+    assert any(name.startswith("set_probability[b]") for name in together.summary().index)
     pairs = th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups()).fit(
         {"a": data["a"], "b": data["a"]}, **RUN
     )

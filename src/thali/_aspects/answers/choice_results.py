@@ -48,7 +48,7 @@ class SetResults(DataAnswers):
     """Choices out of sets of any size."""
 
     def _own_quantities(self) -> Quantities:
-        return quantities.of_sets(self.posterior)
+        return quantities.of_offered(self.posterior)
 
     def new_person_quantities(self) -> Quantities:
         """Quantities of a person of whom only the answers of others are known."""
