@@ -501,7 +501,7 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
             `people=Individuals()` spread_of_respondents and respondent_effect[column, a] as well,
             and log_worth[a] and rank[a] of the population in place of choice probabilities. With
             `LatentClasses(K)` spread_of_respondents, n_classes, class_share[1], ..., and
-            class_agreement as well; with `Groups()` log_worth[group, a] and rank[group, a]; of
+            class_agreement as well; with `Groups()` log_worth[group, a]; of
             similar ones spread_of_classes or spread_of_groups.
 
         Raises
@@ -970,7 +970,7 @@ class BradleyTerryLuce(RespondentAnswers, HasLatentClasses, HasGroups, FixedMeth
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import evidence_of
 
-        if self._do_people_differ:
+        if isinstance(self.people, Individuals | LatentClasses | Groups):
             adjusted = Setting("people", "independent")
             raise ArgumentError(
                 "The evidence is not known with ",

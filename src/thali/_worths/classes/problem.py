@@ -7,11 +7,11 @@ import numpy as np
 from thali._data.kinds import KINDS
 from thali._people.latent_classes import shares_of_new
 from thali._people.populations import SIMILAR, LatentClasses, refuse_few_respondents
-from thali._posterior.view import MEMBERS, POPULATION, flat, parted
+from thali._posterior.view import MEMBERS, POPULATION, flat
 
 from ..people.answers import tabulate_answers
 from ..people.problem import refuse_data
-from ..posterior import WorthProblem, datasets_of
+from ..posterior import WorthProblem
 from .chain import ClassChain, with_options
 from .sweep import ClassRecord
 
@@ -36,6 +36,7 @@ _DESCRIPTIONS = {
 class ClassProblem(WorthProblem):
     """Data of respondents in latent classes, and the settings of a model."""
 
+    descriptions = _DESCRIPTIONS
     record: ClassVar[type[Any]] = ClassRecord
 
     def __init__(
@@ -62,14 +63,10 @@ class ClassProblem(WorthProblem):
         self, records: list[ClassRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
-        import xarray as xr
-
-        from thali._posterior.store import origin, tree_of
-
         class_of, worths, log_sds, log_tie, log_likelihood = map(
             np.stack, zip(*records, strict=True)
         )
-        shape, n, each = log_tie.shape, self.data.n_options, ("chain", "draw")
+        n, each = self.data.n_options, ("chain", "draw")
         sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
         shares = shares_of_new(flat(sizes)).reshape(sizes.shape)
         mean = np.einsum("...g,...gi->...i", shares, worths)
@@ -87,16 +84,8 @@ class ClassProblem(WorthProblem):
         }
         if self.is_similar:
             variables["spread_of_classes"] = each, np.exp(log_sds[..., 1])
-        if self.has_ties:
-            variables["tie"] = each, np.exp(log_tie)
-        coordinates = {
-            "chain": np.arange(shape[0]),
-            "draw": np.arange(shape[1]),
-            "option": np.asarray(self.data.labels, dtype=str),
-            "respondent": np.asarray(self.data.respondents, dtype=str),
-        }
+        coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         stored = self.groups()
         constants = stored.constants | {POPULATION: KINDS, "kinds": self.n_classes}
-        drawn = xr.Dataset(variables, coordinates)
-        groups = datasets_of(drawn, stored._replace(constants=constants), _DESCRIPTIONS)
-        return tree_of(groups | parted(drawn), {**origin(), **attributes})
+        stored = stored._replace(constants=constants)
+        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.numerics.ranks import average_ranks
 from thali._model.predictive_check import group_check_table
 from thali._model.prior_sample import PriorSample
 from thali._posterior.interval import tails_of
@@ -43,19 +42,13 @@ class GroupsEngine(IndividualsEngine):
         return problem.singles[name], WorthDraws(view.labels, worths, view.tie, none, *known)
 
     def quantities(self, model: Any) -> Quantities:
-        draws, labels = model._view.draws, model._view.labels
+        draws = model._view.draws
         found = {name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws}
-        worths = draws["group_log_worth"].values
-        if worths[0, 0].size > MAX_RANKED:
+        worths = draws["group_log_worth"].stack(part=("group", "option"))
+        if worths.sizes["part"] > MAX_RANKED:
             return found
-        for g, group in enumerate(model.groups_):
-            own = worths[:, :, g]
-            rank = average_ranks(-flat(own)).reshape(own.shape)
-            for name, values in (("log_worth", own), ("rank", rank)):
-                found |= {
-                    f"{name}[{group}, {label}]": values[..., i] for i, label in enumerate(labels)
-                }
-        return found
+        names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
+        return found | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         raise self.draws_of(model)

@@ -20,7 +20,7 @@ from ..people.answers import tabulate_groups
 from ..people.chain import PeopleChain
 from ..people.problem import refuse_answers
 from ..people.sweep import PeopleRecord
-from ..posterior import WorthProblem, datasets_of
+from ..posterior import WorthProblem
 
 if TYPE_CHECKING:
     import xarray
@@ -37,6 +37,8 @@ _DESCRIPTIONS = {
 
 class GroupProblem(WorthProblem):
     """Data of groups of respondents, and the settings of a model."""
+
+    descriptions = _DESCRIPTIONS
 
     def __init__(
         self,
@@ -66,10 +68,6 @@ class GroupProblem(WorthProblem):
 
     def tree_of_records(self, records: list[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
-        import xarray as xr
-
-        from thali._posterior.store import origin, tree_of
-
         names = "worths", "log_sds", "log_tie", "log_likelihood"
         worths, log_sds, log_tie, log_likelihood = (
             np.stack([getattr(record, name) for record in records]) for name in names
@@ -84,15 +82,7 @@ class GroupProblem(WorthProblem):
         }
         if self.is_similar:
             variables["spread_of_groups"] = each, np.exp(log_sds[..., 1])
-        if self.has_ties:
-            variables["tie"] = each, np.exp(log_tie)
-        coordinates = {
-            "chain": np.arange(log_tie.shape[0]),
-            "draw": np.arange(log_tie.shape[1]),
-            "group": np.asarray(self.names, dtype=str),
-            "option": np.asarray(self.data.labels, dtype=str),
-        }
+        coordinates = {"group": np.asarray(self.names, dtype=str)}
         stored = self.groups()
         stored = stored._replace(constants=stored.constants | {POPULATION: GROUPS})
-        groups = datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
-        return tree_of(groups, {**origin(), **attributes})
+        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)

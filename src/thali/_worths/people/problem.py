@@ -13,7 +13,7 @@ from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
-from ..posterior import WorthProblem, datasets_of
+from ..posterior import WorthProblem
 from .answers import tabulate_answers
 from .chain import PeopleChain
 from .sweep import PeopleRecord
@@ -43,6 +43,7 @@ _DESCRIPTIONS = {
 class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a model."""
 
+    descriptions = _DESCRIPTIONS
     record: ClassVar[type[Any]] = PeopleRecord
 
     def __init__(
@@ -82,14 +83,10 @@ class PeopleProblem(WorthProblem):
         self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
-        import xarray as xr
-
-        from thali._posterior.store import origin, tree_of
-
         mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
-        shape, stored, n = mean.shape[:2], self.groups(), self.data.n_options
+        stored, n = self.groups(), self.data.n_options
         centred = mean - mean.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual = np.exp(log_sds[..., 1])
@@ -103,25 +100,18 @@ class PeopleProblem(WorthProblem):
             "log_likelihood": (each, log_likelihood + self._log_coefficient()),
             "respondent_log_worth": ((*each, "respondent", "option"), worths),
         }
-        coordinates: dict[Any, Any] = {
-            "chain": np.arange(shape[0]),
-            "draw": np.arange(shape[1]),
-            "option": np.asarray(self.data.labels, dtype=str),
-            "respondent": np.asarray(self.data.respondents, dtype=str),
-        }
+        coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         if self.n_directions:
             variables["loading"] = (*each, "direction", "option"), loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
-        if self.has_ties:
-            variables["tie"] = each, np.exp(log_tie)
         if self.known.names:
             variables["respondent_effect"] = (*each, "known", "option"), centred[:, :, 1:]
             known = {"known": list(self.known.names), "respondent": coordinates["respondent"]}
             coordinates |= known
             constants = stored.constants | self.known.stored("respondent")
             stored = stored._replace(constants=constants, coordinates=stored.coordinates | known)
-        groups = datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
-        return tree_of(groups, {**origin(), **attributes, **self.dependence.attributes})
+        attributes = attributes | self.dependence.attributes
+        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
 
     def _log_coefficient(self) -> float:
         """Return the sum of the logarithms of multinomial coefficients of the answers of each
