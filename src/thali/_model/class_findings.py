@@ -50,11 +50,12 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     likeliest = max(numbers, key=numbers.get)
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
     notes: list[Text] = []
-    for kind, row in sizes.iterrows():
+    for kind, one in likely_classes(model).items():
+        row = sizes.loc[kind]
         low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(settings.ci), "low": low, "high": high}
-        prefer = _preferred(model.of_class(kind))
+        prefer = _preferred(one)
         notes.append(phrase(SENTENCES, "each", kind=kind, prefers=prefer, **shares, **ends))
     if len(sizes) > 1:
         notes.append(SENTENCES["shares"])
@@ -72,6 +73,12 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     )
 
 
+def likely_classes(model: Any) -> dict[int, Any]:
+    """Return the models of the classes that some respondent is most probably in."""
+    members = model.class_sizes()["respondents"]
+    return {kind: model.of_class(kind) for kind, who in members.items() if who}
+
+
 def _preferred(model: Any) -> Text:
     """The options of the best mean ranks."""
     liked = listed([str(option) for option in model.ranks().index[:_LIKED]])
@@ -81,8 +88,8 @@ def _preferred(model: Any) -> Text:
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: Any, settings: AnswerSettings) -> Finding:
     """Return the ranks of the options in each class."""
-    numbers = range(1, len(model.class_sizes()) + 1)
-    found = {kind: model.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers}
+    each = likely_classes(model).items()
+    found = {kind: one.ranks(every_rank=True, ci=settings.ci) for kind, one in each}
     return ranks_finding("latent_class", found, "", SENTENCES["ranks"])
 
 

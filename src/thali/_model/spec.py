@@ -163,7 +163,7 @@ class ModelSpec:
         if "method" in typed:
             return typed["method"]
         people = typed.get("people", "groups" if "group" in typed else INDEPENDENT)
-        is_one = people in (INDEPENDENT, ADJUSTED, "groups:common")
+        is_one = people in (INDEPENDENT, ADJUSTED)
         if self.method_of_individuals and ("by" in typed or not is_one):
             return self.method_of_individuals
         return self.methods[0] if self.methods else ""

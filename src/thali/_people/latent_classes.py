@@ -131,7 +131,8 @@ class HasLatentClasses:
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model has no `LatentClasses`, or not so many.
+            If the model has no `LatentClasses`, or not so many; of worths also if no respondent is
+            most probably in the class.
         """
         posterior = self._posterior_of_classes("of_class")
         number, most = whole("number", number, 1), posterior.most_classes

@@ -73,7 +73,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         OPTION_COVARIATES,
         TIES,
         BEST_WORST,
-        GROUP_OF_WORTHS.but(methods=_DRAWN),
+        GROUP_OF_WORTHS.but(methods=_CHAINS),
         PEOPLE_OF_WORTHS,
         BY.but(
             help="With --people individuals: respondent columns, such as age, on which worths"

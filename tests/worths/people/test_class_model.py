@@ -204,3 +204,14 @@ TIED = th.Choices.from_rankings(
 def test_data_that_classes_and_groups_refuse(people, make, facts):
     with refused((ArgumentError, DataError), *facts):
         th.BradleyTerryLuce(people=people).fit(make(), **RUN)
+
+
+def test_a_class_that_nobody_is_likely_in_has_no_model():
+    made = th.BradleyTerryLuce(people=th.people.LatentClasses(4))
+    choices = th.Choices.from_comparisons(compare())
+    model = made.fit(choices, **RUN)
+    sizes = model.class_sizes()
+    empty = sizes.index[sizes["respondents"].map(len) == 0]
+    assert len(empty) and set(model.findings()["ranks"].table.index) == {1, 2}
+    with refused(ArgumentError, "class 4"):
+        model.of_class(4)

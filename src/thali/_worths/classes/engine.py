@@ -8,6 +8,7 @@ import numpy as np
 from thali._people.class_order import with_class_order
 from thali._people.columns import no_covariates
 from thali._people.latent_classes import label_free_quantities, memberships
+from thali.errors import ArgumentError
 
 from ..density import MIDDLE, TIE_SD, WIDTH
 from ..people.engine import IndividualsEngine
@@ -79,6 +80,11 @@ class ClassesEngine(IndividualsEngine):
         problem: WorthProblem = model._problem(model._data_of_fit())
         asked = problem.single.questions(problem.has_ties)
         is_member = memberships(model._view).argmax(axis=1) == number - 1
+        if not is_member.any():
+            raise ArgumentError(
+                f"No respondent is most probably in class {number}, so it has no model; see"
+                " class_sizes()."
+            )
         times = asked.given.times * is_member[asked.given.respondent]
         counts = np.bincount(asked.given.answer, times, len(asked.counts))
         drawn = self.classes_of(model).worths[:, number - 1]

@@ -8,6 +8,7 @@ from thali._model.class_findings import (
     assignment,
     class_notes,
     latent_classes,
+    likely_classes,
     matched,
     question,
     ranks,
@@ -46,8 +47,7 @@ def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Make
 @finding("worths", "Worths by class", ON_SCREEN)
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The log worth of each option in each class."""
-    each = {number: model.of_class(number) for number in model.class_sizes().index}
-    return worths_by("latent_class", each, ENGLISH["worths"], settings)
+    return worths_by("latent_class", likely_classes(model), ENGLISH["worths"], settings)
 
 
 def worths_by(
