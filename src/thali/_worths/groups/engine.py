@@ -82,13 +82,13 @@ def differences_table(model: Any, ci: float) -> "pandas.DataFrame":
 
     names, labels = model.groups_, model._view.labels
     worths = flat(model._view.draws["group_log_worth"].values)
-    pairs = list(combinations(range(len(names)), 2))
-    each = np.stack([worths[:, a] - worths[:, b] for a, b in pairs], axis=1)
-    each = each.reshape(len(worths), -1)
-    low, high = np.quantile(each, tails_of(ci), axis=0)
-    columns = {"mean": each.mean(axis=0), "sd": each.std(axis=0), "low": low, "high": high}
-    rows = [(names[a], names[b], label) for a, b in pairs for label in labels]
-    index = pd.MultiIndex.from_tuples(rows, names=["group", "other", "option"])
-    table = Table(columns | {"above_0": (each > 0.0).mean(axis=0)}, index)
+    parts = {}
+    for a, b in combinations(range(len(names)), 2):
+        each = worths[:, a] - worths[:, b]
+        low, high = np.quantile(each, tails_of(ci), axis=0)
+        columns = {"mean": each.mean(axis=0), "sd": each.std(axis=0), "low": low, "high": high}
+        columns["above_0"] = (each > 0.0).mean(axis=0)
+        parts[names[a], names[b]] = pd.DataFrame(columns, pd.Index(labels))
+    table = Table(pd.concat(parts, names=["group", "other", "option"]))
     table.attrs["interval"] = ci
     return table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import listed
-from thali._model.choice_findings import check, row_in_words
+from thali._model.choice_findings import MAX_GROUPS, check, row_in_words
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
 from thali._model.group_findings import group_ranks
@@ -48,7 +48,7 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 @finding("group_differences", "Differences between groups")
 def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """The differences of log worths between groups."""
-    if len(model.groups_) < 2:
+    if not 1 < len(model.groups_) <= MAX_GROUPS:
         return None
     table = model.group_differences(settings.ci)
     return Finding(title=ENGLISH["differences"], table=table)
