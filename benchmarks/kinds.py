@@ -100,7 +100,7 @@ def by_kinds(model):
     return model.respondents.same_class().to_numpy(), each.mean(axis=(0, 1))
 
 
-def fitted(data, kinds, seed, aspects="unique"):
+def fitted(data, kinds, seed, aspects="ibp"):
     """The model, and its CPU seconds."""
     start = time.process_time()
     model = th.EliminationByAspects(aspects, people=th.people.LatentClasses(kinds)).fit(
@@ -166,7 +166,7 @@ def times():
     for number in (100, 200, 400, 800):
         data = people(1, number)[0]
         start = time.process_time()
-        model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2))
+        model = th.EliminationByAspects(people=th.people.LatentClasses(2))
         model.fit(data, draws=200, tune=50, thin=20, chains=1, random_seed=1, progressbar=False)
         print(
             f"{number} people: {1000 * (time.process_time() - start) / 5000:.3f} CPU ms a sweep,"

@@ -111,8 +111,8 @@ PEOPLE = {
 MODELS = {
     "ibp": th.EliminationByAspects(),
     "maximum likelihood": th.EliminationByAspects("unique", method="maximum-likelihood"),
-    "groups": th.EliminationByAspects("unique", people=th.people.Groups()),
-    **{name: th.EliminationByAspects("unique", people=people) for name, people in PEOPLE.items()},
+    "groups": th.EliminationByAspects(people=th.people.Groups()),
+    **{name: th.EliminationByAspects(people=people) for name, people in PEOPLE.items()},
 }
 
 

@@ -229,8 +229,9 @@ def test_independent_answers_have_a_design_effect_near_one():
 @pytest.mark.fit
 def test_the_effect_of_groups_is_that_of_all_their_weights():
     data = {"A": comparisons(seed=1), "B": comparisons(seed=2, spread=0.1)}
-    effects = [made_of(part, "independent", "mcmc").effect for part in data.values()]
-    found = made_of(data, th.people.Groups(), "mcmc")
+    aspects = np.eye(data["A"].n_options, 1, dtype=int) + np.eye(data["A"].n_options, 1, -1, int)
+    effects = [made_of(part, "independent", "mcmc", aspects).effect for part in data.values()]
+    found = made_of(data, th.people.Groups(), "mcmc", aspects)
     assert found.effect == pytest.approx(np.mean(effects)) and found.number == 40
 
 
@@ -528,17 +529,17 @@ MADE = {  # data, what is asked for, method: what is made of people, by what
 }
 
 
-def shortly(data, people, method):
+def shortly(data, people, method, aspects="unique"):
     """A model after a fit of a few draws; chains run as Python."""
     settings = {"draws": 4, "tune": 0, "chains": 2, "random_seed": 1, "progressbar": False}
     if method == "laplace":
         return th.BradleyTerryLuce(people=people).fit(data, **settings)
     with run_as_python():
-        return th.EliminationByAspects("unique", people=people).fit(data, thin=1, **settings)
+        return th.EliminationByAspects(aspects, people=people).fit(data, thin=1, **settings)
 
 
-def made_of(data, people, method):
-    return dependence_of(shortly(data, people, method))
+def made_of(data, people, method, aspects="unique"):
+    return dependence_of(shortly(data, people, method, aspects))
 
 
 @pytest.mark.fit

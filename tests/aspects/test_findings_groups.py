@@ -133,7 +133,7 @@ def ranked(women, men):
         name: th.PairedComparisons(counts, list("abc"))
         for name, counts in (("women", women), ("men", men))
     }
-    model = th.EliminationByAspects("unique", tempering=False, people=th.people.Groups()).fit(
+    model = th.EliminationByAspects([[1]] * 3, tempering=False, people=th.people.Groups()).fit(
         data, **RUN | {"draws": 100, "tune": 50}
     )
     weights = model.posterior_["posterior"]["group_unique_weights"].values.reshape(-1, 2, 3)

@@ -20,7 +20,7 @@ PAIRS = {"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}
 CASES = {
     "pairs": (th.EliminationByAspects(people=th.people.Groups("similar"), tempering=False), PAIRS),
     "ties": (
-        th.EliminationByAspects("unique", people=th.people.Groups()),
+        th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups()),
         {"a": TIED, "b": random_comparisons(3, 4)},
     ),
     "sets": (
@@ -100,7 +100,7 @@ def test_replicates_have_the_chosen_probability():
         "a": th.PairedComparisons([[0, 900], [100, 0]]),
         "b": th.PairedComparisons([[0, 200], [800, 0]]),
     }
-    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(
+    model = th.EliminationByAspects([[1], [0]], people=th.people.Groups()).fit(
         data, **RUN | {"draws": 100, "tune": 100}
     )
     wins = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"]

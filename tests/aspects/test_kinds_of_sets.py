@@ -116,22 +116,9 @@ def test_the_check_is_of_all_people_together(model, data):
             assert observed[label, ", ".join(members)] == pytest.approx(count / counts.sum())
 
 
-def test_unique_aspects_alone(data, uncompiled):
-    model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
-    (found,) = model.predict_proba([("a", "b", "c")])
-    np.testing.assert_allclose(found, of_new_person(model, ["a", "b", "c"]), rtol=1e-9)
-    assert {finding.key for finding in model.findings()} >= {
-        "latent_classes",
-        "ranks",
-        "check",
-        "same_class",
-        "assignment",
-    }
-
-
 def test_people_are_left_out_together(data, uncompiled):
     models = {
-        "kinds": th.EliminationByAspects("unique", people=th.people.LatentClasses(2)),
+        "kinds": th.EliminationByAspects(people=th.people.LatentClasses(2)),
         "alike": th.EliminationByAspects(),
     }
     run = RUN | {"draws": 4, "tune": 2, "thin": 1}

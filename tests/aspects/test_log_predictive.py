@@ -146,7 +146,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     data = random_answers(6, 3, 5, seed=1)
     if groups:
         data = {"one": data, "two": random_answers(4, 3, 5, seed=2)}
-        models = {"similar": th.EliminationByAspects("unique", people=th.people.Groups("similar"))}
+        models = {"similar": th.EliminationByAspects(people=th.people.Groups("similar"))}
     else:
         models = {
             "two": th.EliminationByAspects(people=th.people.LatentClasses(2)),

@@ -161,7 +161,7 @@ def test_what_cannot_be_left_out(data, settings, said):
 
 def test_models_predict_the_people_of_each_group(uncompiled):
     models = {
-        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
+        name: th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups(name))
         for name in ("common", "free", "similar")
     }
     table = th.compare(models, answered(), leave_out="respondent", folds=2, **RUN)
@@ -172,7 +172,7 @@ def test_models_predict_the_people_of_each_group(uncompiled):
 
 def test_models_predict_choices_out_of_sets(choices, uncompiled):
     models = {
-        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
+        name: th.EliminationByAspects([[1], [1], [0], [0]], people=th.people.Groups(name))
         for name in ("common", "similar")
     }
     table = th.compare(models, choices, hold_out=8, **RUN)

@@ -84,7 +84,7 @@ def test_similarities_have_a_mean_and_a_standard_deviation_in_every_draw(uncompi
 def test_bad_input(uncompiled):
     part = left(random_comparisons(3, 1))
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
-    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(groups, **RUN)
+    model = th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups()).fit(groups, **RUN)
     with refused(ArgumentError, "left-out data", "of_group", "'women'"):
         model._predict_left_out(part)
     assert model.of_group("men")._predict_left_out(part).shape == (2, 8, 1, 2)

@@ -402,7 +402,8 @@ def place_of(name: str) -> tuple[str, str, str, str]:
         else "one"
     )
     first = next(iter(data.values())) if population == "groups" else data
-    method = given.get("method", spec.methods[0]) if spec.methods else ""
+    usual = spec.methods[0] if population == "one" and spec.methods else "mcmc"
+    method = given.get("method", usual) if spec.methods else ""
     return spec.name, method, population, CLASSES if labels else KINDS[type(first)]
 
 

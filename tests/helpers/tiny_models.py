@@ -54,6 +54,8 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce, best and worst individuals": {
         "pictures": ("ranks", "scores", "predictions", "individuals", "reach", "trace")
     },
+    "bradley-terry-luce, classes": {"pictures": ("predictions", "trace")},
+    "bradley-terry-luce, groups": {"pictures": ("predictions", "trace")},
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},

@@ -20,11 +20,14 @@ from thali.errors import ArgumentError, DataError, NotFittedError
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
 # of groups and of kinds of people, and of people themselves, there are no prior densities
-_SEVERAL = "groups", "kinds", "random people", "individuals", "columns of judges"
+_SEVERAL = "groups", "kinds", "classes", "random people", "individuals", "columns of judges"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
 # its draws lack the passing part of the values
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]
-_OF_WORTHS = "bradley-terry-luce, individuals", "bradley-terry-luce, best and worst individuals"
+_OF_WORTHS = tuple(
+    f"bradley-terry-luce, {people}"
+    for people in ("individuals", "best and worst individuals", "classes")
+)
 _FITTED = {}
 
 

@@ -143,6 +143,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
         "covariates": ", 1 covariate",
         "people": ", 4 respondents",
         "kinds": ", 4 respondents",
+        "classes": ", 4 respondents",
         "choice kinds": ", 4 respondents",
     }.get(name.rpartition(", ")[2], "")
     told = [call, size, str(model.convergence())]

@@ -119,7 +119,7 @@ def test_a_respondent_who_answered_once_has_no_individual_worths():
         (maxdiff, ["spread", "tune"], "BTL", INDIVIDUALS),
         (lambda: best_worst(4), ["tune"], "BTL", {}),
         (maxdiff, ["by", "seed"], "BTL", INDIVIDUALS),
-        (lambda: pairs(41), ["group"], "elimination-by-aspects", {"aspects": "unique"}),
+        (lambda: pairs(41), ["group"], "BTL", {}),
         (lambda: best_worst(7), ["best-worst"], "BTL", {}),
     ],
 )
@@ -131,10 +131,7 @@ def test_an_option_chooses_the_model_that_has_it(make, words, model, settings):
 @pytest.mark.unit
 def test_choices_of_groups_have_the_model_of_all_their_sets():
     default = default_model(GroupedData({"women": sets(3), "men": sets(4)}), ["group"])
-    assert (default.offer.name, default.settings) == (
-        "elimination-by-aspects",
-        {"aspects": "unique"},
-    )
+    assert (default.offer.name, default.settings) == ("BTL", {})
 
 
 @pytest.mark.unit

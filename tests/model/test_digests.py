@@ -18,12 +18,12 @@ from helpers.digests import (
     place_of,
 )
 
-from thali._data.kinds import CHOICES, TRIPLETS
+from thali._data.kinds import CHOICES, PAIRS, TRIPLETS
 from thali._data.kinds import SPECS as DATA_SPECS
 from thali._model.registry import SPECS
 
 KEPT = json.loads(FILE.read_text("utf-8"))
-EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
+EBA, ADDITIVE, BTL = "elimination-by-aspects", "additive-clustering", "bradley-terry-luce"
 
 
 def wanted():
@@ -46,6 +46,7 @@ def wanted():
         for kind in kinds
         if kind in spec.data
     }
+    several |= {(BTL, "mcmc", population, PAIRS) for population in ("groups", "kinds")}
     return (one | several) - {(EBA, "maximum-likelihood", "one", CHOICES)}
 
 

@@ -48,7 +48,7 @@ def test_a_fit_is_that_of_the_data_that_it_makes(groups):
 
 @pytest.mark.fit  # draws pictures
 def test_it_ends_in_a_report(groups, tmp_path):
-    OfEverybody("unique", people=th.people.Groups()).fit(groups, **RUN).report(
+    OfEverybody([[1], [1], [0]], people=th.people.Groups()).fit(groups, **RUN).report(
         tmp_path / "report.html"
     )
     assert "3 options, 3 pairs, 6 comparisons" in (tmp_path / "report.html").read_text("utf-8")

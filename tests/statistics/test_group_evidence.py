@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from helpers.group_problems import pair
 from helpers.log_evidences import log_evidence
-from helpers.sentences import refused
 from scipy.special import gammaln, roots_jacobi
 from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
@@ -22,7 +21,6 @@ from thali._aspects.populations.groups import (
     run_ladders,
 )
 from thali._posterior.summary import convergence
-from thali.errors import ArgumentError
 
 ERRORS = 4.0
 RUN = {"cores": 1, "random_seed": 1, "progressbar": False}
@@ -129,28 +127,6 @@ def test_what_the_weights_vary_about_is_drawn_from_its_prior():
     for values, mean, variance in ((v, 1.0, 1.0), (kappa, 20.0, 200.0)):
         assert abs(values.mean() - mean) < 4.5 * math.sqrt(variance / values.size)
         assert values.var() == pytest.approx(variance, rel=0.2)
-
-
-@pytest.mark.long  # compiles groups with given aspects
-def test_models_of_groups_are_compared_by_evidence():
-    data = {"a": pair(8, 2), "b": pair(2, 8)}
-    models = {
-        name: th.EliminationByAspects("unique", people=th.people.Groups(name))
-        for name in ("common", "free")
-    }
-    table = th.compare(
-        models, data, by="evidence", draws=200, chains=4, cores=1, random_seed=1, progressbar=False
-    )
-    assert table["probability"].sum() == pytest.approx(1.0)
-    assert table.loc["BASE", "log_evidence"] == pytest.approx(
-        coefficients([(8, 2), (2, 8)]) - 20 * math.log(2)
-    )
-    free = 2 * -math.log(11)  # of each group 1 / (n + 1), lapses apart
-    common = coefficients([(8, 2), (2, 8)]) - coefficients([(10, 10)]) - math.log(21)
-    assert table.loc["free", "log_evidence"] == pytest.approx(free, abs=0.1)
-    assert table.loc["common", "log_evidence"] == pytest.approx(common, abs=0.1)
-    with refused(ArgumentError, "sensitivity"):
-        th.compare(models, data, by="evidence", sensitivity=True, progressbar=False)
 
 
 def people_by_quadrature(counts, x, lapse=0.01):

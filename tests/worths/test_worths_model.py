@@ -268,10 +268,6 @@ def test_respondents_who_repeat_themselves_widen_intervals():
         ({"method": "gibbs"}, ("method", "'gibbs'")),
         ({"method": "ML", "spread": 2.0}, ("spread", "method='laplace'")),
         (
-            {"people": th.people.LatentClasses(2)},
-            ("LatentClasses(classes=2)", "EliminationByAspects('unique'"),
-        ),
-        (
             {"people": th.people.Individuals(), "method": "laplace"},
             ("Individuals()", "'mcmc'", "'laplace'"),
         ),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, form_of
-from thali._people.populations import ADJUSTED, INDEPENDENT, parse_people
+from thali._people.populations import parse_people
 from thali._posterior.dependence import INDIVIDUALS
 from thali.errors import DataError
 
@@ -17,10 +17,7 @@ MIN_TASKS = 4  # of the median respondent, from which on respondents have indivi
 MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
-OF_WORTHS = INDEPENDENT, ADJUSTED, INDIVIDUALS  # how respondents may differ in worths
 OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
-# of shared aspects
-OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"
 
 
 def _always(data: Any) -> bool:
@@ -125,12 +122,9 @@ def offers_of(kind: str) -> list[Offer]:
     ]
 
 
-def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> DefaultModel:
+def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     """Return the model of these data that has these options of the command line, the usual one if
-    that does.
-
-    Worths that differ between latent classes or groups are those of unique aspects.
-    """
+    that does."""
     excludes = excludes_individuals(words)
     words = {*words}
     if form_of(data) == DataForm(CHOICES, GROUPS):
@@ -139,17 +133,11 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
     usual = max(offers, key=lambda each: each.is_usual(data))
     settings = {}
     if usual.name == WORTHS and _has_individual_scores(data) and not excludes:
-        settings["people"] = people = INDIVIDUALS
+        settings["people"] = INDIVIDUALS
     # the first of those that fit equally well
     offer = max(
         offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data))
     )
-    if usual.name == WORTHS:
-        of_aspects = next(each for each in offers if each.name == ASPECTS)
-        if people not in (None, *OF_WORTHS):
-            offer = of_aspects
-        if offer is of_aspects and words.isdisjoint(OF_ASPECTS):
-            settings["aspects"] = "unique"
     others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     return DefaultModel(offer, settings, others)
 

@@ -128,6 +128,10 @@ GROUP = Option(
     default="none",
     metavar="COLUMN",
 )
+GROUP_OF_WORTHS = GROUP.but(
+    help="Column that contains the group of each respondent, or the respondent column (one group"
+    " per respondent). Each group has different worths.",
+)
 PEOPLE = Option(
     "people",
     "How respondents differ. independent: no differences, and all answers are independent;"
@@ -156,13 +160,13 @@ PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
     },
 )
 PEOPLE_OF_WORTHS = PEOPLE.but(
-    help="How respondents differ. individuals: each respondent has individual worths, which vary"
-    " around those of the population; adjusted: no differences, but intervals generalise to"
-    " new respondents; independent: no differences, and all answers are independent.",
+    help="How respondents differ. independent: no differences, and all answers are independent;"
+    " adjusted: no differences, but intervals generalise to new respondents; individuals: each"
+    " respondent has individual worths, which vary around those of the population; classes:K: K"
+    " latent classes; classes:K:similar: K latent classes whose worths vary around common ones;"
+    " groups:similar or groups:common (with --group): groups have similar or the same worths.",
     default="individuals for best and worst choices; else adjusted with laplace, independent with"
-    " other methods",
-    metavar="individuals|adjusted|independent",
-    words={"individuals": Individuals(), "independent": INDEPENDENT, "adjusted": ADJUSTED},
+    " other methods; with --group groups:free",
 )
 SIGNS = Option(
     "signs",

@@ -261,3 +261,28 @@ def _share_at_least(observed: np.ndarray, replicated: np.ndarray) -> float:
     """Share of draws whose replicate is as far from the model as the data; ties count half."""
     tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
     return float(np.mean(np.where(tied, 0.5, replicated > observed)))
+
+
+# The checks of several groups ---------------------------------------------------------------------
+
+
+def group_check_table(tables: Mapping[str, Any], each: str) -> "pandas.DataFrame":
+    """The checks of all groups, the worst first; the p-value is the smallest of a group times their
+    number."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
+    joined.insert(0, "group", joined.pop("group"))
+    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    first = next(iter(tables.values())).attrs
+    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
+    known = [p for p in p_values.values() if not math.isnan(p)]
+    found.attrs = first | {
+        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
+        "p_values": p_values,
+        EACH: each,
+        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
+    }
+    return found

@@ -1,5 +1,6 @@
 """A model whose draws are those of chains: they can go on, and its prior can be drawn from."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -143,6 +144,14 @@ class RunByChains(Sampled):
 
         run = build_run(draws, tune, 1, None, cores, None, progressbar)
         return self._carry_out(Job(lambda: updated(self, data, run), draws=draws, data=str(data)))
+
+    def _of_part(self, tree: "xarray.DataTree", what: str) -> Self:
+        """Return the model with the posterior of some respondents, which cannot go on drawing."""
+        made = copy.copy(self)
+        vars(made).pop("_state_", None)
+        made.posterior_ = tree
+        made._fitted_to_ = f"{self._fitted_to_}; {what}"
+        return made
 
     def _attributes_for_file(self) -> dict[str, Any]:
         from .saved import can_hold

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from thali._late import load
+from thali._posterior.dependence import ADJUSTED, INDEPENDENT
 
 # Who takes the value of an option.
 MODEL = "model"  # the constructor
@@ -134,7 +135,7 @@ class ModelSpec:
     methods_mean : mapping
         Of a method, the settings that it has unless others are given.
     method_of_individuals : str
-        The method where respondents have individual parameters; "": the default.
+        The method where parameters differ between respondents, classes or groups; "": the default.
     implied_by : tuple of str
         Arguments that name the model, because only its data have them.
     papers : tuple of str
@@ -161,7 +162,9 @@ class ModelSpec:
         """The method by what was typed; "" if the model has none."""
         if "method" in typed:
             return typed["method"]
-        if self.method_of_individuals and (typed.get("people") == "individuals" or "by" in typed):
+        people = typed.get("people", "groups" if "group" in typed else INDEPENDENT)
+        is_one = people in (INDEPENDENT, ADJUSTED)
+        if self.method_of_individuals and ("by" in typed or not is_one):
             return self.method_of_individuals
         return self.methods[0] if self.methods else ""
 

@@ -1,7 +1,7 @@
 """The values of `people=` that say how people differ: individuals, latent classes, or groups of
 data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -89,11 +89,12 @@ class Individuals(_Value):
 @dataclass(frozen=True, repr=False)
 class LatentClasses(_Value):
     r"""Each respondent is in one of several latent classes; classes share features and differ in
-    weights.
+    weights, or differ in worths.
 
     .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
 
-    The class of a respondent is z. The coefficients of covariates are common to all classes.
+    The class of a respondent is z. The coefficients of covariates are common to all classes. In
+    `BradleyTerryLuce` classes have log worths in place of features and weights.
 
     Parameters
     ----------
@@ -142,7 +143,8 @@ class Groups(_Value):
         w_{gk} \sim \mathrm{Gamma}(\kappa, \kappa / v_k), \qquad \kappa \sim \mathrm{Gamma}(2, 0.1)
 
     is the weight of feature k in group g if weights are "similar". The common weight v has the
-    prior of weights.
+    prior of weights. In `BradleyTerryLuce` groups have log worths instead: "free" ones are
+    independent with a common spread, "similar" ones are Normal about common ones.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ class Groups(_Value):
     >>> import thali as th
     >>> women = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"])
     >>> men = th.PairedComparisons([[0, 2], [6, 0]], labels=["tea", "milk"])
-    >>> model = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
+    >>> model = th.BradleyTerryLuce(people=th.people.Groups("similar"))
     >>> model = model.fit(
     ...     {"women": women, "men": men}, draws=50, tune=50, random_seed=1, progressbar=False
     ... )
@@ -233,11 +235,16 @@ def check_people(
             ".",
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
-        raise DataError(
-            f"The data are divided into {plural(len(data), 'group')}; set ",
-            Setting("people", Groups()),
-            ", or fit the data of a single group.",
-        )
+        raise unasked_groups(data)
+
+
+def unasked_groups(data: Mapping[Any, Any]) -> DataError:
+    """Return the error for data of several groups that are not asked for."""
+    return DataError(
+        f"The data are divided into {plural(len(data), 'group')}; set ",
+        Setting("people", Groups()),
+        ", or fit the data of a single group.",
+    )
 
 
 def refuse_one_group(people: Any) -> None:
@@ -279,3 +286,12 @@ def chains_required(people: Any, method: str) -> ArgumentError:
 def individuals_required(argument: str) -> ArgumentError:
     """Return the error for an argument that only individual respondents have."""
     return ArgumentError(Argument(argument), " requires ", Setting("people", Individuals()), ".")
+
+
+def refuse_few_respondents(people: LatentClasses, respondents: Sized) -> None:
+    """Raise for more classes than respondents."""
+    if people.classes > len(respondents):
+        raise ArgumentError(
+            Setting("people", people),
+            f" has more classes than there are respondents ({len(respondents):,}).",
+        )

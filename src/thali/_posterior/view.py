@@ -128,8 +128,10 @@ class Posterior(PosteriorTree):
 
     @property
     def latent(self) -> "xarray.Dataset":
-        """The group of what depends on the order of features or classes."""
-        return self.tree[LATENT].dataset
+        """The group of what depends on the order of features or classes; empty without them."""
+        import xarray as xr
+
+        return self.tree[LATENT].dataset if LATENT in self.tree.children else xr.Dataset()
 
     def whole(self) -> "xarray.Dataset":
         """A dataset of all that was drawn, which `parted` parts again."""

@@ -332,6 +332,15 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         CHAINS,
         first_set,
     ),
+    f"{BTL}, classes": Smallest(
+        partial(th.BradleyTerryLuce, people=_TWO_CLASSES), answered_pairs, CHAINS, first_pair
+    ),
+    f"{BTL}, groups": Smallest(
+        partial(th.BradleyTerryLuce, people=th.people.Groups()),
+        groups,
+        CHAINS,
+        lambda model: first_pair(model.of_group("women")),
+    ),
     EBA: Smallest(th.EliminationByAspects, pairs, CHAINS, first_pair),
     f"{EBA}, unique": Smallest(
         partial(th.EliminationByAspects, aspects="unique"), pairs, CHAINS, first_pair
@@ -362,12 +371,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         CHAINS,
         lambda model: first_pair(model.of_group("women")),
     ),
-    f"{EBA}, unique, groups": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
-        groups,
-        CHAINS,
-        lambda model: first_pair(model.of_group("women")),
-    ),
     f"{EBA}, choice groups": Smallest(
         partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         choice_groups,
@@ -382,12 +385,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     f"{EBA}, kinds": Smallest(
         partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_pairs, CHAINS, first_pair
-    ),
-    f"{EBA}, unique, kinds": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", people=_TWO_CLASSES),
-        answered_pairs,
-        CHAINS,
-        first_pair,
     ),
     f"{EBA}, choice kinds": Smallest(
         partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_sets, CHAINS, first_set

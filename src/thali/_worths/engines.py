@@ -171,8 +171,18 @@ def describe_run(run: Run) -> dict[str, Any]:
     return {"thin": run.thin or 1, "tuning_steps": run.tune}
 
 
+def keep_tree(tree: Any) -> Any:
+    """Return a tree that needs nothing more once all draws are made."""
+    return tree
+
+
 def sampling_of_chains(
-    source: Any, run: Run, chains: Any, tree: Any, first_draws: int | None = None
+    source: Any,
+    run: Run,
+    chains: Any,
+    tree: Any,
+    first_draws: int | None = None,
+    completed: Any = keep_tree,
 ) -> Sampling[Any]:
     """Return the run of chains whose draws make a tree."""
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
@@ -185,6 +195,7 @@ def sampling_of_chains(
         is_compiled=True,
         settings=settings,
         first_draws=first_draws,
+        completed=completed,
     )
 
 

@@ -18,23 +18,27 @@ from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared
 from thali._model.given_data import data_of_thali
+from thali._model.group_models import HasGroups
 from thali._model.maximum_likelihood import MaximumLikelihoodResults
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains, chains_that_go_on
 from thali._people.populations import (
     ADJUSTED,
+    COMMON,
     Groups,
     Individuals,
     LatentClasses,
     chains_required,
     check_people,
+    refuse_one_group,
+    unasked_groups,
 )
 from thali._people.segments import numbers_of_segments
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
@@ -48,14 +52,15 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
+    from .classes.respondents import WorthClasses
     from .engines import EstimatedWorths
     from .people.respondents import WorthRespondents
 
 
-def individual_worths(model: Any, name: str) -> None:
-    """Require worths of each respondent."""
+def distinguished_respondents(model: Any, name: str) -> None:
+    """Require worths of each respondent, or latent classes."""
     model._require_fitted()
-    if not model._has_individuals:
+    if not isinstance(model.people, Individuals | LatentClasses):
         raise ArgumentError(
             f"`{name}` requires individual worths; refit with ",
             Setting("people", Individuals()),
@@ -63,7 +68,14 @@ def individual_worths(model: Any, name: str) -> None:
         )
 
 
-class BradleyTerryLuce(FixedMethod, RunByChains):
+def several_groups(model: Any, name: str) -> None:
+    """Require groups with separate worths."""
+    if len(model._groups) < 2:
+        groups = Setting("people", Groups())
+        raise ArgumentError(f"{name} requires two groups; refit with ", groups, ".")
+
+
+class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst
     of them.
 
@@ -82,7 +94,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov
         chains where the posterior is skew; seconds for hundreds of options. "mcmc": chains, without
         an approximation. "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a
-        run. None: "laplace", but "mcmc" with `people=Individuals()`, which has no other method.
+        run. None: "laplace", but "mcmc" with `people=Individuals()`, `LatentClasses(K)` and
+        `Groups()`, which have no other method.
     spread : float above 0, optional
         Standard deviation s of the log worths. None: learned. Pairs that were matched by an order
         known in advance (seeds, leagues) make a learned spread too small: give the league as a
@@ -103,9 +116,13 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     covariates : list of str, optional
         Which covariates of comparisons and of options count, of those that the data have. Each
         coefficient is Normal(0, 1). None: all.
-    people : {None, "independent", "adjusted"} or thali.people.Individuals
+    people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups of
+    `thali.people`
         `Individuals()`: each respondent has individual worths, and results describe the population
-        (see Notes). "independent": as many answers as of different respondents. "adjusted":
+        (see Notes). `LatentClasses(K)`: each respondent is in one of K classes with separate
+        worths, and results describe the population unless they are of `of_class`. `Groups()`:
+        `fit` takes a mapping from each group to its data, and results are those of `of_group`.
+        "independent": as many answers as of different respondents. "adjusted":
         intervals are for new samples of respondents. With "laplace" draws are spread to the
         covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
         (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power 1 / max(1, design
@@ -118,7 +135,10 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`,
         `tie`, `covariate`, `choice_probability`; with `people=Individuals()` also
         `spread_of_respondents`, `respondent_effect` (chain, draw, known, option) and
-        `respondent_log_worth` (chain, draw, respondent, option). After "maximum-likelihood" there
+        `respondent_log_worth` (chain, draw, respondent, option); with `LatentClasses(K)`
+        `spread_of_respondents` and `n_classes`, and in the group `latent_features` `kind` (chain,
+        draw, respondent) and `kind_log_worth`; with `Groups()` `group_log_worth` (chain, draw,
+        group, option). After "maximum-likelihood" there
         is none.
 
     Raises
@@ -141,6 +161,14 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     deviations about their means. There are three shared directions W from 100 respondents on, none
     with fewer.
 
+    With `people=LatentClasses(K)` or `Groups()` the log worths of class or group g are
+
+    .. math::
+        u_{gi} \sim \mathrm{Normal}(0, s^2) \; \text{if "free"}, \qquad
+        u_{gi} \sim \mathrm{Normal}(L_i, \sigma^2) \; \text{if "similar"}
+
+    with a half-normal(1) prior of :math:`\sigma`; shares of classes are Dirichlet(1, ..., 1).
+
     References
     ----------
     Bradley & Terry (1952), Rank analysis of incomplete block designs; Luce (1959), Individual
@@ -162,6 +190,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     """
 
     _estimates_: "EstimatedWorths"  # of maximum likelihood
+    _data_of_part: Any = None  # of the respondents of a class or group
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
@@ -190,25 +219,36 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         self.people = people
 
     @property
-    def _has_individuals(self) -> bool:
-        """Whether each respondent has individual worths."""
-        return isinstance(self.people, Individuals)
+    def _do_people_differ(self) -> bool:
+        """Whether respondents have individual worths, or those of latent classes or groups."""
+        people = self.people
+        if isinstance(people, Groups):
+            return people.weights != COMMON
+        return isinstance(people, Individuals | LatentClasses)
 
     @property
     def _method(self) -> str:
         if self.method is not None:
             return super()._method
-        return "mcmc" if self._has_individuals else "laplace"
+        return "mcmc" if self._do_people_differ else "laplace"
 
     @property
     def _engine(self) -> Any:
-        if not self._has_individuals:
+        if not self._do_people_differ:
             return super()._engine
         if self._method != "mcmc":
             raise chains_required(self.people, self.method)
-        from .people.engine import INDIVIDUALS
+        if isinstance(self.people, Individuals):
+            from .people.engine import INDIVIDUALS
 
-        return INDIVIDUALS
+            return INDIVIDUALS
+        if isinstance(self.people, Groups):
+            from .groups.engine import GROUPS
+
+            return GROUPS
+        from .classes.engine import CLASSES
+
+        return CLASSES
 
     # The fit --------------------------------------------------------------------------------------
 
@@ -230,14 +270,16 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         Parameters
         ----------
         data : PairedComparisons or Choices
+            With `people=Groups()` a mapping from the name of each group to its data.
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()`` it
-            looks after 500 first.
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. With ``people=Individuals()``,
+            ``LatentClasses(K)`` or ``Groups()`` it looks after 500 first.
         tune : int, optional
             States of each chain that are discarded first, while step sizes adapt. None means 1,000,
-            or 300 with ``people=Individuals()``. With ``method="laplace"`` there are none.
+            or 300 with ``people=Individuals()``, ``LatentClasses(K)`` or ``Groups()``. With
+            ``method="laplace"`` there are none.
         chains : int
             Independent chains.
         thin : int, optional
@@ -348,28 +390,17 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
-        if isinstance(self.people, LatentClasses | Groups):
-            raise ArgumentError(
-                Setting("people", self.people),
-                " is not available for BradleyTerryLuce; set ",
-                Setting("people", Individuals()),
-                ", which has segments of respondents, or, of pairs and sets of up to three"
-                " options,",
-                InPython(
-                    " fit EliminationByAspects('unique', people=...).",
-                    " add --model EBA --aspects unique.",
-                ),
-            )
-        check_people(self.people, (Individuals,))
+        check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
-            raise DataError(
-                "BradleyTerryLuce estimates one worth per option for all respondents, but the data"
-                " are divided into groups; fit the data of one group, or ",
-                InPython(
-                    "fit EliminationByAspects('unique', people=...).",
-                    "add --model EBA --aspects unique.",
-                ),
-            )
+            if isinstance(self.people, Individuals):
+                raise unasked_groups(data)
+            groups = GroupedData(data).mapped(self._as_data_of_one)
+            return groups.pooled() if self.people.weights == COMMON else groups
+        refuse_one_group(self.people)
+        return self._as_data_of_one(data)
+
+    def _as_data_of_one(self, data: Any) -> Any:
+        """The data of one group, as the model takes them."""
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -387,16 +418,25 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
         """The density of data, after the checks of all arguments."""
         one_of("best_worst", self.best_worst, (None, *RULES))
-        rule = self.best_worst or usual_rule(data)
+        pooled = data.pooled() if isinstance(data, GroupedData) else data
+        rule = self.best_worst or usual_rule(pooled)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
         spread = (
             None if self.spread is None else positive("spread", self.spread, "a standard deviation")
         )
-        ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
-        if self._has_individuals:
+        ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
+        if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem
 
             return PeopleProblem(data, lapse, ties, rule, spread, self.people)
+        if isinstance(self.people, LatentClasses):
+            from .classes.problem import ClassProblem
+
+            return ClassProblem(data, lapse, ties, rule, spread, self.people)
+        if isinstance(data, GroupedData):
+            from .groups.problem import GroupProblem
+
+            return GroupProblem(data, lapse, ties, rule, spread, self.people)
         return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
@@ -405,13 +445,34 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         if settings.none is not None:
             place_of(settings.none, data.labels)
         if settings.segments is not None:
-            if not self._has_individuals:
+            if not isinstance(self.people, Individuals):
                 needed = Setting("people", Individuals())
                 raise ArgumentError(
                     Argument("segments"), " requires individual worths; set ", needed, "."
                 )
             numbers_of_segments(settings.segments, len(data.respondents), "segments")
         return settings
+
+    def _part_of_class(self, number: int) -> Self:
+        return self._model_of_part(*self._engine.part_of_class(self, number), f"class {number}")
+
+    def _part_of_group(self, name: str) -> Self:
+        if not self._groups:
+            return self._of_part(self.posterior_, f"group {name}")
+        return self._model_of_part(*self._engine.part_of_group(self, name), f"group {name}")
+
+    def _model_of_part(self, data: Any, draws: WorthDraws, what: str) -> Self:
+        """Return the model of some respondents, whose answers are data, with their draws."""
+        problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
+        spread = self._view.draws["spread"].values.ravel()
+        tree = problem.tree_of_draws(draws, spread, dict(self._view.attributes))
+        part = self._of_part(tree, what)
+        part.people, part.method, part._data_of_part = None, "mcmc", data
+        return part
+
+    def _data_of_fit(self) -> Any:
+        found = super()._data_of_fit()
+        return self._data_of_part if found is None else found
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
@@ -555,26 +616,26 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
 
     @property
-    @requires(individual_worths)
-    def respondents(self) -> "WorthRespondents":
-        """Results about the respondents of a fit with ``people=Individuals()``.
+    @requires(distinguished_respondents)
+    def respondents(self) -> "WorthRespondents | WorthClasses":
+        """Results about the respondents of a fit with `people`.
 
         Returns
         -------
-        WorthRespondents
-            `.individuals()`, the scores of each; `.segments(k)`; `.reach(size, top)`, the sets of
-            options that reach most respondents; `.effects()` of the columns `by`.
+        WorthRespondents or WorthClasses
+            With `Individuals()`: `.individuals()`, the scores of each; `.segments(k)`;
+            `.reach(size, top)`, the sets of options that reach most respondents; `.effects()` of
+            the columns `by`. With `LatentClasses()`: `.classes()`, the size of each;
+            `.membership()`; `.same_class()`; `.of_class(number)`, the model of one class.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model was not fitted with ``people=Individuals()``.
+            If the fit does not distinguish respondents.
         """
-        from .people.respondents import WorthRespondents
-
-        return WorthRespondents(self, self._engine.respondents_of(self))
+        return self._engine.respondents(self)
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
         """Return what scores are on; `none` is the option at its zero."""
@@ -619,7 +680,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the
         estimate.
 
-        With `people=Individuals()` they are means over new respondents of the population.
+        With `people=Individuals()` or `LatentClasses(K)` they are means over new respondents of the
+        population.
 
         Parameters
         ----------
@@ -679,6 +741,34 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
             ties.
         """
         return self._means.outcomes_table(pairs, covariates)
+
+    @requires(several_groups)
+    def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Return differences of log worths between groups, with `people=Groups(...)`.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row two groups and an option: mean, sd, low and high of the log worth in the first
+            group less that in the other one, each less its mean over options, and above_0 (the
+            probability that it is positive).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted to two groups or more with separate worths, or `ci` is not
+            between 0 and 1.
+        """
+        from .groups.engine import differences_table
+
+        return differences_table(self, ci)
 
     def _predict_left_out(self, part: "LeftPair") -> np.ndarray:
         """Return the probability of each outcome of a pair, shape (chains, draws, cells, 3 or
@@ -873,6 +963,9 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         from thali._model.evidence import refuse_unfinished
         from thali._model.sampling import refuse_changed
 
+        self._fitted()
+        if self._data_of_part is not None:
+            raise ArgumentError("The evidence of one class or group is not known; fit its data.")
         refuse_unfinished(self)
         refuse_changed(self)
         return self._evidence(self._data_of_fit(), random_seed)
@@ -883,7 +976,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import evidence_of
 
-        if self._has_individuals:
+        if isinstance(self.people, Individuals | LatentClasses | Groups):
             adjusted = Setting("people", "independent")
             raise ArgumentError(
                 "The evidence is not known with ",

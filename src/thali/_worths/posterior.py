@@ -21,7 +21,7 @@ from thali._model.choice_groups import (
     shown_groups,
 )
 from thali._people.populations import ADJUSTED
-from thali._posterior.view import COVARIATE
+from thali._posterior.view import COVARIATE, LATENT, parted
 
 from .chains import Sampler
 from .density import WORTHS, Density, Spreads
@@ -60,6 +60,8 @@ _DESCRIPTIONS = {
 class WorthProblem:
     """Data with the settings of a model, and what their density says; the lattice is made when it
     is first needed."""
+
+    descriptions: ClassVar[Mapping[str, str]] = _DESCRIPTIONS
 
     def __init__(
         self,
@@ -177,8 +179,47 @@ class WorthProblem:
             if isinstance(self.single, Choices) and self.single.worst is None:
                 variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)
                 coordinates |= place_names(self.single)
-        groups |= datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
+        groups |= datasets_of(xr.Dataset(variables, coordinates), stored, self.descriptions)
         add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
+        return tree_of(groups, {**origin(), **attributes})
+
+    def tree_of_draws(
+        self, draws: WorthDraws, spread: np.ndarray, attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Return draws that were made of more data, without covariates, as a tree of these data."""
+        nu = np.zeros((0, draws.n_draws)) if draws.nu is None else np.log(draws.nu)[None]
+        points = np.concatenate([draws.log_worths.T, nu])
+        logs = np.full((draws.n_draws, 4), np.nan)
+        logs[:, 0] = np.log(spread)
+        by_chain = (each.reshape(draws.chains, -1, each.shape[1]) for each in (points.T, logs))
+        tree = self.tree(*by_chain, attributes)
+        del tree["log_prior"]  # which is that of the whole model
+        return tree
+
+    def tree_of_variables(
+        self,
+        variables: dict[Any, Any],
+        coordinates: dict[Any, Any],
+        log_tie: np.ndarray,
+        stored: DataGroups,
+        attributes: dict[str, Any],
+    ) -> "xarray.DataTree":
+        """Return what was drawn where respondents differ as a tree; log nu (chain, draw)."""
+        import xarray as xr
+
+        from thali._posterior.store import origin, tree_of
+
+        each = "chain", "draw"
+        sizes = zip(each, log_tie.shape, strict=True)
+        coordinates |= {name: np.arange(size) for name, size in sizes}
+        coordinates["option"] = np.asarray(self.data.labels, dtype=str)
+        if self.has_ties:
+            variables["tie"] = each, np.exp(log_tie)
+        drawn = xr.Dataset(variables, coordinates)
+        groups = datasets_of(drawn, stored, self.descriptions)
+        parts = parted(drawn)
+        if parts[LATENT]:
+            groups |= parts
         return tree_of(groups, {**origin(), **attributes})
 
     def _pointwise(

@@ -191,8 +191,8 @@ class WorthDraws(NamedTuple):
         )
         return self.of_outcomes(p, n_outcomes == 3).reshape(self.chains, -1, count, n_outcomes)
 
-    def log_predictive(self, data: Any) -> "pandas.Series":
-        """Return how probable all choices of a respondent together are."""
+    def log_predictive(self, data: Any, log_weights: Any = 0.0) -> "pandas.Series":
+        """Return how probable all choices of a respondent together are; `log_weights` of draws."""
         from scipy.special import logsumexp
 
         which, times = choices_by_person(data)
@@ -201,7 +201,8 @@ class WorthDraws(NamedTuple):
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).of_sets(start, members, has_answers(data))
             logs[draws] = log_of_choices(p[:, which], times)
-        return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+        weighted = logs + np.reshape(log_weights, (-1, 1))
+        return by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
 
     # What was observed ----------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from thali._model.options import (
     CHOSEN,
     CI,
     DESIGN,
+    GROUP_OF_WORTHS,
     LABELS,
     LAPSE,
     METHOD,
@@ -72,6 +73,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         OPTION_COVARIATES,
         TIES,
         BEST_WORST,
+        GROUP_OF_WORTHS.but(methods=_CHAINS),
         PEOPLE_OF_WORTHS,
         BY.but(
             help="With --people individuals: respondent columns, such as age, on which worths"

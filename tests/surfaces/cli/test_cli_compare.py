@@ -105,9 +105,9 @@ def test_kinds_of_people_are_named(compared, refused):
     classes = th.people.LatentClasses
     found = [
         (model.people, model.aspects)
-        for model in compared("tea.csv", "classes:1, two = classes:2:unique, 3").values()
+        for model in compared("tea.csv", "classes:1, two = classes:2:5, 3").values()
     ]
-    assert found == [(classes(1), "ibp"), (classes(2), "unique"), (None, 3)]
+    assert found == [(classes(1), "ibp"), (classes(2), 5), (None, 3)]
     said(refused("compare", "tea.csv", "--models", "classes:x"), "'classes:x'", "--models", "2")
 
 

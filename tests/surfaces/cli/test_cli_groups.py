@@ -55,7 +55,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     ("table", "column", "groups"), [("people.csv", "respondent", 4), ("nobody.csv", "sex", 2)]
 )
 def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, groups):
-    result = done("fit", table, "--group", column, "--aspects", "unique", *RUN)
+    result = done("fit", table, "--group", column, "--model", "BTL", *RUN)
     assert f"by {column!r}: {groups} groups" in result.err
 
 
@@ -96,33 +96,23 @@ def sets(folder):
 
 @pytest.mark.fit
 def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
-    result = done(
-        "fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN, "--print", "all"
-    )
+    result = done("fit", "sets.csv", "--group", "sex", *RUN, "--print", "all")
     says(result.err, "'sex'", "2 groups", "12 choices", "4 options")
-    assert "worth[m][tea]" in result.out
+    assert "log_worth[m, tea]" in result.out
 
 
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("people.csv", ["--models", "similar:unique"], "6 fits: each"),
+        ("people.csv", ["--models", "similar:BTL"], "6 fits: each"),
         (
             "people.csv",
-            ["--leave-out", "respondent", "--models", "plain=free:unique"],
+            ["--leave-out", "respondent", "--models", "plain=free:BTL"],
             "choices of new",
         ),
-        ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "Held-out choices"),
+        ("sets.csv", ["--models", "common:BTL,free:BTL", "--folds", 2], "Held-out choices"),
         ("odd.csv", ["--models", "common,free:2"], "Held-out answers"),
-        pytest.param(
-            *(
-                "people.csv",
-                ["--covariate", "order", "--models", "free:unique"],
-                "each model without one",
-            ),
-            marks=pytest.mark.long,
-        ),
     ],
 )
 def test_models_are_compared_by_group(done, sets, odd_ones, uncompiled, table, words, sentence):

@@ -74,9 +74,9 @@ def others(folder):
     [
         (
             "sets.csv",
-            ("--people", "classes:2", "--aspects", "unique"),
-            "ranks.csv",
-            "set_probability",
+            ("--people", "classes:2", "--model", "BTL"),
+            "worths.csv",
+            "log_worth[tea]",
         ),
         (
             "sets.csv",
@@ -116,7 +116,7 @@ def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
         "--folds",
         2,
         "--models",
-        "individuals,two=classes:2:unique",
+        "individuals,two=classes:2:BTL",
         *RUN,
     )
     result = done("compare", "people.csv", *words, "--print", "all")

@@ -16,6 +16,7 @@ from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import AlikeRespondents
 from thali._model.choice_groups import groups_of_pairs, groups_of_sets
 from thali._model.ranks import tabulate_ranks
+from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
 from thali._posterior.view import Posterior, flat
 
 from ..draws.columns import columns_of
@@ -27,11 +28,8 @@ from . import quantities
 from .data_answers import DataAnswers, GroupResults, PersonResults
 from .groups import group_features_table
 from .kinds_of_people import (
-    aligned_members,
     answers_of_people,
     as_groups,
-    memberships,
-    of_kinds,
     outcomes_table_of_new,
     predicted_of_new,
 )
@@ -50,7 +48,7 @@ class SetResults(DataAnswers):
     """Choices out of sets of any size."""
 
     def _own_quantities(self) -> Quantities:
-        return quantities.of_sets(self.posterior)
+        return quantities.of_offered(self.posterior)
 
     def new_person_quantities(self) -> Quantities:
         """Quantities of a person of whom only the answers of others are known."""
@@ -167,7 +165,7 @@ class LatentClassResults(DataAnswers):
 
     def _own_quantities(self) -> Quantities:
         posterior = self.posterior
-        found = of_kinds(posterior)
+        found = label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
             return found
         return found | self.alike.new_person_quantities()

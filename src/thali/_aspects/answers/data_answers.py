@@ -18,7 +18,7 @@ from thali._model.answer_checks import (
     predict_answers,
     refuse_weights,
 )
-from thali._model.predictive_check import spaced_draws
+from thali._model.predictive_check import group_check_table, spaced_draws
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
@@ -27,7 +27,7 @@ from thali._posterior.view import Posterior
 from ..draws.columns import columns_of
 from . import quantities
 from .features import add_convergence, features_table
-from .groups import group_check_table, group_features_table
+from .groups import group_features_table
 from .kind import not_of_choices
 from .matched_features import Matched, matched_features, matched_table
 from .options import utility_draws

@@ -16,7 +16,6 @@ import numpy as np
 
 from thali._data.kinds import GROUPS
 from thali._model.choice_groups import MAX_PAIRS
-from thali._model.predictive_check import EACH
 from thali._posterior.densities import is_pointwise
 from thali._posterior.interval import tails_of
 from thali._posterior.store import origin
@@ -373,28 +372,3 @@ def group_weight_draws(
         weights.append(summed.T)
         present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
     return weights, present
-
-
-# The posterior predictive check of several groups of people ---------------------------------------
-
-
-def group_check_table(tables: "Mapping[str, pandas.DataFrame]", each: str) -> "pandas.DataFrame":
-    """The checks of all groups, the worst first; the p-value is the smallest of a group times their
-    number."""
-    import pandas as pd
-
-    from thali._tables import Table
-
-    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
-    joined.insert(0, "group", joined.pop("group"))
-    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
-    first = next(iter(tables.values())).attrs
-    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
-    known = [p for p in p_values.values() if not math.isnan(p)]
-    found.attrs = first | {
-        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
-        "p_values": p_values,
-        EACH: each,
-        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
-    }
-    return found

@@ -13,6 +13,7 @@ import numpy as np
 
 from thali._data.kinds import KINDS
 from thali._model.choice_groups import MAX_PAIRS
+from thali._people.latent_classes import shares_of_new
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
@@ -147,11 +148,6 @@ def kinds_tree(
     }
     found["constant_data"] = found["constant_data"].assign(stored | {"kinds": number})
     return tree_of(found, {**origin(), **attrs})
-
-
-def shares_of_new(sizes: np.ndarray) -> np.ndarray:
-    """The probability that a new person is of each kind, from how many people are (draw, kind)."""
-    return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
 
 
 def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.ndarray:

@@ -7,10 +7,10 @@ import numpy as np
 from thali._inference.indexing import iterate_slices
 from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._people.latent_classes import aligned_shares
 from thali._posterior.view import Posterior
 
 from ..draws.columns import FeatureColumns, columns_of
-from .kinds_of_people import aligned_shares
 from .predict import out_of_sets
 
 if TYPE_CHECKING:

@@ -103,14 +103,6 @@ def of_options(posterior: Posterior) -> Quantities:
     return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 
 
-def of_sets(posterior: Posterior) -> Quantities:
-    """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and
-    `rank[a]` instead."""
-    if not posterior.n_features.any() and posterior.n_options <= MAX_RANKED:
-        return of_options(posterior)
-    return of_offered(posterior)
-
-
 def of_offered(posterior: Posterior) -> Quantities:
     """`set_probability[a | a, b, ...]` as far as stored."""
     if (chosen := posterior.set_probability) is None:

@@ -90,14 +90,6 @@ ENGLISH = SENTENCES | {
     "groups.title": "Weights by group, for {word}s shared by some but not all",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
-    "groups.ranks": "Most preferred: {first}.",
-    "groups.first": "{option} by {name} (probability {probability})",
-    "groups.higher": "{option} ranks higher for {more} than for {less} (probability {probability})",
-    "groups.differ": "Some options rank higher in one group than in another: {each}{more}.",
-    "groups.alike": "No option clearly ranks higher in one group than in another; the most probable"
-    " difference: {option} ranks higher for {more} than for {less} (probability"
-    " {probability}).",
-    "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
     "groups.kappa": "Weights vary between groups with a relative standard deviation of {estimate}.",
     "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants:"
     " {value}.",
@@ -107,27 +99,9 @@ ENGLISH = SENTENCES | {
     " Gamma(2, 0.1).",
     "groups.methods.covariates": "Covariate coefficients were constrained to be equal in all"
     " groups.",
-    "kinds.asked": "Which latent classes are there, which respondents belong to the same class, and"
-    " what does each class prefer?",
-    "kinds": "Number of latent classes: {number} (probability {probability}; at most {most}"
-    " allowed).",
-    "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population"
-    " ({interval} {low} to {high}); {prefers}.",
-    "kinds.shares": "In each draw, a class contains a whole number of respondents, so its share"
-    " takes only a few values and the interval may exclude the mean. class_share[1],"
-    " class_share[2], ... are the shares of the largest class, the second largest, ... in each"
-    " draw, regardless of their members.",
-    "kinds.liked": "best mean ranks: {liked}",
-    "kinds.title": "Latent classes, largest first: share of the respondents and of the population,"
-    " and number of respondents assigned",
-    "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Weights, by class, of the aspects shared by some but not all options",
     "kinds.caption": "Weight of each aspect in each class.",
     "kinds.kappa": "Weights vary between classes with a relative standard deviation of {estimate}.",
-    "kinds.n_kinds": "Number of occupied classes: {value}.",
-    "kinds.agreement": "Agreement between the class memberships of a draw and those of the most"
-    " typical draw (Rand index: the share of pairs of respondents that both draws assign to"
-    " the same class, or both to different classes): {value}.",
     "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants:"
     " {value}.",
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a"
@@ -138,7 +112,6 @@ ENGLISH = SENTENCES | {
     "kinds.methods.free": ", independent across classes.",
     "kinds.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~"
     " Gamma(2, 0.1).",
-    "kinds.methods.matched": "Classes were matched across draws by their members {source}.",
     # what was asked
     "elimination.asked.plain": "How strongly is each option preferred, assuming that each has a"
     " single worth?",

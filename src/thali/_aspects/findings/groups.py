@@ -1,11 +1,10 @@
 """What a fit to several groups of people finds out, of choices or of similarities."""
 
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
 from thali._labels import listed, plural
-from thali._model.choice_findings import MAX_GROUPS, ranks_in_line, row_in_words
+from thali._model.choice_findings import MAX_GROUPS, row_in_words
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -17,13 +16,14 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.group_findings import group_ranks
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
 from .english import ENGLISH
-from .features import by_member, labels_of, number_finding, of_options_alone
+from .features import by_member, labels_of, number_finding
 
 if TYPE_CHECKING:
     import pandas
@@ -38,14 +38,10 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
     def features(model: Any, settings: AnswerSettings) -> Finding | None:
-        if of_options_alone(model):
-            return None
         return _features(model, settings, word)
 
     @finding("n_features", f"Number of {word}s", ON_SCREEN)
     def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
-        if of_options_alone(model):
-            return None
         return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = asked(
@@ -55,83 +51,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
-@finding("ranks", "Ranking of the options by group", ON_SCREEN)
-def ranks(model: Any, settings: AnswerSettings) -> Finding:
-    """The ranks of the options for each group, one group after the other."""
-    found = {
-        name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model._groups
-    }
-    likely = {
-        name: table["p_1"].sort_values(ascending=False, kind="stable")
-        for name, table in found.items()
-    }
-    first = [
-        str(
-            phrase(
-                ENGLISH,
-                "groups.first",
-                name=name,
-                option=p.index[0],
-                probability=probability(p.iloc[0]),
-            )
-        )
-        for name, p in likely.items()
-    ]
-    sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
-    if 1 < len(found) <= MAX_GROUPS:
-        sentence = f"{sentence} {_most_different(model)}"
-    return ranks_finding("group", found, sentence, ENGLISH["groups.ranks.title"], leads=True)
-
-
-def _most_different(model: Any) -> Text:
-    """Which options rank higher for one group than for another, as far as that is sure."""
-    of_group = {name: rank_draws(model._view.of_group(name)) for name in model._groups}
-    found = [
-        (float(p), option, more, less)
-        for more, less in permutations(of_group, 2)
-        for option, p in zip(
-            labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True
-        )
-    ]
-    found.sort(key=lambda each: -each[0])
-    named = [
-        {"option": option, "more": more, "less": less, "probability": probability(p)}
-        for p, option, more, less in found
-    ]
-    sure = sum(each[0] >= _SURE for each in found)
-    if not sure:
-        return phrase(ENGLISH, "groups.alike", **named[0])
-    each = "; ".join(
-        str(phrase(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)]
-    )
-    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
-    return phrase(ENGLISH, "groups.differ", each=each, more=more)
-
-
-def ranks_finding(
-    column: str,
-    found: "dict[Any, pandas.DataFrame]",
-    sentence: Text,
-    title: str,
-    leads: bool | None = None,
-) -> Finding:
-    """The tables of ranks of groups or kinds of people, joined."""
-    import pandas as pd
-
-    each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
-    joined = pd.concat(each, ignore_index=True)
-    joined.insert(0, column, joined.pop(column))
-    joined = joined.set_index([column, "option"])
-    shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
-    in_lines = {
-        "ranks": [
-            ", ".join(map(" ".join, ranks_in_line(each)[:MAX_GROUPS])) for each in found.values()
-        ]
-    }
-    brief = Brief(
-        "Preferred", table=pd.DataFrame(in_lines, index=pd.Index(list(found), name=column)), order=0
-    )
-    return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)
+ranks = group_ranks(lambda model: rank_draws(model._view))
 
 
 def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:

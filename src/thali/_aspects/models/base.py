@@ -1,24 +1,22 @@
 """What all latent-feature models share: a prior over features joined with a likelihood of data."""
 
-import copy
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._labels import shorten, suggest
 from thali._model.available import draws, requires
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
 from thali._model.given_data import data_of_thali
+from thali._model.group_models import HasGroups
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
-from thali._people.populations import Groups
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import ArgumentError, Setting
+from thali.errors import Setting
 
 from ..populations.one import One, Population
 from .engines import BY_CHAINS
@@ -36,16 +34,7 @@ if TYPE_CHECKING:
     from ..answers.matched_features import Matched
 
 
-def groups(model: Any, name: str) -> None:
-    """Require draws of several groups of respondents, or of groups that have all in common."""
-    people = model.get_params().get("people")
-    if not model._view.groups and not isinstance(people, Groups):
-        raise ArgumentError(
-            f"{name} requires several groups of respondents; the model was fitted to one."
-        )
-
-
-class LatentFeatures(RunByChains):
+class LatentFeatures(HasGroups, RunByChains):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these
@@ -499,57 +488,8 @@ class LatentFeatures(RunByChains):
         )
         return evidence_of_fit(self, how)
 
-    @property
-    def _groups(self) -> tuple[str, ...]:
-        """The names of the groups of people that the model was fitted to; () if it was to one."""
-        return self._view.groups
-
-    @requires(groups)
-    def of_group(self, name: Any) -> Self:
-        """The fitted model of one group, which answers whatever a model of one group does: check,
-        ranks, pictures.
-
-        Parameters
-        ----------
-        name : str
-            Of a group.
-
-        Returns
-        -------
-        model
-            Its weights are those of this group, and its features those of all groups. Weights of
-            choices are shares of the group's total. It cannot go on drawing. A model with
-            ``people=Groups("common")`` is the same of each group.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If there is no such group.
-        """
-        name = str(name)
-        groups = self._groups
-        if groups and name not in groups:
-            known = shorten(groups, 10)
-            raise ArgumentError(
-                f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}"
-            )
-        return self._of_part(self._view, name, "group")
-
-    def _of_part(self, posterior: Posterior, name: Any, what: str) -> Self:
-        """Return the model of a group or a class, which cannot go on drawing."""
-        name, names = str(name), posterior.groups
-        if names and name not in names:
-            known = shorten(names, 10)
-            raise ArgumentError(
-                f"There is no {what} {name!r}; available: {known}.{suggest(name, names)}"
-            )
-        made = copy.copy(self)
-        vars(made).pop("_state_", None)
-        made.posterior_ = posterior.of_group(name).tree
-        made._fitted_to_ = f"{self._fitted_to_}; {what} {name}"
-        return made
+    def _part_of_group(self, name: str) -> Self:
+        return self._of_part(self._view.of_group(name).tree, f"group {name}")
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":
         """The matched features, made once."""

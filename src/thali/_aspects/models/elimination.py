@@ -229,19 +229,18 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     def _check_unique(self, data: Any) -> None:
         """Refuse what is worths where every option has its unique aspect alone."""
-        if isinstance(self.people, Individuals):
+        if isinstance(self.people, Individuals | LatentClasses | Groups):
             raise ArgumentError(
                 Setting("people", self.people),
                 " requires aspects that options share, because unique aspects alone are worths;"
                 " fit ",
                 InPython(
-                    "BradleyTerryLuce(people=th.people.Individuals())",
-                    "--model BTL --people individuals",
+                    f"BradleyTerryLuce(people=th.people.{self.people})",
+                    f"--model BTL --people {self.people.typed}",
                 ),
                 ".",
             )
-        if not isinstance(self.people, LatentClasses | Groups):
-            refuse_sets(data)
+        refuse_sets(data)
 
     @property
     @requires(distinguished_respondents)
@@ -356,6 +355,10 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         if similar is None:
             insert_names(table, "aspect", self.aspects, self._view.labels)
         return table
+
+    def _part_of_class(self, number: int) -> "EliminationByAspects":
+        results: Any = self._data_answers
+        return self._of_part(results.classes.of_group(str(number)).tree, f"class {number}")
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model

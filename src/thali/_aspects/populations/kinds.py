@@ -10,7 +10,11 @@ import numpy as np
 from thali._compile.jit import kernel
 from thali._data.choices import Choices
 from thali._inference.arrays import Arrays
-from thali._people.populations import LatentClasses, unknown_respondents
+from thali._people.populations import (
+    LatentClasses,
+    refuse_few_respondents,
+    unknown_respondents,
+)
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
@@ -66,7 +70,7 @@ class UnknownKinds(Population):
         )
 
     def completed(self, tree: "xarray.DataTree") -> "xarray.DataTree":
-        from ..answers.class_order import with_class_order
+        from thali._people.class_order import with_class_order
 
         return with_class_order(tree)
 
@@ -259,11 +263,7 @@ def people_answered(data: Any, people: LatentClasses) -> Any:
     data = as_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise unknown_respondents(people)
-    if people.classes > len(data.respondents):
-        raise ArgumentError(
-            Setting("people", people),
-            f" has more classes than there are respondents ({len(data.respondents):,}).",
-        )
+    refuse_few_respondents(people, data.respondents)
     return data
 
 

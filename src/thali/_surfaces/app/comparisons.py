@@ -29,10 +29,10 @@ OF_ASPECTS = (
     Compared("six shared aspects", "6", ()),
 )
 OF_GROUPS = (
-    Compared("Bradley-Terry-Luce with the same weights", "common:unique", _BOTH),
-    Compared("Bradley-Terry-Luce with weights by group", "free:unique", _BOTH),
-    Compared("shared aspects with the same weights", "common", ()),
-    Compared("shared aspects with weights by group", "free", ()),
+    Compared("Bradley-Terry-Luce with the same worths", "common:BTL", (COMPARE,)),
+    Compared("Bradley-Terry-Luce with worths by group", "free:BTL", (COMPARE,)),
+    Compared("shared aspects with the same weights", "common", (EVIDENCE,)),
+    Compared("shared aspects with weights by group", "free", (EVIDENCE,)),
     Compared("shared aspects with similar weights", "similar", ()),
 )
 _OF_FEATURES_BY_GROUP = (

@@ -231,8 +231,8 @@ def compare(
             " settings; a value of --aspects or --features (such as ibp or unique); or tree"
             " (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also common,"
             " free or similar: the weights of the groups. With respondents, also a value of"
-            " --people (such as adjusted or classes:2). similar:unique and classes:2:unique"
-            " have unique aspects instead of inferred ones. For choice experiments,"
+            " --people (such as adjusted or classes:2). similar:BTL and classes:2:BTL"
+            " have worths instead of inferred aspects. For choice experiments,"
             " attention:hierarchical-logit adds attribute non-attendance.",
             show_default="default models for the kind of data",
         ),

@@ -1,5 +1,6 @@
 """Answers of people who differ, as arrays for compiled code: one person after the other."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,8 +58,41 @@ def tabulate_answers(
     columns : array, shape (N, q), optional
         Standardised columns of the respondents.
     """
-    blocks = set_blocks(data) if isinstance(data, Choices) else pair_blocks(data, has_ties)
-    n, N = data.n_options, len(data.respondents)
+    if isinstance(data, Choices):
+        blocks = set_blocks(data, data.respondent)
+    else:
+        answers = data.cells.answers
+        blocks = pair_blocks(data, answers, answers.pair, answers.respondent, has_ties)
+    is_difference = rule == REVERSED and data.worst is not None
+    n_people = len(data.respondents)
+    return tabulate_blocks(
+        blocks, is_difference, lapse, has_ties, data.n_options, n_people, columns
+    )
+
+
+def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
+    """Return the answers of all groups, each of which is a person."""
+    blocks, first = [], groups[0]
+    for g, data in enumerate(groups):
+        if isinstance(data, Choices):
+            blocks += set_blocks(data, np.full(len(data.respondent), g))
+        else:
+            cells = np.arange(len(data.cells.pair))
+            blocks += pair_blocks(data, data.cells, cells, np.full(len(cells), g), has_ties)
+    is_difference = rule == REVERSED and first.worst is not None
+    return tabulate_blocks(blocks, is_difference, lapse, has_ties, first.n_options, len(groups))
+
+
+def tabulate_blocks(
+    blocks: list[AnswerBlock],
+    is_difference: bool,
+    lapse: float,
+    has_ties: bool,
+    n: int,
+    N: int,
+    columns: np.ndarray | None = None,
+) -> AnswerTable:
+    """Return the answers of N people about n options."""
     person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
     size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
     seen_by, by_person = np.repeat(person, size), np.argsort(person, kind="stable")
@@ -71,7 +105,7 @@ def tabulate_answers(
     first_option = np.searchsorted(seen, n * np.arange(N + 1))
     ones = np.ones((N, 1))
     return AnswerTable(
-        rule == REVERSED and data.worst is not None,
+        is_difference,
         has_ties,
         float(lapse),
         n,
@@ -87,12 +121,12 @@ def tabulate_answers(
     )
 
 
-def set_blocks(data: Choices) -> list[AnswerBlock]:
-    """Return choices from sets by the size of the set, what was chosen first."""
+def set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
+    """Return choices from sets by the size of the set, what was chosen first; `person` of each."""
     answers = members_by_size(data, data.set_of[data.choice], data.choice, data.worst)
     return [
         AnswerBlock(
-            data.respondent[rows].astype(np.int64),
+            person[rows].astype(np.int64),
             members,
             data.times[rows],
             np.zeros(len(rows), bool),
@@ -101,16 +135,20 @@ def set_blocks(data: Choices) -> list[AnswerBlock]:
     ]
 
 
-def pair_blocks(data: Any, has_ties: bool) -> list[AnswerBlock]:
-    """Return comparisons of two: the first chosen, the second chosen, neither."""
-    answers = data.cells.answers
-    members = np.column_stack([data.cells.first, data.cells.second])[answers.pair]
+def pair_blocks(
+    data: Any, answers: Any, cell: np.ndarray, person: np.ndarray, has_ties: bool
+) -> list[AnswerBlock]:
+    """Return comparisons of two: the first chosen, the second chosen, neither.
+
+    `answers` are counts, with the cell and the person of each.
+    """
+    members = np.column_stack([data.cells.first, data.cells.second])[cell]
     outcomes = (answers.wins, members, False), (answers.losses, members[:, ::-1], False)
     if has_ties:
         outcomes += ((answers.tied, members, True),)
     blocks = []
     for counts, ordered, is_tied in outcomes:
         rows = np.flatnonzero(counts)
-        person = answers.respondent[rows].astype(np.int64)
-        blocks.append(AnswerBlock(person, ordered[rows], counts[rows], np.full(len(rows), is_tied)))
+        who, ties = person[rows].astype(np.int64), np.full(len(rows), is_tied)
+        blocks.append(AnswerBlock(who, ordered[rows], counts[rows], ties))
     return blocks

@@ -12,16 +12,13 @@ from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
 from thali._posterior.convergence import Advice
 
-from ..engines import LaplaceEngine, describe_run, read_draws, sampling_of_chains
+from ..engines import LaplaceEngine, describe_run, keep_tree, read_draws, sampling_of_chains
 from ..posterior import draws_of_chains
 from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
-from .chain import PeopleChain
 from .check import check_respondents, predict_respondents
 from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
 from .log_predictive import log_predictive_of_new
-from .problem import PeopleProblem
-from .simulation import observe_counts, sample_prior, simulate_answers
-from .sweep import PeopleRecord
+from .simulation import draw_record, observe_counts, sample_prior, simulate_answers
 from .tables import scores_by
 
 if TYPE_CHECKING:
@@ -40,31 +37,33 @@ class IndividualsEngine(LaplaceEngine):
     usual_tune = 300
     has_evidence = False
     findings = "thali._worths.people.findings"
+    completed = staticmethod(keep_tree)
+    read_respondents = staticmethod(read_respondent_draws)
+    draw_record = staticmethod(draw_record)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
-        problem: PeopleProblem = model._problem(source)
+        problem = model._problem(source)
 
-        def chains(draws: int, seed: Any) -> list[PeopleChain]:
-            settings = (
-                problem.table,
-                problem.spread,
-                problem.n_directions,
-                draws,
-                run.tune,
-                run.thin or 1,
-            )
-            return [PeopleChain(*settings, rng) for rng in spawn_generators(seed, run.chains)]
+        def chains(draws: int, seed: Any) -> list[Any]:
+            settings = draws, run.tune, run.thin or 1
+            return [problem.chain(*settings, rng) for rng in spawn_generators(seed, run.chains)]
 
-        def tree(chains: Sequence[PeopleChain]) -> Any:
-            records = [PeopleRecord(**each) for each in draws_of_chains(chains)]
+        def tree(chains: Sequence[Any]) -> Any:
+            records = [problem.record(**each) for each in draws_of_chains(chains)]
             return problem.tree_of_records(records, describe_run(run))
 
-        return sampling_of_chains(source, run, chains, tree, FIRST_DRAWS)
+        return sampling_of_chains(source, run, chains, tree, FIRST_DRAWS, self.completed)
 
     def respondents_of(self, model: Any) -> RespondentDraws:
         """Return the draws of every respondent."""
-        return model._once("respondents", lambda: read_respondent_draws(model._view))
+        return model._once("respondents", lambda: self.read_respondents(model._view))
+
+    def respondents(self, model: Any) -> Any:
+        """Return the results about respondents."""
+        from .respondents import WorthRespondents
+
+        return WorthRespondents(model, self.respondents_of(model))
 
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return what predictions are means over: new respondents of the population."""
@@ -104,7 +103,8 @@ class IndividualsEngine(LaplaceEngine):
         return predict_respondents(model._draws, self.respondents_of(model), data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
-        return sample_prior(problem, rngs, read_draws)
+        record = self.draw_record(problem, rngs)
+        return sample_prior(problem, record, rngs, read_draws, self.read_respondents)
 
     def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         view = model._view

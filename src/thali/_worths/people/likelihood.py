@@ -39,6 +39,8 @@ def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -
     slope[:] = 0.0
     total = 0.0
     for answer in range(table.first_answer[p], table.first_answer[p + 1]):
+        if table.count[answer] == 0.0:
+            continue
         if table.is_difference:
             log_p = add_best_and_worst(table, answer, lapse, v, slope)
         elif table.has_ties:

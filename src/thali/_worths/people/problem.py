@@ -1,6 +1,6 @@
 """The posterior of worths of respondents who differ: data, settings and the tree of draws."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
-from ..posterior import WorthProblem, datasets_of
+from ..posterior import WorthProblem
 from .answers import tabulate_answers
+from .chain import PeopleChain
+from .sweep import PeopleRecord
 
 if TYPE_CHECKING:
     import xarray
-
-    from .sweep import PeopleRecord
 
 # from so many respondents on, worths vary along so many shared directions
 MIN_RESPONDENTS, N_DIRECTIONS = 100, 3
@@ -42,6 +42,9 @@ _DESCRIPTIONS = {
 
 class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a model."""
+
+    descriptions = _DESCRIPTIONS
+    record: ClassVar[type[Any]] = PeopleRecord
 
     def __init__(
         self,
@@ -71,18 +74,19 @@ class PeopleProblem(WorthProblem):
             np.bincount(given.respondent, given.times, len(given.respondents))
         )
 
+    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> PeopleChain:
+        """Return a chain at its start."""
+        settings = self.table, self.spread, self.n_directions, draws, tune, thin
+        return PeopleChain(*settings, rng)
+
     def tree_of_records(
-        self, records: "list[PeopleRecord]", attributes: dict[str, Any]
+        self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
-        import xarray as xr
-
-        from thali._posterior.store import origin, tree_of
-
         mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
-        shape, stored, n = mean.shape[:2], self.groups(), self.data.n_options
+        stored, n = self.groups(), self.data.n_options
         centred = mean - mean.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual = np.exp(log_sds[..., 1])
@@ -96,25 +100,18 @@ class PeopleProblem(WorthProblem):
             "log_likelihood": (each, log_likelihood + self._log_coefficient()),
             "respondent_log_worth": ((*each, "respondent", "option"), worths),
         }
-        coordinates: dict[Any, Any] = {
-            "chain": np.arange(shape[0]),
-            "draw": np.arange(shape[1]),
-            "option": np.asarray(self.data.labels, dtype=str),
-            "respondent": np.asarray(self.data.respondents, dtype=str),
-        }
+        coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
         if self.n_directions:
             variables["loading"] = (*each, "direction", "option"), loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
-        if self.has_ties:
-            variables["tie"] = each, np.exp(log_tie)
         if self.known.names:
             variables["respondent_effect"] = (*each, "known", "option"), centred[:, :, 1:]
             known = {"known": list(self.known.names), "respondent": coordinates["respondent"]}
             coordinates |= known
             constants = stored.constants | self.known.stored("respondent")
             stored = stored._replace(constants=constants, coordinates=stored.coordinates | known)
-        groups = datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
-        return tree_of(groups, {**origin(), **attributes, **self.dependence.attributes})
+        attributes = attributes | self.dependence.attributes
+        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
 
     def _log_coefficient(self) -> float:
         """Return the sum of the logarithms of multinomial coefficients of the answers of each
@@ -122,8 +119,8 @@ class PeopleProblem(WorthProblem):
         return float(self.single.questions(self.has_ties).log_coefficients_of_people().sum())
 
 
-def refuse_data(data: Any, rule: str, people: Individuals) -> None:
-    """Refuse data that individual worths cannot be fitted to.
+def refuse_data(data: Any, rule: str, people: Any) -> None:
+    """Refuse data that worths of respondents who differ cannot be fitted to.
 
     Raises
     ------
@@ -135,19 +132,25 @@ def refuse_data(data: Any, rule: str, people: Individuals) -> None:
     """
     if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise of_one_person(people) if len(data.respondents) == 1 else unknown_respondents(people)
+    refuse_answers(data, rule, people)
+
+
+def refuse_answers(data: Any, rule: str, people: Any, instead: Any = ADJUSTED) -> None:
+    """Refuse answers that the likelihood of a person has no form for, as `refuse_data` says;
+    `instead` are the people that the sentence names."""
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),
             f" does not support covariates, but the data have {shorten(data.covariate_names)}; set"
             " ",
-            Setting("people", ADJUSTED),
+            Setting("people", instead),
             ", or leave the columns out.",
         )
     if isinstance(data, Choices) and data.n_ties:
         raise DataError(
             Setting("people", people),
             " does not support ties in rankings; set ",
-            Setting("people", ADJUSTED),
+            Setting("people", instead),
             ".",
         )
     if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:

@@ -14,7 +14,7 @@ from ..density import MIDDLE, TIE_SD, WIDTH
 from ..predictions import WorthDraws
 from ..simulation import observe_each, prior_sample_of
 from .check import part_questions, respondent_probabilities
-from .draws import RespondentDraws, read_respondent_draws
+from .draws import RespondentDraws
 from .moves import EFFECT_SD
 from .problem import PeopleProblem
 from .sweep import PeopleRecord
@@ -89,12 +89,16 @@ def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> 
 
 
 def sample_prior(
-    problem: PeopleProblem, rngs: Sequence[np.random.Generator], draws_of: Any
+    problem: Any,
+    record: Any,
+    rngs: Sequence[np.random.Generator],
+    draws_of: Any,
+    respondents_of: Any,
 ) -> PriorSample:
-    """Return a draw from the prior for each generator, and data of the same design at it;
-    `draws_of` a posterior."""
-    posterior = Posterior(problem.tree_of_records([draw_record(problem, rngs)], {}))
-    new = simulate_answers(problem, draws_of(posterior), read_respondent_draws(posterior), rngs[0])
+    """Return draws from the prior, one for each generator, and data of the same design at each;
+    `draws_of` and `respondents_of` read a posterior."""
+    posterior = Posterior(problem.tree_of_records([record], {}))
+    new = simulate_answers(problem, draws_of(posterior), respondents_of(posterior), rngs[0])
     return prior_sample_of(
         posterior, new.log_likelihood, observe_counts(problem, new.counts), [None] * len(rngs)
     )

@@ -146,9 +146,8 @@ def asked_by_default(
 ) -> tuple[ModelRequest, str]:
     """Return what was asked of the model that data get unless one is named, and a clause that names
     it and others."""
-    offer, settings, others = default_model(data, typed, typed.get("people"))
-    name = WORTHS if settings.get("aspects") == "unique" else offer.name
-    clause = f"; {LABELS.get(name, name.replace('-', ' '))}"
+    offer, settings, others = default_model(data, typed)
+    clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
         clause += (

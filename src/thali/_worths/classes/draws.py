@@ -1,0 +1,64 @@
+"""Draws of the worths of latent classes, of respondents, and of new respondents."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._people.latent_classes import aligned_members, aligned_shares
+from thali._posterior.view import Posterior, flat
+
+from ..people.draws import LEAST_NEW, MOST_NEW, NEW_RESPONDENTS, RespondentDraws
+from ..predictions import WorthDraws
+
+_SEED = 1
+
+
+class ClassDraws(NamedTuple):
+    """Draws of common classes, which are comparable, one draw after another."""
+
+    respondents: tuple[str, ...]
+    class_of: np.ndarray  # (draws, respondents)
+    worths: np.ndarray  # (draws, classes, options) log worths
+    shares: np.ndarray  # (draws, classes) the probability that a new respondent is in each
+
+
+def read_class_draws(posterior: Posterior) -> ClassDraws:
+    """Read the draws of a posterior."""
+    worths, order = flat(posterior.latent["kind_log_worth"].values), posterior.class_order
+    return ClassDraws(
+        tuple(posterior.respondents),
+        aligned_members(posterior),
+        np.take_along_axis(worths, order[:, :, None], axis=1),
+        aligned_shares(posterior),
+    )
+
+
+def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
+    """Read the worths of every respondent: those of the class of each draw."""
+    draws = posterior.latent["kind_log_worth"].values, posterior.members
+    worths = np.take_along_axis(flat(draws[0]), draws[1][:, :, None].astype(int), axis=1)
+    n_draws, _, n = worths.shape
+    mean, loadings = np.zeros((n_draws, 1, n)), np.zeros((n_draws, 0, n))
+    people = tuple(posterior.respondents)
+    return RespondentDraws(people, worths, mean, loadings, np.zeros(n_draws), None)
+
+
+def stack_classes(worths: WorthDraws, drawn: ClassDraws) -> tuple[WorthDraws, np.ndarray]:
+    """Return the worths of all classes as draws, with log weights whose mean is that of draws."""
+    n_draws, n_classes, n = drawn.worths.shape
+    each = worths.take(np.repeat(np.arange(n_draws), n_classes))
+    stacked = each._replace(log_worths=drawn.worths.reshape(-1, n))
+    return stacked, np.log(n_classes * drawn.shares).ravel()
+
+
+def draw_new_respondents(worths: WorthDraws, drawn: ClassDraws) -> WorthDraws:
+    """Return draws of the log worths of new respondents, over whom predictions are means, those of
+    a draw in turn: of each class as many as its share, rounded at random."""
+    n_draws = len(drawn.shares)
+    count = int(np.clip(NEW_RESPONDENTS // n_draws, LEAST_NEW, MOST_NEW))
+    places = np.arange(count) + np.random.default_rng(_SEED).random((n_draws, 1))
+    ends = count * drawn.shares.cumsum(axis=1)[:, :-1]
+    class_of = (places[:, :, None] >= ends[:, None, :]).sum(axis=2)
+    each = worths.take(np.repeat(np.arange(n_draws), count))
+    log_worths = np.take_along_axis(drawn.worths, class_of[:, :, None], axis=1)
+    return each._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))

@@ -1,0 +1,98 @@
+"""What worths of latent classes find out."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from thali._model.choice_findings import check, row_in_words
+from thali._model.class_findings import (
+    assignment,
+    class_notes,
+    latent_classes,
+    likely_classes,
+    matched,
+    question,
+    ranks,
+    same_class,
+)
+from thali._model.common_findings import convergence, data, methods, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.settings import AnswerSettings
+from thali._model.wording import phrase
+from thali._people.populations import SIMILAR
+
+from .. import findings as of_one
+
+if TYPE_CHECKING:
+    from ..model import BradleyTerryLuce
+
+ENGLISH = {
+    "worths": "Log worth of each option (mean 0), and its share of the total worth, by class",
+    "spread": "Spread between respondents (standard deviation of their log worths for an option):"
+    " {value}.",
+    "methods": "Each respondent belonged to one of {number} latent classes, with a"
+    " Dirichlet(1, ..., 1) prior on the class shares; class memberships were inferred. Log worths"
+    " were {how}. The posterior was sampled by Hamiltonian Monte Carlo given memberships, which"
+    " were drawn in turn, with splits and merges of classes.",
+    "methods.free": "independent across classes",
+    "methods.similar": "Normal around those common to all classes, with a half-Normal(1) prior on"
+    " the standard deviation",
+}
+
+
+def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    return MAKERS
+
+
+@finding("worths", "Worths by class", ON_SCREEN)
+def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The log worth of each option in each class."""
+    return worths_by("latent_class", likely_classes(model), ENGLISH["worths"], settings)
+
+
+def worths_by(
+    column: str, each: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
+) -> Finding:
+    """Return the worths of several parts of respondents, by the names of a column."""
+    import pandas as pd
+
+    tables = {name: model.worths(settings.ci) for name, model in each.items()}
+    table = pd.concat(tables, names=[column])
+    return Finding(title=title, table=table, brief=Brief("Worths", table=table))
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The parameters that are not of single options or classes."""
+    rows = model.summary(settings.ci)
+    value = row_in_words(rows, "spread_of_respondents")
+    found = of_one.parameters(model, settings)
+    assert found is not None
+    notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=value), *found.notes)
+    return replace(found, notes=notes)
+
+
+def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """How the choices and the classes were modelled."""
+    people = model.people
+    how = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
+    sentence = phrase(ENGLISH, "methods", number=people.classes, how=how)
+    return (*of_one.rules_of(model), sentence, matched())
+
+
+MAKERS = (
+    question,
+    latent_classes,
+    ranks,
+    worths,
+    of_one.option_scores,
+    of_one.choice_probabilities,
+    parameters,
+    check,
+    summary,
+    data,
+    methods(modelled),
+    assignment,
+    same_class,
+    convergence,
+)

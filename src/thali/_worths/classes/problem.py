@@ -1,0 +1,91 @@
+"""The posterior of worths of latent classes: data, settings and the tree of draws."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._data.kinds import KINDS
+from thali._people.latent_classes import shares_of_new
+from thali._people.populations import SIMILAR, LatentClasses, refuse_few_respondents
+from thali._posterior.view import MEMBERS, POPULATION, flat
+
+from ..people.answers import tabulate_answers
+from ..people.problem import refuse_data
+from ..posterior import WorthProblem
+from .chain import ClassChain, with_options
+from .sweep import ClassRecord
+
+if TYPE_CHECKING:
+    import xarray
+
+_DESCRIPTIONS = {
+    "log_worth": "log worth of an option, mean over the possible classes of a new respondent",
+    "spread": "standard deviation of log worths; of similar classes that of the common ones",
+    "spread_of_respondents": "standard deviation of log worths between new respondents, mean over"
+    " options",
+    "spread_of_classes": "standard deviation of log worths of classes around the common ones",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients; given classes",
+    "n_classes": "number of occupied classes",
+    MEMBERS: "class of each respondent; class numbers are arbitrary and change between draws",
+    "kind_log_worth": "log worth of an option in each class, with a mean of 0 over options",
+    "tie": "nu, the tie parameter",
+}
+
+
+class ClassProblem(WorthProblem):
+    """Data of respondents in latent classes, and the settings of a model."""
+
+    descriptions = _DESCRIPTIONS
+    record: ClassVar[type[Any]] = ClassRecord
+
+    def __init__(
+        self,
+        data: Any,
+        lapse: float,
+        has_ties: bool,
+        rule: str,
+        spread: float | None,
+        people: LatentClasses,
+    ) -> None:
+        refuse_data(data, rule, people)
+        refuse_few_respondents(people, data.respondents)
+        super().__init__(data, lapse, has_ties, rule, spread)
+        self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
+        self.table = with_options(tabulate_answers(self.in_form, rule, lapse, has_ties))
+
+    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> ClassChain:
+        """Return a chain at its start."""
+        settings = self.table, self.n_classes, self.is_similar, self.spread
+        return ClassChain(*settings, draws, tune, thin, rng)
+
+    def tree_of_records(
+        self, records: list[ClassRecord], attributes: dict[str, Any]
+    ) -> "xarray.DataTree":
+        """Return the draws of several chains as a tree."""
+        class_of, worths, log_sds, log_tie, log_likelihood = map(
+            np.stack, zip(*records, strict=True)
+        )
+        n, each = self.data.n_options, ("chain", "draw")
+        sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
+        shares = shares_of_new(flat(sizes)).reshape(sizes.shape)
+        mean = np.einsum("...g,...gi->...i", shares, worths)
+        apart = (worths - mean[:, :, None]) ** 2
+        variance = np.einsum("...g,...gi->...", shares, apart) / (n - 1)
+        coefficients = self.single.questions(self.has_ties).log_coefficients_of_people().sum()
+        variables: dict[Any, Any] = {
+            "log_worth": ((*each, "option"), mean),
+            "spread": (each, np.exp(log_sds[..., 0])),
+            "spread_of_respondents": (each, np.sqrt(variance)),
+            "log_likelihood": (each, log_likelihood + float(coefficients)),
+            "n_classes": (each, (sizes > 0).sum(axis=2)),
+            MEMBERS: ((*each, "respondent"), class_of),
+            "kind_log_worth": ((*each, "kind_number", "option"), worths),
+        }
+        if self.is_similar:
+            variables["spread_of_classes"] = each, np.exp(log_sds[..., 1])
+        coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
+        stored = self.groups()
+        constants = stored.constants | {POPULATION: KINDS, "kinds": self.n_classes}
+        stored = stored._replace(constants=constants)
+        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)

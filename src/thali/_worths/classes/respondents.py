@@ -1,0 +1,11 @@
+"""Results about respondents in latent classes with separate worths."""
+
+from thali._people.latent_classes import HasLatentClasses
+from thali._people.respondents import RespondentResults
+
+
+class WorthClasses(RespondentResults, HasLatentClasses):
+    """Results about respondents in latent classes with separate worths.
+
+    `BradleyTerryLuce.respondents`, after a fit with ``people=LatentClasses()``.
+    """

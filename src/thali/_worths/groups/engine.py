@@ -1,0 +1,94 @@
+"""The method of worths of groups: chains of the worths of all groups."""
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._model.predictive_check import group_check_table
+from thali._model.prior_sample import PriorSample
+from thali._posterior.interval import tails_of
+from thali._posterior.view import flat
+from thali.errors import ArgumentError
+
+from ..people.engine import IndividualsEngine
+from ..predictions import MAX_RANKED, Quantities, WorthDraws
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class GroupsEngine(IndividualsEngine):
+    """Chains of the worths of groups; answers are those of one group."""
+
+    findings = "thali._worths.groups.findings"
+
+    def draws_of(self, model: Any) -> WorthDraws:
+        first = model._groups[0]
+        raise ArgumentError(
+            "This result requires one group of respondents; use the model of one group, such as"
+            f" of_group({first!r})."
+        )
+
+    means_of = draws_of  # type: ignore[assignment]
+    respondents_of = draws_of  # type: ignore[assignment]
+
+    def part_of_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
+        """Return the data of a group and its draws."""
+        view, problem = model._view, model._problem(model._data_of_fit())
+        worths = flat(view.draws["group_log_worth"].sel(group=name).values)
+        none = np.zeros((view.n_draws, 0))
+        known = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
+        return problem.singles[name], WorthDraws(view.labels, worths, view.tie, none, *known)
+
+    def quantities(self, model: Any) -> Quantities:
+        draws = model._view.draws
+        found = {name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws}
+        worths = draws["group_log_worth"].stack(part=("group", "option"))
+        if worths.sizes["part"] > MAX_RANKED:
+            return found
+        names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
+        return found | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        raise self.draws_of(model)
+
+    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        groups = model._groups
+        tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
+        return group_check_table(tables, "group")
+
+    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        import pandas as pd
+
+        each = {name: model.of_group(name).predictions(ci) for name in model._groups}
+        return pd.concat(each, names=["group"]).reset_index("group").reset_index(drop=True)
+
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
+
+    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
+
+
+GROUPS = GroupsEngine()
+
+
+def differences_table(model: Any, ci: float) -> "pandas.DataFrame":
+    """Return a row for two groups and an option: the difference of log worths."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    names, labels = model._groups, model._view.labels
+    worths = flat(model._view.draws["group_log_worth"].values)
+    parts = {}
+    for a, b in combinations(range(len(names)), 2):
+        each = worths[:, a] - worths[:, b]
+        low, high = np.quantile(each, tails_of(ci), axis=0)
+        columns = {"mean": each.mean(axis=0), "sd": each.std(axis=0), "low": low, "high": high}
+        columns["above_0"] = (each > 0.0).mean(axis=0)
+        parts[names[a], names[b]] = pd.DataFrame(columns, pd.Index(labels))
+    table = Table(pd.concat(parts, names=["group", "other", "option"]))
+    table.attrs["interval"] = ci
+    return table

@@ -1,0 +1,88 @@
+"""What worths of groups find out."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from thali._inference.numerics.ranks import average_ranks
+from thali._labels import listed
+from thali._model.choice_findings import MAX_GROUPS, check, row_in_words
+from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
+from thali._model.group_findings import group_ranks
+from thali._model.settings import AnswerSettings
+from thali._model.wording import phrase
+from thali._people.populations import SIMILAR
+
+from .. import findings as of_one
+from ..classes.findings import worths_by
+
+if TYPE_CHECKING:
+    from ..model import BradleyTerryLuce
+
+ENGLISH = {
+    "asked": "How strongly does each of {names} prefer each option?",
+    "worths": "Log worth of each option (mean 0), and its share of the total worth, by group",
+    "differences": "Differences between the log worths of groups",
+    "spread": "Spread between groups (standard deviation of their log worths for an option around"
+    " the common one): {value}.",
+    "methods": "The {number} groups had separate worths: log worths were {how}. The posterior was"
+    " sampled by Hamiltonian Monte Carlo.",
+    "methods.free": "independent across groups",
+    "methods.similar": "Normal around those common to all groups, with a half-Normal(1) prior on"
+    " the standard deviation",
+}
+
+
+def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    return MAKERS
+
+
+@finding("worths", "Worths by group", ON_SCREEN)
+def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The log worth of each option in each group."""
+    each = {name: model.of_group(name) for name in model._groups}
+    return worths_by("group", each, ENGLISH["worths"], settings)
+
+
+@finding("group_differences", "Differences between groups")
+def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """The differences of log worths between groups."""
+    if not 1 < len(model._groups) <= MAX_GROUPS:
+        return None
+    table = model.group_differences(settings.ci)
+    return Finding(title=ENGLISH["differences"], table=table)
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The parameters that are not of single options or groups."""
+    rows, notes = model.summary(settings.ci), []
+    if "spread_of_groups" in rows.index:
+        value = row_in_words(rows, "spread_of_groups")
+        notes.append(phrase(ENGLISH, "spread", value=value))
+    found = of_one.parameters(model, settings)
+    assert found is not None
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """How the choices and the groups were modelled."""
+    how = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
+    part = model.of_group(model._groups[0])
+    return (*of_one.rules_of(part), phrase(ENGLISH, "methods", number=len(model._groups), how=how))
+
+
+MAKERS = (
+    asked(lambda model: phrase(ENGLISH, "asked", names=listed(model._groups))),
+    group_ranks(lambda model: average_ranks(-model._draws.log_worths)),
+    worths,
+    differences,
+    of_one.choice_probabilities,
+    parameters,
+    check,
+    summary,
+    data,
+    methods(modelled),
+    convergence,
+)

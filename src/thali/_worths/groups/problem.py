@@ -1,0 +1,88 @@
+"""The posterior of worths of groups: data, settings, chains and the tree of draws.
+
+A group is a person of `thali._worths.people` without directions if worths are similar, and a class
+of `thali._worths.classes` whose members are known if they are free.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.groups import GroupedData
+from thali._data.kinds import GROUPS
+from thali._people.populations import COMMON, SIMILAR, Groups
+from thali._posterior.view import POPULATION
+
+from ..classes.chain import ClassChain, with_options
+from ..classes.sweep import ClassRecord
+from ..of_data import as_likelihood, single_choices
+from ..people.answers import tabulate_groups
+from ..people.chain import PeopleChain
+from ..people.problem import refuse_answers
+from ..people.sweep import PeopleRecord
+from ..posterior import WorthProblem
+
+if TYPE_CHECKING:
+    import xarray
+
+_DESCRIPTIONS = {
+    "group_log_worth": "log worth of an option in each group, with a mean of 0 over options",
+    "spread": "standard deviation of log worths; of similar groups that of the common ones",
+    "spread_of_groups": "standard deviation of log worths of groups around the common ones",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
+    "tie": "nu, the tie parameter",
+}
+
+
+class GroupProblem(WorthProblem):
+    """Data of groups of respondents, and the settings of a model."""
+
+    descriptions = _DESCRIPTIONS
+
+    def __init__(
+        self,
+        data: GroupedData,
+        lapse: float,
+        has_ties: bool,
+        rule: str,
+        spread: float | None,
+        people: Groups,
+    ) -> None:
+        pooled = data.pooled()
+        refuse_answers(pooled, rule, people, Groups(COMMON))
+        super().__init__(pooled, lapse, has_ties, rule, spread)
+        self.names, self.is_similar = data.names, people.weights == SIMILAR
+        self.record: Any = PeopleRecord if self.is_similar else ClassRecord
+        parts = [as_likelihood(part, rule) for part in data.data]
+        self.table = tabulate_groups(parts, rule, lapse, has_ties)
+        self.singles = dict(zip(data.names, map(single_choices, data.data), strict=True))
+
+    def chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
+        """Return a chain at its start."""
+        run = draws, tune, thin, rng
+        if self.is_similar:
+            return PeopleChain(self.table, self.spread, 0, *run)
+        people = with_options(self.table)
+        return ClassChain(people, len(self.names), False, self.spread, *run, are_known=True)
+
+    def tree_of_records(self, records: list[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
+        """Return the draws of several chains as a tree."""
+        names = "worths", "log_sds", "log_tie", "log_likelihood"
+        worths, log_sds, log_tie, log_likelihood = (
+            np.stack([getattr(record, name) for record in records]) for name in names
+        )
+        asked = [single.questions(self.has_ties) for single in self.singles.values()]
+        coefficients = sum(float(each.log_coefficients().sum()) for each in asked)
+        each = "chain", "draw"
+        variables: dict[Any, Any] = {
+            "group_log_worth": ((*each, "group", "option"), worths.astype(float)),
+            "spread": (each, np.exp(log_sds[..., 0])),
+            "log_likelihood": (each, log_likelihood + coefficients),
+        }
+        if self.is_similar:
+            variables["spread_of_groups"] = each, np.exp(log_sds[..., 1])
+        coordinates = {"group": np.asarray(self.names, dtype=str)}
+        stored = self.groups()
+        stored = stored._replace(constants=stored.constants | {POPULATION: GROUPS})
+        return self.tree_of_variables(variables, coordinates, log_tie, stored, attributes)
