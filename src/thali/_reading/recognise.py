@@ -375,10 +375,8 @@ def check_names(options: dict[str, Any], *kinds: str) -> None:
 
 
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
-    """Return the readings of shapes that match a table.
-
-    An error of a shape is raised only if no reading is sure.
-    """
+    """Return the readings of shapes that match a table."""
+    # An error of a shape is raised only if no reading is sure.
     readings, faults = [], []
     for shape in shapes:
         try:
@@ -417,10 +415,8 @@ def _unknown_shape_error(
     other_readings: list[Reading],
     requested_kinds: tuple[str, ...],
 ) -> RecognitionError:
-    """Return the error about a table of another kind or of no known shape.
-
-    It names the nearest shape.
-    """
+    """Return the error about a table of another kind or of no known shape."""
+    # It names the nearest shape.
     kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
     if other_readings:
         reading = other_readings[0]
