@@ -181,10 +181,8 @@ def power(
 
 
 def _min_respondents(p: int, spread: float) -> int:
-    """Return the smallest number of respondents for standard errors of p coefficients.
-
-    The rank of a sandwich estimate is at most the number of respondents.
-    """
+    """Return the smallest number of respondents for standard errors of p coefficients."""
+    # The rank of a sandwich estimate is at most the number of respondents.
     return p + _EXTRA_RESPONDENTS if spread else 1
 
 
@@ -205,10 +203,8 @@ def _critical_value(n_respondents: int, spread: float) -> float:
 
 
 def _mixing_matrix(coding: "Coding") -> np.ndarray:
-    """Return a root of the correlations of coefficients between respondents, (p, p).
-
-    All levels of an attribute vary equally between respondents.
-    """
+    """Return a root of the correlations of coefficients between respondents, (p, p)."""
+    # All levels of an attribute vary equally between respondents.
     # with equal first levels for all respondents, a pooled logit would favour the other levels
     attribute_index = np.full(len(coding.names), -1)
     start = 0
@@ -405,10 +401,8 @@ def find_separated(
 def _draw_log_worths(
     prior: Any, labels: list[str], n_studies: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return log worths of the options in each study, shape (studies, options).
-
-    They are given, draws of a fitted model, or draws of its prior.
-    """
+    """Return log worths of the options in each study, shape (studies, options)."""
+    # They are given, draws of a fitted model, or draws of its prior.
     from thali._aspects.models.elimination import EliminationByAspects
     from thali._worths.model import BradleyTerryLuce
 

@@ -241,10 +241,8 @@ def draw_utilities(
 def _parse_deviations(
     prior_sd: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return standard deviations and basis of each attribute's utilities.
-
-    The basis (levels, k) maps k independent deviations to the utilities of levels.
-    """
+    """Return standard deviations and basis of each attribute's utilities."""
+    # The basis (levels, k) maps k independent deviations to the utilities of levels.
     from thali._data.experiments.levels import as_number
 
     allowed_names = [*names, *[NONE] * has_none]

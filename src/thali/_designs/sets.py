@@ -194,10 +194,8 @@ def schedule_rounds(n: int) -> list[list[tuple[int, int]]]:
 
 
 def _draw_complete_design(n: int, size: int, versions: int, rng: np.random.Generator) -> np.ndarray:
-    """Return all sets in random order for each version, (versions, tasks, size).
-
-    In pairs, each option is first as often as second.
-    """
+    """Return all sets in random order for each version, (versions, tasks, size)."""
+    # In pairs, each option is first as often as second.
     all_sets = np.array(list(combinations(range(n), size)))
     if size > 2:
         return np.stack(
@@ -231,11 +229,9 @@ def _draw_balanced_design(
 def _draw_version(
     n: int, size: int, tasks: int, together_counts: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sets of one version, shape (tasks, size).
-
-    `together_counts` (n, n) counts over all versions how often two options share a set, and is
-    updated in place.
-    """
+    """Return the sets of one version, shape (tasks, size)."""
+    # `together_counts` (n, n) counts over all versions how often two options share a set, and is
+    # updated in place.
     times_shown = np.zeros(n, np.int64)
     version_sets: dict[tuple[int, ...], None] = {}
     while len(version_sets) < tasks:

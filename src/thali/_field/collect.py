@@ -219,10 +219,8 @@ def _list_files(folder: Path) -> list[tuple[Path, str]]:
 
 
 def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet]:
-    """Return the answer sheets in a file; [] if the file has another header.
-
-    A file with the right header that cannot be read is an error.
-    """
+    """Return the answer sheets in a file; [] if the file has another header."""
+    # A file with the right header that cannot be read is an error.
     from thali._reading.cells import decode_text, split_text_cells
 
     file_bytes = file.read_bytes()
@@ -300,10 +298,8 @@ def _select_study(sheets: list[_AnswerSheet], counts: _RowCounts) -> list[_Answe
 def _select_sheets(
     sheets: list[_AnswerSheet], counts: _RowCounts
 ) -> tuple[list[_AnswerSheet], list[str]]:
-    """Return one sheet per respondent, and sentences about the others.
-
-    The first complete sheet is used, or the one with most answers.
-    """
+    """Return one sheet per respondent, and sentences about the others."""
+    # The first complete sheet is used, or the one with most answers.
     fullest: dict[tuple[str, str, str], _AnswerSheet] = {}
     repeated_files, contradictions = [], {}
     for sheet in sorted(sheets, key=lambda sheet: (-len(sheet.rows), sheet.file)):

@@ -218,9 +218,9 @@ def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
                 )
 
 
-def _list_cells(shown: Any) -> list[str]:
+def _list_cells(shown_options: Any) -> list[str]:
     """Return the levels of products; [] for options."""
-    return [cell for product in shown if not isinstance(product, int) for cell in product]
+    return [cell for product in shown_options if not isinstance(product, int) for cell in product]
 
 
 # Trials as they are shown -------------------------------------------------------------------------
@@ -246,13 +246,14 @@ def _order_options(
     plan: SurveyPlan, task: Mapping[str, Any], trial_part: str, rng: np.random.Generator
 ) -> _OrderedTrial:
     """Return a trial with its options in random or given order."""
-    shown = task["shown"]
-    option_order = np.arange(len(shown))
+    shown_options = task["shown"]
+    option_order = np.arange(len(shown_options))
     if plan.study.sides == RANDOM:
-        option_order = rng.permutation(len(shown))
+        option_order = rng.permutation(len(shown_options))
     labels = [option["label"] for option in plan.data["options"]]
     cells = tuple(
-        tuple(shown[k]) if plan.survey.kind == CHOICE else labels[shown[k]] for k in option_order
+        tuple(shown_options[k]) if plan.survey.kind == CHOICE else labels[shown_options[k]]
+        for k in option_order
     )
     answer = int(np.flatnonzero(option_order == task["answer"])[0]) if "answer" in task else None
     return _OrderedTrial(

@@ -335,14 +335,14 @@ def _build_extra_trials(
                         f"A product of a {name} trial has {attribute!r}, which is not an attribute"
                         f" of the design.{suggest(attribute, survey.attributes)}"
                     )
-            shown: list[Any] = [
+            shown_options: list[Any] = [
                 [_find_cell(product, attribute, name) for attribute in survey.attributes]
                 for product in extra.shown
             ]
         else:
             labels = tuple(dict.fromkeys((*labels, *extra.shown)))
-            shown = [labels.index(label) for label in extra.shown]
-        trial: dict[str, Any] = {"shown": shown}
+            shown_options = [labels.index(label) for label in extra.shown]
+        trial: dict[str, Any] = {"shown": shown_options}
         if extra.answer is not None:
             trial["answer"] = extra.answer
         trials.append(trial)

@@ -435,18 +435,20 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
             f'{owner} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for'
             " choice tasks."
         )
-    shown = entries.get("options", entries.get("products"))
-    if not isinstance(shown, list | tuple) or len(shown) < 2:
-        raise DataError(f"{owner} must show at least two options or products; got {shown!r}.")
+    shown_entries = entries.get("options", entries.get("products"))
+    if not isinstance(shown_entries, list | tuple) or len(shown_entries) < 2:
+        raise DataError(
+            f"{owner} must show at least two options or products; got {shown_entries!r}."
+        )
     if "options" in entries:
-        labels = checked_labels(shown, f"The options of a {name} trial")
+        labels = checked_labels(shown_entries, f"The options of a {name} trial")
         answers: tuple[Any, ...] = labels
         answer = as_label(entries.get("answer"))
         shown_products: tuple[Any, ...] = labels
     else:
         shown_products = tuple(
             {str(key): as_label(cell) for key, cell in _parse_mapping("products", product).items()}
-            for product in shown
+            for product in shown_entries
         )
         answers, answer = tuple(range(1, len(shown_products) + 1)), entries.get("answer")
     if name == "practice":

@@ -214,10 +214,8 @@ def _is_table_header(line: str) -> bool:
 
 
 def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
-    """Return options, with names of picture files as pictures.
-
-    The label of a picture is its file name without ending.
-    """
+    """Return options, with names of picture files as pictures."""
+    # The label of a picture is its file name without ending.
     labels, pictures = [], {}
     for name in names:
         file = folder / name
@@ -248,10 +246,8 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
 
 
 def _normalise_names(names: list[str]) -> list[str]:
-    """Return column names, with capitals removed from names of a design.
-
-    A name changes only where no other column has the plain name.
-    """
+    """Return column names, with capitals removed from names of a design."""
+    # A name changes only where no other column has the plain name.
     plain_names = names[:]
     for k, name in enumerate(names):
         # a version is an attribute next to columns in lower case

@@ -90,10 +90,8 @@ def decode_text(file_bytes: bytes) -> str:
 
 
 def _guess_separator(text: str) -> str:
-    """Return the separator that splits most of the first lines equally.
-
-    A separator that also splits the header is preferred.
-    """
+    """Return the separator that splits most of the first lines equally."""
+    # A separator that also splits the header is preferred.
     head = text[:_HEAD_CHARACTERS] if text.count("\n", 0, _HEAD_CHARACTERS) >= 50 else text
     lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
     if not lines:

@@ -279,10 +279,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
 
 
 def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
-    """Find columns of answers by name and set number.
-
-    Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
-    """
+    """Find columns of answers by name and set number."""
+    # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
     answer_names = {word for role in _SET_ANSWERS for word in role.sure}
     series: dict[str, dict[int, str]] = {}
     for name in column_names(frame):
@@ -425,11 +423,10 @@ def _sort_tasks(tasks: list[str]) -> list[str]:
 def _join_answers(
     design: DesignRows, answers: TaskAnswers
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
-    """Join answers and design rows into a long table.
-
-    Return the design row of each row of the long table (-1: no choice), whether it was picked, the
-    index of its answer and the label of its alternative; and the number of tasks without an answer.
-    """
+    """Join answers and design rows into a long table."""
+    # Return the design row of each row of the long table (-1: no choice), whether it was picked,
+    # the index of its answer and the label of its alternative; and the number of tasks without an
+    # answer.
     versions = {version for version, _ in design.rows}
     rows_of_version = {
         version: design.select_tasks(version) for version in {*answers.version.tolist(), *versions}
@@ -458,10 +455,8 @@ def _find_choice(
     answers: TaskAnswers,
     index: int,
 ) -> tuple[np.ndarray, int] | None:
-    """Find the rows of an answered task and the position of the chosen one.
-
-    A position after the last row means no choice; None: there is no answer.
-    """
+    """Find the rows of an answered task and the position of the chosen one."""
+    # A position after the last row means no choice; None: there is no answer.
     version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
     location = f"in row {answers.frame.index[index]} of the answers"
     rows_of_task = rows_of_version[version].get(task)

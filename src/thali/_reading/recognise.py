@@ -222,7 +222,7 @@ class RecognitionError(DataError):
         self.kinds, self.requested_kinds, self.nearest_shape = kinds, requested_kinds, nearest_shape
 
 
-def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, str]:
+def read(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
     """Read the data in a file, with a sentence that describes the reading.
 
     Examples
@@ -237,12 +237,12 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     '2 objects, 1 similarity, square table; diagonal ignored'
     """
     where = RowFilter.parse(options.pop("where", None))
-    return recognise(load(path), *kinds, where=where, **options).build()
+    return recognise(load(path), *data_kinds, where=where, **options).build()
 
 
 def recognise(
     table: RawTable,
-    *kinds: str,
+    *data_kinds: str,
     shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
     without: Sequence[str] = (),
@@ -264,13 +264,13 @@ def recognise(
         with prefix_errors(table.file):
             table, columns = match_answers(table, load(design), options)
         options |= columns
-        kinds = kinds or (
+        data_kinds = data_kinds or (
             (EXPERIMENTS,) if columns else ()
         )  # only a design of products sets columns
     if codes is not None:
         with prefix_errors(table.file):
             table, order = replace_codes(table, read_codes(codes), options.get("attributes"))
-    tried_shapes = [shape for shape in shapes if not kinds or shape.kind in kinds]
+    tried_shapes = [shape for shape in shapes if not data_kinds or shape.kind in data_kinds]
     deciding_names = {
         name
         for name, argument in options.items()
@@ -301,15 +301,15 @@ def recognise(
                 column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
-        is_known = len(kinds) == 1
-        if len(kinds) > 1:
-            is_known = all(spec_of_kind(kind).of_objects for kind in kinds)
+        is_known = len(data_kinds) == 1
+        if len(data_kinds) > 1:
+            is_known = all(spec_of_kind(kind).of_objects for kind in data_kinds)
         levels = order | (options.get("levels") or {}) or None
         context = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | context)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
         loop_columns = find_loop_answers(table.names) if design is None else []
-        if loop_columns and (not sure_readings or kinds == (EXPERIMENTS,)):
+        if loop_columns and (not sure_readings or data_kinds == (EXPERIMENTS,)):
             raise DataError(
                 f"The columns {shorten(loop_columns)} contain answers, but the table does not"
                 " contain the questions; name the design with ",
@@ -317,20 +317,20 @@ def recognise(
                 ".",
             )
         if len(sure_readings) > 1:
-            raise _ambiguity_error(sure_readings, kinds)
+            raise _ambiguity_error(sure_readings, data_kinds)
         reading = next(iter(sure_readings), None)
         if reading is not None and reading.doubt is not None:
-            if asks or not kinds or SIMILARITIES in kinds:
-                raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), kinds)
+            if asks or not data_kinds or SIMILARITIES in data_kinds:
+                raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), data_kinds)
         if table.short_rows and not (reading is not None and reading.shape in triangles):
             raise DataError(table.short_rows)
         if reading is None and options.get(COVARIATES) is not None:
-            raise RecognitionError(_missing_order_message(table), (), kinds)
+            raise RecognitionError(_missing_order_message(table), (), data_kinds)
         if reading is None:
             other_shapes = [shape for shape in shapes if shape not in tried_shapes]
             readings = _match_shapes(other_shapes, table, {})
             other_readings = [reading for reading in readings if reading.sure]
-            raise _unknown_shape_error(table, tried_shapes, other_readings, kinds)
+            raise _unknown_shape_error(table, tried_shapes, other_readings, data_kinds)
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
@@ -361,10 +361,14 @@ def list_named_columns(options: Mapping[str, Any]) -> list[str]:
     return names
 
 
-def check_names(options: dict[str, Any], *kinds: str) -> None:
+def check_names(options: dict[str, Any], *data_kinds: str) -> None:
     """Raise for arguments that no shape of these kinds has."""
     known_names = {
-        name for shape in SHAPES if shape.kind in kinds for name in shape.options if name != "known"
+        name
+        for shape in SHAPES
+        if shape.kind in data_kinds
+        for name in shape.options
+        if name != "known"
     }
     known_names |= {"where", "without", "labels", "codes", "design"}
     if unknown_names := [name for name in options if name not in known_names]:
@@ -375,10 +379,8 @@ def check_names(options: dict[str, Any], *kinds: str) -> None:
 
 
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
-    """Return the readings of shapes that match a table.
-
-    An error of a shape is raised only if no reading is sure.
-    """
+    """Return the readings of shapes that match a table."""
+    # An error of a shape is raised only if no reading is sure.
     readings, faults = [], []
     for shape in shapes:
         try:
@@ -400,14 +402,16 @@ def _ambiguity_error(readings: list[Reading], requested_kinds: tuple[str, ...]) 
     readings_text = "; or as ".join(
         f"{reading.kind} ({reading.description})" for reading in readings
     )
-    kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
-    if len(kinds) == 1:  # only the names of columns distinguish the readings
+    possible_kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
+    if len(possible_kinds) == 1:  # only the names of columns distinguish the readings
         return DataError(
             f"The table can be read as {readings_text}; remove or rename the columns that cause the"
             " wrong reading."
         )
     return RecognitionError(
-        f"The table can be read as {readings_text}; specify which is meant.", kinds, requested_kinds
+        f"The table can be read as {readings_text}; specify which is meant.",
+        possible_kinds,
+        requested_kinds,
     )
 
 
@@ -417,24 +421,22 @@ def _unknown_shape_error(
     other_readings: list[Reading],
     requested_kinds: tuple[str, ...],
 ) -> RecognitionError:
-    """Return the error about a table of another kind or of no known shape.
-
-    It names the nearest shape.
-    """
-    kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
+    """Return the error about a table of another kind or of no known shape."""
+    # It names the nearest shape.
+    expected_kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
     if other_readings:
         reading = other_readings[0]
         message = (
             f"The table contains {reading.kind} ({reading.description}), not"
-            f" {_join_alternatives(kinds)}."
+            f" {_join_alternatives(expected_kinds)}."
         )
         return RecognitionError(message, (reading.kind,), requested_kinds)
     near_shapes = [
         (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
     ]
     match_note = "do not match a known layout"
-    if len(kinds) <= 2:
-        match_note = f"are not recognised as {_join_alternatives(kinds)}"
+    if len(expected_kinds) <= 2:
+        match_note = f"are not recognised as {_join_alternatives(expected_kinds)}"
     problem = f"The columns {shorten(table.names, 12)} {match_note}"
     if not near_shapes and has_scores(table):
         return RecognitionError(
@@ -450,7 +452,7 @@ def _unknown_shape_error(
         )
     if not near_shapes:
         shapes = "; or ".join(shape.expected for shape in tried_shapes)
-        if len(kinds) > 1:
+        if len(expected_kinds) > 1:
             shapes = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
         return RecognitionError(f"{problem}; expected {shapes}.", (), requested_kinds)
     shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)

@@ -213,10 +213,8 @@ def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
 
 
 def _fulfils(condition: Condition, cells: "pd.Series") -> np.ndarray:
-    """Return whether each cell fulfils the condition.
-
-    An empty cell fulfils only "is missing" and "!=".
-    """
+    """Return whether each cell fulfils the condition."""
+    # An empty cell fulfils only "is missing" and "!=".
     if condition.operator in (MISSING, NOT_MISSING):
         is_empty = _label_cells_once(cells) == ""
         return is_empty if condition.operator == MISSING else ~is_empty
@@ -270,10 +268,8 @@ def _list_texts(cells: "pd.Series") -> list[str]:
 
 
 def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
-    """Return cells as numbers, NaN for empty cells; None for other columns.
-
-    True and false are numbers.
-    """
+    """Return cells as numbers, NaN for empty cells; None for other columns."""
+    # True and false are numbers.
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(cells.dtype):

@@ -125,10 +125,8 @@ def describe_label_mismatch(frame: pd.DataFrame) -> str:
 
 
 def _is_bare_square(frame: pd.DataFrame) -> bool:
-    """Return whether a table has equal numbers of rows and numeric columns.
-
-    An empty column may be the edge of a triangle.
-    """
+    """Return whether a table has equal numbers of rows and numeric columns."""
+    # An empty column may be the edge of a triangle.
     if frame.shape[0] != frame.shape[1] or any(
         plain(str(name)) in RESPONDENT.synonyms for name in frame.columns
     ):

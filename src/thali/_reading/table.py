@@ -120,10 +120,8 @@ def _list_header_names(rows: list[tuple[int, list[str]]]) -> set[str]:
 
 
 def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
-    """Raise if a workbook unpacks to more than a table can contain.
-
-    The sizes in the directory of the archive are upper limits.
-    """
+    """Raise if a workbook unpacks to more than a table can contain."""
+    # The sizes in the directory of the archive are upper limits.
     unpacked_bytes = sum(part.file_size for part in archive.infolist())
     if unpacked_bytes > MAX_WORKBOOK or (
         unpacked_bytes > HARMLESS_WORKBOOK and unpacked_bytes > MAX_UNPACKED * packed_bytes
@@ -762,10 +760,8 @@ def build_raw_table(
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Find columns that are text despite numeric cells.
-
-    Examples: respondents 100 and 1e2, and answers with the label NA.
-    """
+    """Find columns that are text despite numeric cells."""
+    # Examples: respondents 100 and 1e2, and answers with the label NA.
     is_text = {}
     answer_names = {name for name in header if plain(name) in _ANSWER_NAMES}
     side_names = [
@@ -828,10 +824,8 @@ def reread_label(label: str) -> str:
 def _convert_column(
     column: list[str], distinct: dict[str, None], decimal_comma: bool, text: bool | None = None
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Convert cells to numbers if all distinct cells are numbers, else to text.
-
-    `text` decides where it is not None.
-    """
+    """Convert cells to numbers if all distinct cells are numbers, else to text."""
+    # `text` decides where it is not None.
     texts = distinct.keys()
     if text is None:
         text = is_text_column(set(texts), decimal_comma) is not False

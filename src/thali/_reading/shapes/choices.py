@@ -181,10 +181,8 @@ def match_rankings(
 
 
 def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
-    """Return whether another column contains the choices.
-
-    Options or levels called 1, 2, 3 then look like ranks.
-    """
+    """Return whether another column contains the choices."""
+    # Options or levels called 1, 2, 3 then look like ranks.
     names = by_plain_name(table.names)
     if (
         ODD.among(names)

@@ -120,10 +120,8 @@ def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[Paired
 
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
-    """Return cells without counts of an option against itself, and a note.
-
-    Labels and asymmetry must show that the cells are counts.
-    """
+    """Return cells without counts of an option against itself, and a note."""
+    # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
     diagonal = [as_label(cell) for cell in np.diag(square.values)]
@@ -318,10 +316,8 @@ def _fill_column_roles(
 def _list_countable_columns(
     column_sets: list[PairColumns], named_columns: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the columns of comparisons and the counts among them.
-
-    Return None if rows cannot be merged; a tie without counts is not a count.
-    """
+    """Return the columns of comparisons and the counts among them."""
+    # Return None if rows cannot be merged; a tie without counts is not a count.
     pair_columns = column_sets[0]
     has_counts = bool(pair_columns.times or named_columns["count"])
     if named_columns["covariates"] is not None or len(column_sets) > 1:
