@@ -143,9 +143,7 @@ def test_it_is_the_same_in_another_process():
     code = "from thali._compile import jit\nfrom thali._compile.sources import collect_sources\n"
     code += "from thali._aspects.samplers import recommended\n"
     code += "from thali._aspects.priors.ibp import Buffet\n"
-    code += (
-        "print(collect_sources(recommended.infinite.python, [Buffet], jit._describe_options()).digest)"
-    )
+    code += "print(collect_sources(recommended.infinite.python, [Buffet], jit._describe_options()).digest)"
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1
 

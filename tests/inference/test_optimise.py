@@ -180,7 +180,9 @@ def test_gains_that_rounding_hides_are_no_reason_to_stay():
     """A constant of 1e9 leaves seven digits after the point: steps that promise less are taken
     unseen."""
     target = Concave(lambda x: (1e9 + logit(x)[0], *logit(x)[1:]), rounding=1e-4)
-    point, _, converged = maximise_newton(target, target.evaluate(np.zeros(4)), 1e-12, take_last=True)
+    point, _, converged = maximise_newton(
+        target, target.evaluate(np.zeros(4)), 1e-12, take_last=True
+    )
     assert converged and np.abs(point.gradient).max() < 1e-8
 
 
