@@ -6,8 +6,8 @@ terminal: what was drawn is kept.
 
 Python lets a signal raise between any two instructions: in an import, which then holds its lock for
 ever, or where an exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes
-it (`held_back`); anything else is given up on the spot, and the process begins again as `python -m
-thali._surfaces.app.child WHAT FOLDER CORES stopped`, which reports what the job holds.
+it (`DelayedInterrupt`); anything else is given up on the spot, and the process begins again as
+`python -m thali._surfaces.app.child WHAT FOLDER CORES stopped`, which reports what the job holds.
 """
 
 import os
