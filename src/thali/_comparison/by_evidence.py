@@ -346,10 +346,8 @@ def classify_evidence(log_bayes_factor: float) -> str:
 def _build_sensitivity_table(
     evidence_by_name: dict[str, LogEvidence], prior: np.ndarray
 ) -> "pandas.DataFrame":
-    """Return evidence and probabilities for each change of the priors.
-
-    A change applies to all models with such a prior.
-    """
+    """Return evidence and probabilities for each change of the priors."""
+    # A change applies to all models with such a prior.
     import pandas as pd
 
     changes = {

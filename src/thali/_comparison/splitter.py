@@ -91,9 +91,9 @@ class Splitter(ABC):
         """The number of blocks."""
         return int(self.block_of_unit.max(initial=-1)) + 1
 
-    def build_part(self, numbers: np.ndarray) -> Any:
+    def build_part(self, blocks: np.ndarray) -> Any:
         """Return the part with these blocks."""
-        return np.isin(self.block_of_unit, numbers)
+        return np.isin(self.block_of_unit, blocks)
 
     @property
     def whole(self) -> Any:

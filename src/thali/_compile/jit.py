@@ -224,10 +224,8 @@ def _build_dispatcher(
     options: dict[str, Any],
     discard: Callable[[], Any] = lambda: None,
 ) -> Any:
-    """Return numba's dispatcher of a function.
-
-    `discard` is called if compilation fails, so that the next call starts again.
-    """
+    """Return numba's dispatcher of a function."""
+    # `discard` is called if compilation fails, so that the next call starts again.
     dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if is_stored:
         dispatcher._cache = KernelCache(function.__qualname__)

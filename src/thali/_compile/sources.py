@@ -184,10 +184,8 @@ class _SourceWalk:
         return f"code {instructions.hex()} {code.co_exceptiontable.hex()} {constants!r} {names!r}"
 
     def _format_global(self, value: Any, name: str, names: Iterable[str]) -> str:
-        """Return the value of a name as text.
-
-        For a module that may change, the text lists the attributes that the function may use.
-        """
+        """Return the value of a name as text."""
+        # For a module that may change, the text lists the attributes that the function may use.
         if not isinstance(value, types.ModuleType) or _is_versioned(value.__name__):
             return self._format_value(value, name)
         attributes = [other for other in names if other != name and hasattr(value, other)]

@@ -274,10 +274,8 @@ def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
 def _search_line(
     target: Target[Any], start: Any, direction: np.ndarray, max_change: float
 ) -> tuple[float, Any]:
-    """Return (length, point) by the strong Wolfe conditions, else the highest trial.
-
-    The point is None if no trial is higher than the start.
-    """
+    """Return (length, point) by the strong Wolfe conditions, else the highest trial."""
+    # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.
     slope, size = float(direction @ start.gradient), float(np.abs(direction).max())

@@ -56,10 +56,8 @@ def draw_tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: A
 
 @scalar
 def _draw_by_normal_proposal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
-    """Draw the tilted weight from a truncated Normal around its mode w*.
-
-    A proposal is accepted with probability ((w/w*) exp(1 - w/w*))^(shape-1).
-    """
+    """Draw the tilted weight from a truncated Normal around its mode w*."""
+    # A proposal is accepted with probability ((w/w*) exp(1 - w/w*))^(shape-1).
     mode = 0.5 * (mean + math.sqrt(mean * mean + 4.0 * (shape - 1.0) * sd * sd))
     w = draw_positive_normal(rng, mode, sd)
     while rng.standard_exponential() < (shape - 1.0) * (w / mode - 1.0 - math.log(w / mode)):
