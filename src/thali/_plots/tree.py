@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from thali._labels import one_line
-from thali._trees.nodes import children, postorder
+from thali._trees.nodes import find_children, sort_postorder
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError
 
@@ -77,8 +77,8 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
     nodes."""
     from matplotlib.collections import LineCollection
 
-    below = children(tree.parents.tolist())
-    order = postorder(below)
+    below = find_children(tree.parents.tolist())
+    order = sort_postorder(below)
     leaves = [node for node in order if not below[node]]
     n = len(leaves)
     x, y = depths, np.zeros(len(order))

@@ -6,9 +6,9 @@ from collections import Counter
 
 from thali.errors import DataError
 
-from .nodes import Nodes, children, postorder
+from .nodes import TreeNodes, find_children, sort_postorder
 
-_BLANKS = re.compile(r"(?:\s|\[[^\]]*\])*")  # comments stand in square brackets
+_BLANKS = re.compile(r"(?:\s|\[[^\]]*\])*")  # comments are in square brackets
 _WORD = re.compile(r"[^\s()\[\]:;,]*")
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -16,156 +16,169 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _MUST_BE_QUOTED = re.compile(r"[\s()\[\]{}:;,'\"_]")
 
 
-def parse(text: str) -> Nodes:
-    """The tree that a Newick text describes.
+def parse_newick(text: str) -> TreeNodes:
+    """Parse Newick text into the nodes of a tree.
 
-    Names may stand between quotes, where a quote is doubled. Comments in square brackets are
-    skipped. Without quotes an underscore is left as it is. The length above the root is left out.
+    Names may be quoted, with quotes doubled inside. Comments in square brackets are skipped.
+    Unquoted underscores are kept. The length above the root is ignored.
     """
-    reader, nodes = _Reader(text), Nodes([], [], [])
-    waiting: list[list[int]] = []  # for each parenthesis that is open, the children read so far
+    reader, nodes = _NewickReader(text), TreeNodes([], [], [])
+    open_children: list[list[int]] = []  # for each open parenthesis, the children read so far
     while True:
         while reader.take("("):
-            waiting.append([])
-        node = nodes.add(*reader.leaf(bool(waiting)))
-        while waiting:
-            waiting[-1].append(node)
+            open_children.append([])
+        node = nodes.add(*reader.read_leaf(bool(open_children)))
+        while open_children:
+            open_children[-1].append(node)
             if reader.take(","):
                 break
             if not reader.take(")"):
-                raise reader.unexpected(len(waiting))
-            below = waiting.pop()
-            node = nodes.add(*reader.inner(bool(waiting)), below)
+                raise reader.build_syntax_error(len(open_children))
+            node_children = open_children.pop()
+            node = nodes.add(*reader.read_inner(bool(open_children)), node_children)
         else:
             break
-    more = (
-        "expected one tree, but text follows its semicolon"
-        if reader.take(";")
-        else "the tree ends before this"
-    )
-    if reader.here:
-        raise reader.error(more)
+    problem = "the tree ends before this"
+    if reader.take(";"):
+        problem = "expected one tree, but text follows its semicolon"
+    if reader.next_symbol:
+        raise reader.build_error(problem)
     return nodes
 
 
-def write(nodes: Nodes) -> str:
-    """The Newick text of a tree, with lengths in full precision."""
-    below = children(nodes.parents)
-    order = postorder(below)
-    first = list(range(len(order)))  # the leaf that is written first of those below
+def format_newick(nodes: TreeNodes) -> str:
+    """Format a tree as Newick text, with lengths in full precision."""
+    node_children = find_children(nodes.parents)
+    order = sort_postorder(node_children)
+    first_leaf = list(range(len(order)))  # the leaf that is written first of those below
     for node in order:
-        if below[node]:
-            first[node] = first[below[node][0]]
-    opened = Counter(first[node] for node in order if below[node])
+        if node_children[node]:
+            first_leaf[node] = first_leaf[node_children[node][0]]
+    n_opened = Counter(first_leaf[node] for node in order if node_children[node])
     pieces = []
     for node in order:
-        if below[node]:
+        if node_children[node]:
             pieces.append(")")
         else:
-            pieces.append("," * bool(pieces) + "(" * opened[node])
-        pieces.append(_quoted(nodes.names[node]))
+            pieces.append("," * bool(pieces) + "(" * n_opened[node])
+        pieces.append(_quote_name(nodes.names[node]))
         if nodes.parents[node] >= 0:
             pieces.append(f":{float(nodes.lengths[node])!r}")
     return "".join(pieces) + ";"
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
+    """Quote a name where Newick text requires it."""
     if _MUST_BE_QUOTED.search(name):
         return "'" + name.replace("'", "''") + "'"
     return name
 
 
-class _Reader:
-    """A position in the text, and what stands there."""
+class _NewickReader:
+    """The text of a tree and a position in it."""
 
     def __init__(self, text: str) -> None:
         self.text, self.position = text, 0
         self._skip()
 
     @property
-    def here(self) -> str:
+    def next_symbol(self) -> str:
+        """The next character; "" at the end."""
         return self.text[self.position : self.position + 1]
 
     def take(self, symbol: str) -> bool:
-        """Pass the symbol if it is the next."""
-        if self.here != symbol:
+        """Skip the symbol if it comes next, and return whether it did."""
+        if self.next_symbol != symbol:
             return False
-        self._pass(self.position + 1)
+        self._move(self.position + 1)
         return True
 
-    def leaf(self, below_root: bool) -> tuple[str, float]:
-        """Name and length of a leaf."""
-        begin, name = self.position, self._name()
+    def read_leaf(self, below_root: bool) -> tuple[str, float]:
+        """Read the name and length of a leaf."""
+        begin, name = self.position, self._read_name()
         if not name.strip():
             self.position = begin
-            raise self.error("a leaf has no name" if self.text.strip() else "there is no tree")
-        return name, self._length(f"leaf {name!r}") if below_root else self._root_length()
+            raise self.build_error("a leaf has no name" if self.text.strip() else "there is no tree")
+        if not below_root:
+            return name, self._skip_root_length()
+        return name, self._read_length(f"leaf {name!r}")
 
-    def inner(self, below_root: bool) -> tuple[str, float]:
-        """Name (often absent) and length of a node whose parenthesis was just closed."""
-        name = self._name().strip()
-        which = f"inner node {name!r}" if name else "inner node ending here"
-        return name, self._length(which) if below_root else self._root_length()
+    def read_inner(self, below_root: bool) -> tuple[str, float]:
+        """Read the name (often absent) and length of an inner node.
 
-    def unexpected(self, n_open: int) -> DataError:
-        """The error where neither a comma nor a closing parenthesis stands below the root."""
-        if not self.here or self.here == ";":
-            return self.error(
+        The parenthesis of the node was just closed.
+        """
+        name = self._read_name().strip()
+        if not below_root:
+            return name, self._skip_root_length()
+        node_description = f"inner node {name!r}" if name else "inner node ending here"
+        return name, self._read_length(node_description)
+
+    def build_syntax_error(self, n_open: int) -> DataError:
+        """Build the error for a missing comma or closing parenthesis."""
+        if not self.next_symbol or self.next_symbol == ";":
+            return self.build_error(
                 f"{n_open} opening parenthes{'is is' if n_open == 1 else 'es are'} not closed"
             )
-        return self.error(
+        return self.build_error(
             "expected a comma or closing parenthesis; quote names with spaces or brackets"
         )
 
-    def error(self, what: str) -> DataError:
-        near = self.text[max(0, self.position - 12) : self.position + 12]
+    def build_error(self, problem: str) -> DataError:
+        """Build an error that quotes the text around the position."""
+        context = self.text[max(0, self.position - 12) : self.position + 12]
         return DataError(
-            f"Invalid Newick text at position {self.position + 1}, near {near!r}: {what}."
+            f"Invalid Newick text at position {self.position + 1}, near {context!r}: {problem}."
         )
 
-    def _length(self, which: str) -> float:
-        if self.here != ":":
-            if self.here and self.here not in ",);":
-                raise self.unexpected(1)
-            raise self.error(f"the {which} has no length; write it after a colon")
+    def _read_length(self, node_description: str) -> float:
+        """Read the length after a colon, a finite number >= 0."""
+        if self.next_symbol != ":":
+            if self.next_symbol and self.next_symbol not in ",);":
+                raise self.build_syntax_error(1)
+            raise self.build_error(f"the {node_description} has no length; write it after a colon")
         self.take(":")
-        begin, word = self.position, self._word()
+        begin, word = self.position, self._read_word()
         number = float(word) if _NUMBER.fullmatch(word) else math.nan
         if not 0.0 <= number < math.inf:
             self.position = begin
-            raise self.error(
-                f"the length of the {which} must be a finite number >= 0; got {word!r}"
+            raise self.build_error(
+                f"the length of the {node_description} must be a finite number >= 0; got {word!r}"
             )
         return abs(number)
 
-    def _root_length(self) -> float:
-        """Whatever is written above the root is ignored."""
+    def _skip_root_length(self) -> float:
+        """Skip the length above the root, and return 0."""
         if self.take(":"):
-            self._word()
+            self._read_word()
         return 0.0
 
-    def _name(self) -> str:
-        if self.here not in ("'", '"'):
-            return self._word()
+    def _read_name(self) -> str:
+        """Read a name, quoted or not."""
+        if self.next_symbol not in ("'", '"'):
+            return self._read_word()
         match = _QUOTED.match(self.text, self.position)
         if match is None:
-            raise self.error("a quoted name is not closed")
-        self._pass(match.end())
+            raise self.build_error("a quoted name is not closed")
+        self._move(match.end())
         quote = match[0][0]
         return match[0][1:-1].replace(2 * quote, quote)
 
-    def _word(self) -> str:
+    def _read_word(self) -> str:
+        """Read characters up to the next separator; "" if there are none."""
         match = _WORD.match(self.text, self.position)
-        assert match is not None  # it matches nothing at all, too
-        self._pass(match.end())
+        assert match is not None  # the pattern matches the empty text, too
+        self._move(match.end())
         return match[0]
 
-    def _pass(self, position: int) -> None:
+    def _move(self, position: int) -> None:
+        """Move to a position, then to the next character that counts."""
         self.position = position
         self._skip()
 
     def _skip(self) -> None:
+        """Skip blanks and comments."""
         match = _BLANKS.match(self.text, self.position)
         self.position = match.end() if match else self.position
-        if self.here == "[":
-            raise self.error("a comment is not closed")
+        if self.next_symbol == "[":
+            raise self.build_error("a comment is not closed")

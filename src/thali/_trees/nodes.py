@@ -1,7 +1,6 @@
-"""The nodes of a rooted tree, in the one order that all of thali reads: checked, numbered, every
-leaf 1 deep.
+"""The nodes of a rooted tree: checked, in postorder, with every leaf at depth 1.
 
-Nothing here calls itself: a tree of two thousand options can be two thousand nodes deep.
+No function here is recursive: a tree of two thousand options can be two thousand nodes deep.
 """
 
 import math
@@ -14,17 +13,16 @@ from thali._labels import checked_labels, positions, shorten
 from thali.errors import DataError
 
 # leaves are equally deep within this share of the depth: written trees are rounded
-SAME_DEPTH = 1e-6
-# a tree of this depth but for rounding is not divided by it, so that it reads back as it was
-# written
-ROUNDING = 1e-12
+DEPTH_TOLERANCE = 1e-6
+# a tree of depth 1 but for rounding is not rescaled, so that it reads back unchanged
+ROUNDING_TOLERANCE = 1e-12
 
 
-class Nodes(NamedTuple):
-    """The nodes of a tree, each before its parent, so that the root is the last.
+class TreeNodes(NamedTuple):
+    """The nodes of a tree, each before its parent, the root last.
 
-    `names` are "" where there is none, `lengths` are those of the edges above the nodes (0 for the
-    root), `parents` are places in these lists (-1 for the root).
+    `names` are "" for nodes without a name. `lengths` are the lengths of the edges above the nodes
+    (0 for the root). `parents` are indices into these lists (-1 for the root).
     """
 
     names: list[str]
@@ -32,139 +30,151 @@ class Nodes(NamedTuple):
     parents: list[int]
 
     def add(self, name: str, length: float, children: Sequence[int] = ()) -> int:
-        """Append a node above these children; returned is its place."""
-        place = len(self.names)
+        """Append a node above these children, and return its index."""
+        node = len(self.names)
         self.names.append(name)
         self.lengths.append(length)
         self.parents.append(-1)
         for child in children:
-            self.parents[child] = place
-        return place
+            self.parents[child] = node
+        return node
 
 
-def children(parents: Sequence[int]) -> list[list[int]]:
-    """The children of each node; of two, the one with the foremost leaf below it comes first."""
+def find_children(parents: Sequence[int]) -> list[list[int]]:
+    """List the children of each node.
+
+    Children are sorted by the first leaf below them.
+    """
     root = len(parents) - 1
-    foremost = list(range(root + 1))
+    first_leaf = list(range(root + 1))
     for node in range(root):
-        above = parents[node]
-        if above >= 0:
-            foremost[above] = min(foremost[above], foremost[node])
-    below: list[list[int]] = [[] for _ in parents]
-    for node in sorted(range(root), key=foremost.__getitem__):
+        parent = parents[node]
+        if parent >= 0:
+            first_leaf[parent] = min(first_leaf[parent], first_leaf[node])
+    node_children: list[list[int]] = [[] for _ in parents]
+    for node in sorted(range(root), key=first_leaf.__getitem__):
         if parents[node] >= 0:
-            below[parents[node]].append(node)
-    return below
+            node_children[parents[node]].append(node)
+    return node_children
 
 
-def postorder(below: list[list[int]]) -> list[int]:
-    """Every node after its children: the order of closing parentheses."""
-    order, waiting = [], [len(below) - 1]
-    while waiting:
-        node = waiting.pop()
+def sort_postorder(node_children: list[list[int]]) -> list[int]:
+    """Sort the nodes so that each follows its children.
+
+    This is the order of closing parentheses in Newick text.
+    """
+    order, pending = [], [len(node_children) - 1]
+    while pending:
+        node = pending.pop()
         order.append(node)
-        waiting.extend(below[node])
+        pending.extend(node_children[node])
     return order[::-1]
 
 
-def depths(parents: Sequence[int], lengths: Sequence[float]) -> list[float]:
-    """Distance of each node from the root."""
-    depth = [0.0] * len(parents)
+def compute_depths(parents: Sequence[int], lengths: Sequence[float]) -> list[float]:
+    """Compute the distance of each node from the root."""
+    node_depths = [0.0] * len(parents)
     for node in reversed(range(len(parents) - 1)):
-        depth[node] = depth[parents[node]] + lengths[node]
-    return depth
+        node_depths[node] = node_depths[parents[node]] + lengths[node]
+    return node_depths
 
 
-def converged(nodes: Nodes, rescale: str | None = None) -> tuple[tuple[str, ...], Nodes]:
-    """The labels of the leaves, and the tree as `Tree` keeps it.
+def normalize_tree(nodes: TreeNodes, rescale: str | None = None) -> tuple[tuple[str, ...], TreeNodes]:
+    """Normalise a tree, and return its leaf labels and nodes.
 
-    Inner nodes with one child are taken out; a root with one child stays, for a feature can arise
-    on the edge below it. The leaves come first, in the order they had, then the inner nodes as
-    `postorder` finds them. Lengths are divided by the common depth of the leaves.
+    Inner nodes with one child are removed; a root with one child stays, because a feature can arise
+    on the edge below it. The leaves come first, in their order, then the inner nodes in postorder.
+    Lengths are divided by the common depth of the leaves.
     """
-    nodes = numbered(without_single_children(nodes))
-    n = sum(not below for below in children(nodes.parents))
-    labels = leaf_names(nodes.names[:n])
-    return labels, Nodes(
-        [*labels, *nodes.names[n:]], levelled(nodes, labels, rescale), nodes.parents
-    )
+    nodes = sort_leaves_first(merge_single_children(nodes))
+    n_leaves = sum(not node_children for node_children in find_children(nodes.parents))
+    labels = check_leaf_names(nodes.names[:n_leaves])
+    names = [*labels, *nodes.names[n_leaves:]]
+    return labels, TreeNodes(names, rescale_lengths(nodes, labels, rescale), nodes.parents)
 
 
-def leaf_names(names: Iterable[Any], what: str = "The leaves of a tree") -> tuple[str, ...]:
-    """The names as labels: two at least, distinct and not empty; `what` names them in the error."""
+def check_leaf_names(names: Iterable[Any], subject: str = "The leaves of a tree") -> tuple[str, ...]:
+    """Check that names are at least two, distinct and not empty.
+
+    Return them as labels; `what` names them in errors.
+    """
     if not isinstance(names, Iterable):
-        raise DataError(f"{what} must be a sequence of names; got {names!r}.")
-    labels = checked_labels(names, what)
+        raise DataError(f"{subject} must be a sequence of names; got {names!r}.")
+    labels = checked_labels(names, subject)
     if len(labels) < 2:
-        raise DataError(f"{what} must include at least two names; got {shorten(labels) or 'none'}.")
+        raise DataError(f"{subject} must include at least two names; got {shorten(labels) or 'none'}.")
     return labels
 
 
-def without_single_children(nodes: Nodes) -> Nodes:
-    """The tree in which each inner node with one child has passed its length, and its name, on to
-    that child.
+def merge_single_children(nodes: TreeNodes) -> TreeNodes:
+    """Replace each inner node with one child by its child.
 
-    The nodes passed over stay in the lists with parent -1; the root is still the last.
+    The child takes over the length, and the name if it has none. Removed nodes stay in the lists
+    with parent -1; the root is still the last.
     """
     root = len(nodes.parents) - 1
     names, lengths, parents = list(nodes.names), list(nodes.lengths), list(nodes.parents)
-    single = [len(below) == 1 for below in children(parents)]
-    single[root] = False
+    is_single = [len(node_children) == 1 for node_children in find_children(parents)]
+    is_single[root] = False
     for node in reversed(range(root)):
-        above = parents[node]
-        if single[above]:
-            lengths[node] += lengths[above]
-            names[node] = names[node] or names[above]
-            parents[node] = parents[above]
+        parent = parents[node]
+        if is_single[parent]:
+            lengths[node] += lengths[parent]
+            names[node] = names[node] or names[parent]
+            parents[node] = parents[parent]
     for node in range(root):
-        if single[node]:
+        if is_single[node]:
             parents[node] = -1
-    return Nodes(names, lengths, parents)
+    return TreeNodes(names, lengths, parents)
 
 
-def numbered(nodes: Nodes) -> Nodes:
-    """The nodes below the root, leaves first in the order they had, then the others as `postorder`
-    finds them."""
-    below = children(nodes.parents)
-    order = postorder(below)
-    order = sorted(node for node in order if not below[node]) + [
-        node for node in order if below[node]
+def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
+    """Number the leaves first, in their order, then the others in postorder.
+
+    Nodes that are not below the root are dropped.
+    """
+    node_children = find_children(nodes.parents)
+    order = sort_postorder(node_children)
+    order = sorted(node for node in order if not node_children[node]) + [
+        node for node in order if node_children[node]
     ]
-    place = positions(order)
-    return Nodes(
+    new_indices = positions(order)
+    return TreeNodes(
         [nodes.names[node] for node in order],
         [nodes.lengths[node] for node in order],
-        [place.get(nodes.parents[node], -1) for node in order],
+        [new_indices.get(nodes.parents[node], -1) for node in order],
     )
 
 
-def levelled(nodes: Nodes, labels: tuple[str, ...], rescale: str | None) -> list[float]:
-    """The lengths divided by the depth of the deepest leaf, those above leaves such that every leaf
-    is 1 deep."""
-    parents, n, root = nodes.parents, len(labels), len(nodes.parents) - 1
-    depth = depths(parents, nodes.lengths)[:n]
-    deepest, shallowest = max(depth), min(depth)
+def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | None) -> list[float]:
+    """Divide lengths by the tree's depth, and put every leaf at depth 1.
+
+    The edges above the leaves absorb the rounding, or the missing length with rescale "extend".
+    """
+    parents, n_leaves, root = nodes.parents, len(labels), len(nodes.parents) - 1
+    leaf_depths = compute_depths(parents, nodes.lengths)[:n_leaves]
+    deepest, shallowest = max(leaf_depths), min(leaf_depths)
     if not 0.0 < deepest < math.inf:
         raise DataError(
             "The distance from the root of a tree to a leaf must be finite and positive; it is"
-            f" {deepest:g} for {labels[depth.index(deepest)]!r}."
+            f" {deepest:g} for {labels[leaf_depths.index(deepest)]!r}."
         )
-    if deepest - shallowest > SAME_DEPTH * deepest and rescale is None:
-        high, low = labels[depth.index(shallowest)], labels[depth.index(deepest)]
+    if deepest - shallowest > DEPTH_TOLERANCE * deepest and rescale is None:
+        shallowest_label, deepest_label = labels[leaf_depths.index(shallowest)], labels[leaf_depths.index(deepest)]
         raise DataError(
-            f"All leaves must have the same distance from the root, but {high!r} has"
-            f" {shallowest:.8g} and {low!r} has {deepest:.8g}; use `rescale='extend'` to lengthen"
+            f"All leaves must have the same distance from the root, but {shallowest_label!r} has"
+            f" {shallowest:.8g} and {deepest_label!r} has {deepest:.8g}; use `rescale='extend'` to lengthen"
             " the shorter paths."
         )
     lengths = np.array(nodes.lengths)
-    if abs(deepest - 1.0) > ROUNDING:
+    if abs(deepest - 1.0) > ROUNDING_TOLERANCE:
         lengths /= deepest
     lengths[root] = 0.0
     lengths = lengths.tolist()
-    reached = [0.0] * (root + 1)
+    node_depths = [0.0] * (root + 1)
     for node in reversed(range(root)):
-        above = reached[parents[node]]
-        reached[node] = above + lengths[node]
-        if reached[node] > 1.0 or (node < n and reached[node] < 1.0):
-            reached[node], lengths[node] = 1.0, 1.0 - above
+        parent_depth = node_depths[parents[node]]
+        node_depths[node] = parent_depth + lengths[node]
+        if node_depths[node] > 1.0 or (node < n_leaves and node_depths[node] < 1.0):
+            node_depths[node], lengths[node] = 1.0, 1.0 - parent_depth
     return lengths

@@ -1,4 +1,4 @@
-"""Trees over options: which of them are related, and how closely."""
+"""Trees over options: how closely options are related."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,8 +12,8 @@ from thali._late import carried_out_by
 from thali.errors import ArgumentError, DataError
 
 from . import newick
-from .nodes import Nodes, children, converged, depths, leaf_names, numbered, postorder
-from .sources import content_of, of_groups, of_linkage, of_newick
+from .nodes import TreeNodes, find_children, normalize_tree, compute_depths, check_leaf_names, sort_leaves_first, sort_postorder
+from .sources import read_tree_text, build_group_nodes, build_linkage_nodes, read_newick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,54 +22,55 @@ if TYPE_CHECKING:
 # A tree drawn in plain characters -----------------------------------------------------------------
 
 
-WIDTH = 50  # characters from the root to the leaves
+DRAWING_WIDTH = 50  # characters from the root to the leaves
 
 
-def drawing(tree: Nodes) -> str:
-    """The tree, root at the left, one line a leaf, edges to scale, with the names of inner nodes
-    where they fit."""
-    below = children(tree.parents)
-    order = postorder(below)
-    column = np.rint(np.array(depths(tree.parents, tree.lengths)) * WIDTH).astype(int)
-    leaves = [node for node in order if not below[node]]
-    row = positions(leaves)
+def draw_tree_text(tree: TreeNodes) -> str:
+    """Draw a tree in plain characters, one line per leaf.
+
+    The root is on the left, edges are to scale, and names of inner nodes are shown where they fit.
+    """
+    node_children = find_children(tree.parents)
+    order = sort_postorder(node_children)
+    node_column = np.rint(np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH).astype(int)
+    leaves = [node for node in order if not node_children[node]]
+    node_row = positions(leaves)
     for node in order:
-        if below[node]:
-            row[node] = row[below[node][0]]
+        if node_children[node]:
+            node_row[node] = node_row[node_children[node][0]]
 
-    lines = np.full((len(leaves), WIDTH + 1), " ")
-    goes_down = np.zeros(lines.shape, dtype=bool)
+    lines = np.full((len(leaves), DRAWING_WIDTH + 1), " ")
+    continues_down = np.zeros(lines.shape, dtype=bool)
     branches = np.zeros(lines.shape, dtype=bool)
     for node, parent in enumerate(tree.parents[:-1]):
-        edge = lines[row[node], column[parent] + 1 : column[node] + (not below[node])]
+        edge = lines[node_row[node], node_column[parent] + 1 : node_column[node] + (not node_children[node])]
         edge[:] = "-"
         name = f" {' '.join(tree.names[node].split())} "
-        if below[node] and len(name) > 2 and len(edge) >= len(name) + 2:
+        if node_children[node] and len(name) > 2 and len(edge) >= len(name) + 2:
             edge[1 : len(name) + 1] = list(name)
-        goes_down[row[parent] : row[node], column[parent]] = True
-        branches[row[node], column[parent]] = True
-    # Where a node lies in the column of its parent the two look like one, as they would in any
-    # picture so coarse.
-    comes_down = np.roll(goes_down, 1, axis=0)
-    lines[goes_down] = "|"
+        continues_down[node_row[parent] : node_row[node], node_column[parent]] = True
+        branches[node_row[node], node_column[parent]] = True
+    # A node in the column of its parent looks like one node with it; the drawing is that coarse.
+    joins_from_above = np.roll(continues_down, 1, axis=0)
+    lines[continues_down] = "|"
     lines[branches] = "-"
-    lines[branches & comes_down] = "`"
-    lines[branches & goes_down] = "+"
+    lines[branches & joins_from_above] = "`"
+    lines[branches & continues_down] = "+"
     return "\n".join(
         f"{''.join(line)} {' '.join(tree.names[leaf].split())}"
         for line, leaf in zip(lines, leaves, strict=True)
     )
 
 
-SAME_LENGTH = 1e-12  # lengths of equal trees may differ by so much
+LENGTH_TOLERANCE = 1e-12  # lengths of equal trees may differ by this amount
 
 
 class Tree(Described):
-    r"""A rooted tree whose leaves are options, all of them at distance 1 from the root.
+    r"""A rooted tree whose leaves are options, all at distance 1 from the root.
 
-    Features spread down the tree: the root lacks a feature, what lacks it comes to have it along an
-    edge of length t, and what has it passes it on to all below. Options that part late, near the
-    leaves, share most of their features.
+    Features spread down the tree: the root lacks every feature, a feature can arise along an edge
+    of length t, and a node with a feature passes it on to all nodes below. Options that separate
+    late, near the leaves, share most of their features.
 
     .. math:: P(0 \to 1 \text{ along an edge of length } t) = 1 - (1 - \pi)^t
 
@@ -122,7 +123,7 @@ class Tree(Described):
 
     @classmethod
     def from_groups(cls, groups: Mapping[Any, Iterable[Any]], leaf_length: float = 0.1) -> "Tree":
-        """A tree of two levels: groups below the root, and below each its members.
+        """Build a tree of two levels: groups, and below each its members.
 
         Parameters
         ----------
@@ -151,14 +152,13 @@ class Tree(Described):
         ... ).to_newick()
         '((tea:0.25,coffee:0.25)hot:0.75,milk:1.0);'
         """
-        return frozen(*converged(of_groups(groups, leaf_length)))
+        return build_frozen_tree(*normalize_tree(build_group_nodes(groups, leaf_length)))
 
     @classmethod
     def from_newick(cls, text: str | Path, rescale: str | None = None) -> "Tree":
-        """A tree from Newick text, or from a file of it.
+        """Read a tree from Newick text, or from a file.
 
-        Lengths are divided by the common depth of the leaves. The length above the root is left
-        out.
+        Lengths are divided by the common depth of the leaves. The length above the root is ignored.
 
         Parameters
         ----------
@@ -189,16 +189,18 @@ class Tree(Described):
         if rescale not in (None, "extend"):
             raise ArgumentError(f"`rescale` must be None or 'extend'; got {rescale!r}.")
         if isinstance(text, Path):
-            content = content_of(text)
+            file_text = read_tree_text(text)
             try:
-                return cls.from_newick(content, rescale)
+                return cls.from_newick(file_text, rescale)
             except DataError as error:
                 raise DataError(f"{text.name}: ", error) from None
-        return frozen(*converged(of_newick(text), rescale))
+        return build_frozen_tree(*normalize_tree(read_newick(text), rescale))
 
     @classmethod
     def from_linkage(cls, linkage: Any, labels: Iterable[Any]) -> "Tree":
-        """The dendrogram of a hierarchical clustering, its heights divided by that of the root.
+        """Build the dendrogram of a hierarchical clustering.
+
+        Heights are divided by the height of the root.
 
         Parameters
         ----------
@@ -226,12 +228,13 @@ class Tree(Described):
         ... ).to_newick()
         '((tea:0.2,coffee:0.2):0.8,milk:1.0);'
         """
-        return frozen(*converged(of_linkage(linkage, labels)))
+        return build_frozen_tree(*normalize_tree(build_linkage_nodes(linkage, labels)))
 
     @classmethod
     def star(cls, labels: Iterable[Any]) -> "Tree":
-        """The tree in which all options part at the root, unrelated; as a prior it is the Indian
-        buffet process.
+        """Build the tree in which all options are unrelated.
+
+        All edges start at the root; as a prior it is the Indian buffet process.
 
         Parameters
         ----------
@@ -251,10 +254,10 @@ class Tree(Described):
         >>> Tree.star(["tea", "coffee", "milk"]).to_newick()
         '(tea:1.0,coffee:1.0,milk:1.0);'
         """
-        nodes = Nodes([], [], [])
-        leaves = [nodes.add(name, 1.0) for name in leaf_names(labels)]
+        nodes = TreeNodes([], [], [])
+        leaves = [nodes.add(name, 1.0) for name in check_leaf_names(labels)]
         nodes.add("", 0.0, leaves)
-        return frozen(*converged(nodes))
+        return build_frozen_tree(*normalize_tree(nodes))
 
     @property
     def n_leaves(self) -> int:
@@ -263,18 +266,21 @@ class Tree(Described):
 
     @property
     def total_length(self) -> float:
-        """Sum of the lengths of all edges: 1 for options that share everything, their number for a
-        star."""
+        """Sum of the lengths of all edges.
+
+        It is 1 if options share everything, and the number of options for a star.
+        """
         return float(self.lengths.sum())
 
     @property
     def depths(self) -> np.ndarray:
         """Distance of each node from the root, shape (nodes,): 1 for the leaves."""
-        return np.array(depths(self.parents.tolist(), self.lengths.tolist()))
+        return np.array(compute_depths(self.parents.tolist(), self.lengths.tolist()))
 
     def clades(self) -> dict[frozenset[str], str]:
-        """The sets of options that have an inner node of their own, other than the root, and the
-        names of these nodes.
+        """Return the sets of options below each inner node but the root.
+
+        The values are the names of these nodes.
 
         Returns
         -------
@@ -287,15 +293,15 @@ class Tree(Described):
         >>> [(sorted(members), name) for members, name in tree.clades().items()]
         [(['coffee', 'tea'], 'hot')]
         """
-        below: list[set[str]] = [{label} for label in self.labels]
-        below += [set() for _ in range(len(self.parents) - self.n_leaves)]
+        node_members: list[set[str]] = [{label} for label in self.labels]
+        node_members += [set() for _ in range(len(self.parents) - self.n_leaves)]
         for node, parent in enumerate(self.parents[:-1]):
-            below[parent] |= below[node]
-        inner = range(self.n_leaves, len(self.parents) - 1)
-        return {frozenset(below[node]): self.names[node] for node in inner}
+            node_members[parent] |= node_members[node]
+        inner_nodes = range(self.n_leaves, len(self.parents) - 1)
+        return {frozenset(node_members[node]): self.names[node] for node in inner_nodes}
 
     def for_labels(self, labels: Iterable[Any]) -> "Tree":
-        """The same tree with its leaves in this order, such as that of some data.
+        """Return the tree with its leaves in this order, such as the order of data.
 
         Parameters
         ----------
@@ -317,31 +323,32 @@ class Tree(Described):
         >>> tree.for_labels(["milk", "coffee", "tea"]).parents
         array([ 4,  3,  3,  4, -1])
         """
-        options = leaf_names(labels, "The options")
+        options = check_leaf_names(labels, "The options")
         if options == self.labels:
             return self
-        if mismatch := _unmatched(options, self.labels):
+        if mismatch := _describe_mismatch(options, self.labels):
             raise DataError(
                 f"The leaves of the tree must have the names of the options; {mismatch}."
             )
-        place = positions(self.labels)
-        order = [place[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
+        leaf_indices = positions(self.labels)
+        order = [leaf_indices[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
         names = [self.names[node] for node in order]
         # parents are inner nodes, which have not moved yet
-        return frozen(
+        return build_frozen_tree(
             options,
-            numbered(Nodes(names, self.lengths[order].tolist(), self.parents[order].tolist())),
+            sort_leaves_first(TreeNodes(names, self.lengths[order].tolist(), self.parents[order].tolist())),
         )
 
     def to_newick(self) -> str:
-        """The tree as Newick text, with lengths in full precision; `from_newick` reads it back as
-        an equal tree.
+        """Format the tree as Newick text, with lengths in full precision.
+
+        `from_newick` reads it back as an equal tree.
 
         Returns
         -------
         str
         """
-        return newick.write(self._nodes())
+        return newick.format_newick(self._list_nodes())
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the tree; see `thali.plots.tree`.
@@ -358,7 +365,7 @@ class Tree(Described):
         return carried_out_by("Tree.plot")(self, ax)
 
     def __str__(self) -> str:
-        return drawing(self._nodes())
+        return draw_tree_text(self._list_nodes())
 
     def __repr__(self) -> str:
         clades = plural(len(self.parents) - self.n_leaves - 1, "clade")
@@ -376,7 +383,7 @@ class Tree(Described):
         return (
             self.names == other.names
             and np.array_equal(self.parents, other.parents)
-            and bool(np.abs(self.lengths - other.lengths).max() <= SAME_LENGTH)
+            and bool(np.abs(self.lengths - other.lengths).max() <= LENGTH_TOLERANCE)
         )
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
@@ -389,14 +396,15 @@ class Tree(Described):
 
     def __reduce__(self) -> Any:
         # NumPy does not pickle the read-only flag, so the copy is frozen again.
-        return frozen, (self.labels, self._nodes())
+        return build_frozen_tree, (self.labels, self._list_nodes())
 
-    def _nodes(self) -> Nodes:
-        return Nodes(list(self.names), self.lengths.tolist(), self.parents.tolist())
+    def _list_nodes(self) -> TreeNodes:
+        """Return the nodes as lists."""
+        return TreeNodes(list(self.names), self.lengths.tolist(), self.parents.tolist())
 
 
-def frozen(labels: tuple[str, ...], nodes: Nodes) -> Tree:
-    """The tree of nodes that are settled."""
+def build_frozen_tree(labels: tuple[str, ...], nodes: TreeNodes) -> Tree:
+    """Build a read-only tree from normalised nodes."""
     tree = object.__new__(Tree)
     parents, lengths = (
         np.array(nodes.parents, dtype=np.int64),
@@ -404,31 +412,32 @@ def frozen(labels: tuple[str, ...], nodes: Nodes) -> Tree:
     )
     for array in (parents, lengths):
         array.flags.writeable = False
-    for name, value in (
+    for field, field_value in (
         ("labels", labels),
         ("parents", parents),
         ("lengths", lengths),
         ("names", tuple(nodes.names)),
     ):
-        object.__setattr__(tree, name, value)
+        object.__setattr__(tree, field, field_value)
     return tree
 
 
-def _unmatched(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
-    """Which options are not leaves, with the names that were perhaps meant, and which leaves are
-    not options."""
-    known, wanted = set(leaves), set(options)
-    lacking = [option for option in options if option not in known]
-    spare = [leaf for leaf in leaves if leaf not in wanted]
+def _describe_mismatch(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
+    """Describe options without a leaf, and leaves without an option.
+
+    Names that were perhaps meant are suggested.
+    """
+    leaf_set, option_set = set(leaves), set(options)
+    missing = [option for option in options if option not in leaf_set]
+    unused_leaves = [leaf for leaf in leaves if leaf not in option_set]
     mismatches = []
-    if lacking:
-        meant = [suggest(option, spare).strip() for option in lacking[:5]]
-        named = [
-            f"{option!r} ({near})" if near else repr(option)
-            for option, near in zip(lacking, meant, strict=False)
-        ]
-        more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
-        mismatches.append(f"options without a leaf: {', '.join(named)}{more}")
-    if spare:
-        mismatches.append(f"leaves without an option: {shorten(spare, 5)}")
+    if missing:
+        suggestions = [suggest(option, unused_leaves).strip() for option in missing[:5]]
+        quoted_options = []
+        for option, suggestion in zip(missing, suggestions, strict=False):
+            quoted_options.append(f"{option!r} ({suggestion})" if suggestion else repr(option))
+        remainder = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
+        mismatches.append(f"options without a leaf: {', '.join(quoted_options)}{remainder}")
+    if unused_leaves:
+        mismatches.append(f"leaves without an option: {shorten(unused_leaves, 5)}")
     return "; ".join(mismatches)

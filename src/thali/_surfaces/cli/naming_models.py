@@ -120,7 +120,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     """The tree that a file holds."""
     import thali
     from thali._source import read_source
-    from thali._trees.sources import content_of
+    from thali._trees.sources import read_tree_text
 
     source = read_source(path)
     if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
@@ -129,7 +129,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
                 f"{path}: a Newick tree has its own edge lengths; remove the leaf length."
             )
         try:
-            return thali.Tree.from_newick(content_of(source))
+            return thali.Tree.from_newick(read_tree_text(source))
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
