@@ -48,10 +48,10 @@ def plackett_luce_chain(
     from thali._classify.plackett_luce.design import PlackettLuceDesign
     from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
     from thali._classify.plackett_luce.state import class_rows, copies_of
-    from thali._data.rows import merged
+    from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
-    data = merged(X, codes)
+    data = merge_rows(X, codes)
     design = PlackettLuceDesign.fit(
         data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts
     )
@@ -77,11 +77,11 @@ def logit_chain(
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
     from thali._classify.input import standard_of
     from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
-    from thali._data.rows import merged
+    from thali._data.rows import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = CoefficientPrior(None, 1.0, 1.0, True)
-    data = merged(X, codes)
+    data = merge_rows(X, codes)
     z = standard_of(data.matrix, counts=data.counts).apply(data.matrix)
     problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
     return kind(problem, None, np.random.default_rng(seed), draws, tune, 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.facts import MAX_LISTED
-from thali._data.rows import Observations, TrainingData, merged, unmerged
+from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import listed, plural
@@ -173,7 +173,7 @@ class Classifier(Predictions, RunByChains):
             warn_of_shares(weight, len(self.classes_))
         weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
         return (
-            unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
+            wrap_sparse_rows(matrix, codes, weight) if is_sparse(matrix) else merge_rows(matrix, codes, weight)
         )
 
     def _class_weight(self) -> Any:

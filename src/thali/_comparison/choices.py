@@ -10,7 +10,7 @@ from thali._data.choices.parts import of_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import held_tasks
 from thali._data.questions import Questions
-from thali._data.scores import TIED, scores
+from thali._data.scores import TIE_TOLERANCE, score_choices
 from thali._digits import percent
 from thali._inference.indexing import part_bounds
 from thali._labels import plural
@@ -401,7 +401,7 @@ class ChoiceScorer(HitScorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
         predicted = model.predict_proba(test) if is_experiment else test.predict_alternatives(model)
-        chosen, hits = scores(check_probabilities(predicted, test), test)
+        chosen, hits = score_choices(check_probabilities(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
     def log_score(self, score_table: ScoreTable) -> Any:
@@ -527,7 +527,7 @@ class AnswerScorer(HitScorer):
         else:
             p, errors = map(np.concatenate, model.predict_proba(test, return_se=True))
         highest = np.maximum.reduceat(p, questions.start[:-1])
-        is_best = p >= np.repeat(highest, questions.sizes) - TIED
+        is_best = p >= np.repeat(highest, questions.sizes) - TIE_TOLERANCE
         n_best = questions.summed(is_best.astype(float))
         hits = is_best / np.repeat(n_best, questions.sizes)
         with np.errstate(divide="ignore"):

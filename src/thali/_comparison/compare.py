@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from thali._arguments import one_of, whole
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
-from thali._data.kinds import OWN, PAIRS, DataForm, spec_of_kind
+from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import listed, shorten
 from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def check_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
     """Return the models by name; refuse models for other data."""
-    example = spec_of_kind(form.kind).example
+    example = find_data_spec(form.kind).example
     models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
     for name, model in models_by_name.items():
         _refuse_other_kind(name, model, form, example, scorer)
@@ -50,7 +50,7 @@ def check_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
 
 def check_custom_models(models: Any) -> dict[str, Any]:
     """Return the models by name, for data of a custom likelihood."""
-    example = spec_of_kind(OWN).example
+    example = find_data_spec(OWN).example
     models_by_name = _name_models(models, example, ())
     for name, model in models_by_name.items():
         if not isinstance(model, LatentFeatureModel):

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
-from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, form_of
+from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
 from thali._data.pairs import PairedComparisons
 from thali._data.rows import Observations
 from thali._data.spec import DataSpec
@@ -139,7 +139,7 @@ def find_data_form(data: Any) -> DataForm:
     """Return the form of the data of a comparison; raise a DataError if there is none."""
     if type(data) is tuple and len(data) == 2:
         return DataForm(CLASSES)
-    if (form := form_of(data)) in SCHEMES:
+    if (form := get_data_form(data)) in SCHEMES:
         return form
     raise DataError(
         "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets,"

@@ -13,7 +13,7 @@ from thali.errors import DataWarning
 
 from .columns import coded
 from .judged import Frozen
-from .people import column_facts, differing_columns, people_table
+from .people import list_people_facts, list_differing_columns, build_people_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +45,11 @@ def all_who(parts: Sequence[Who]) -> Who:
         shared := [c for c in tables[0].columns if all(c in t for t in tables)]
     ):
         every: Any = pd.concat([table[shared] for table in tables])
-        people = people_table(
+        people = build_people_table(
             every, (), np.array([place[name] for name in every.index]), names, tables[0].index.name
         )
         kept = [] if people is None else people.columns
-        told = dict.fromkeys(name for table in tables for name in differing_columns(table[shared]))
+        told = dict.fromkeys(name for table in tables for name in list_differing_columns(table[shared]))
         if changed := [name for name in told if name not in kept]:
             warn(_changed(every, changed))
     return Who(names, np.concatenate(number), people)
@@ -76,7 +76,7 @@ def who_answered(
     if respondent is None:
         return None
     number, names = coded(frame, respondent)
-    return Who(names, number, people_table(frame, {respondent, *used}, number, names, respondent))
+    return Who(names, number, build_people_table(frame, {respondent, *used}, number, names, respondent))
 
 
 def whoever_answered(
@@ -100,7 +100,7 @@ class KnownAnswers(Frozen):
         return plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
-        return (("respondents", self.respondents), *column_facts(self.people))
+        return (("respondents", self.respondents), *list_people_facts(self.people))
 
     @classmethod
     def _summed(cls, who: Who, place: np.ndarray, *values: np.ndarray) -> Self:

@@ -12,10 +12,10 @@ from thali._inference.warn import warn
 from thali._labels import as_label, checked_labels, places_among, plural, shorten, suggest
 from thali.errors import DataError, DataWarning
 
-from .checks import checked_counts
+from .checks import check_counts
 from .roles import column_names, no_answers
-from .squares import SquareWords, cell, square_table
-from .suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
+from .squares import SquareTableWords, describe_cell, read_square_table
+from .suspicious import is_tie_label, find_percentages, refuse_ties, refuse_totals, explain_tie_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _NOTED = "thali_thousands"  # among the attributes of a frame
 
 
-COUNTS = SquareWords(
+COUNTS = SquareTableWords(
     "counts",
     "option",
     "Use PairedComparisons.from_frame for long tables and from_pairs for (winner, loser) tuples.",
@@ -82,7 +82,7 @@ def square_cells(
 ) -> tuple[tuple[str, ...], Cells]:
     """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over
     column."""
-    names, counts = square_table(counts, labels, COUNTS)
+    names, counts = read_square_table(counts, labels, COUNTS)
     sparse = hasattr(counts, "tocoo")
     winner, loser, values = (
         _sparse(counts, names, weights) if sparse else _dense(counts, names, weights)
@@ -90,7 +90,7 @@ def square_cells(
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
-            f"The diagonal is {values[k]:g} {cell(names, int(winner[k]), int(loser[k]))}, but an"
+            f"The diagonal is {values[k]:g} {describe_cell(names, int(winner[k]), int(loser[k]))}, but an"
             " option is never compared with itself; set the diagonal to 0."
         )
     return names, (winner, loser, values)
@@ -103,10 +103,10 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
             counts[k, k] = 0
 
     def where(k: int) -> str:
-        return cell(names, k // n, k % n)
+        return describe_cell(names, k // n, k % n)
 
     try:
-        values = checked_counts(counts, where, weights).reshape(n, n)
+        values = check_counts(counts, where, weights).reshape(n, n)
     except DataError as error:
         hint = None if weights else _percentages(counts, where)
         raise DataError(error, f" {hint}" if hint else "") from None
@@ -118,19 +118,19 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
 def _percentages(counts: np.ndarray, where: Callable[[int], str]) -> str | None:
     """A hint for numbers that are no counts, if they are percentages or proportions."""
     try:
-        values = checked_counts(counts, where, weights=True).reshape(counts.shape)
+        values = check_counts(counts, where, weights=True).reshape(counts.shape)
     except DataError:
         return None
     i, j = np.triu_indices(len(values), k=1)
     compared = values[i, j] + values[j, i] > 0.0
-    return percentages(values[i, j][compared], values[j, i][compared])
+    return find_percentages(values[i, j][compared], values[j, i][compared])
 
 
 def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
     entries = counts.tocoo()
     winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    values = checked_counts(
-        entries.data, lambda k: cell(names, int(winner[k]), int(loser[k])), weights
+    values = check_counts(
+        entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
     )
     stored = values > 0
     return winner[stored], loser[stored], values[stored]
@@ -197,7 +197,7 @@ def count_column(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.n
         refuse_thousands(frame, name)
     # a nullable column spells a missing number as <NA>, which no array of floats holds
     values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
-    return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
+    return check_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
 
 
 def numbers_rows(values: "pd.Series") -> bool:
@@ -320,9 +320,9 @@ def encode(
     if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
         k = int(itself[0])
         label = names[winner[k]]
-        if is_tie(label):
+        if is_tie_label(label):
             raise DataError(
-                f"{tie_sentence(label)} {label!r} is in both columns"
+                f"{explain_tie_label(label)} {label!r} is in both columns"
                 f" {where(k, True).split(',')[0]}."
             )
         raise DataError(

@@ -1,5 +1,4 @@
-"""Which options are connected by chains of comparisons or of wins, and the sentences for those that
-are not."""
+"""Connectivity of options by chains of comparisons or wins, and sentences about it."""
 
 from collections.abc import Sequence
 
@@ -9,44 +8,45 @@ from thali._labels import listed, shorten
 from thali.errors import DataError, InPython
 
 
-def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:
-    """The number of connected groups, and the group of each option; groups are in the order of
-    their first options.
+def number_components(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the number of connected groups, and the group of each option.
 
-    SciPy's function for this takes a fifth of a second to load, which every fit would wait for.
+    Groups are in the order of their first options. SciPy's function for this takes 0.2 s to load,
+    which every fit would wait for.
     """
-    # an option of the same group with a lower number, or the option itself
+    # root[i] is an option of the same group with a lower number, or i itself
     root = np.arange(n_options)
     while True:
-        one, other = root[first], root[second]
-        differ = one != other
+        first_root, second_root = root[first], root[second]
+        differ = first_root != second_root
         if not differ.any():
             break
-        first, second, one, other = first[differ], second[differ], one[differ], other[differ]
-        np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
+        first, second, first_root, second_root = first[differ], second[differ], first_root[differ], second_root[differ]
+        np.minimum.at(root, np.maximum(first_root, second_root), np.minimum(first_root, second_root))
         while (root[root] != root).any():
             root = root[root]
-    found, group = np.unique(root, return_inverse=True)
-    return len(found), group
+    group_roots, group = np.unique(root, return_inverse=True)
+    return len(group_roots), group
 
 
-def connected(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[list[str]]:
-    """The labels that pairs connect, the largest group first; labels in no pair are groups of
-    one."""
+def list_components(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[list[str]]:
+    """Return the labels of each connected group, the largest group first.
+
+    Labels in no pair are groups of one.
+    """
     groups: dict[int, list[str]] = {}
-    for label, number in zip(
-        labels, group_numbers(len(labels), first, second)[1].tolist(), strict=True
-    ):
+    numbers = number_components(len(labels), first, second)[1].tolist()
+    for label, number in zip(labels, numbers, strict=True):
         groups.setdefault(number, []).append(label)
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
-    """What to tell of options that no chain of comparisons connects; "" when all are connected."""
+def describe_disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
+    """Describe options that no chain of comparisons connects; "" if all are connected."""
     sentences = []
-    if found := parted("options", groups, "compared with each other"):
+    if sentence := describe_groups("options", groups, "compared with each other"):
         sentences.append(
-            f"{found} Predictions of choices between these groups depend only on the prior."
+            f"{sentence} Predictions of choices between these groups depend only on the prior."
         )
     if never_compared:
         was, them = ("was", "it") if len(never_compared) == 1 else ("were", "them")
@@ -57,17 +57,17 @@ def disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
     return " ".join(sentences)
 
 
-def parted(what: str, groups: list[list[str]], how: str) -> str:
-    """Which groups of two and more were never brought together; "" if there is one."""
+def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
+    """Describe the groups of two or more that were never joined; "" if there is one."""
     large = [group for group in groups if len(group) > 1]
     if len(large) < 2:
         return ""
     names = listed([f"({shorten(group)})" for group in large], 5)
-    return f"The {what} form {len(large):,} groups that were never {how}, {names}."
+    return f"The {noun} form {len(large):,} groups that were never {relation}, {names}."
 
 
 def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
-    """Whether arrows lead from the first option to every other one."""
+    """Return whether arrows lead from the first option to every other option."""
     reached = np.arange(n_options) == 0
     count = 0
     while reached.sum() > count:
@@ -76,7 +76,7 @@ def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
     return bool(reached.all())
 
 
-_BY_MCMC = (
+_USE_MCMC = (
     "use EliminationByAspects('unique') with method='mcmc', whose prior keeps estimates finite.",
 )
 
@@ -85,13 +85,12 @@ def check_finite(
     labels: tuple[str, ...],
     winner: np.ndarray,
     loser: np.ndarray,
-    instead: tuple[object, ...] = _BY_MCMC,
+    alternative_fix: tuple[object, ...] = _USE_MCMC,
 ) -> None:
-    """Raise a DataError unless chains of wins lead from every option to every other one (Ford
-    1957).
+    """Raise a DataError unless chains of wins lead from every option to every other.
 
-    Else some scale values lie at infinity, or have no common scale; `instead` says what else can be
-    done.
+    Otherwise some scale values are infinite or have no common scale (Ford 1957). `instead` lists
+    another solution for the error.
     """
     if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
         return
@@ -100,24 +99,22 @@ def check_finite(
 
     wins = coo_array((np.ones(len(winner)), (winner, loser)), shape=(len(labels), len(labels)))
     count, group = connected_components(wins, directed=True, connection="strong")
-    # A group that nobody outside of it beats, or that beats nobody.
+    # find a group that no option outside beats, or that beats no option outside
     crossing = group[winner] != group[loser]
     for number in range(count):
         beaten = (crossing & (group[loser] == number)).any()
         beats = (crossing & (group[winner] == number)).any()
         if not (beaten and beats):
-            names = [label for label, own in zip(labels, group, strict=True) if own == number]
-            was = (
-                "chosen over, or rejected for,"
-                if not (beaten or beats)
-                else "rejected for"
-                if beats
-                else "chosen over"
-            )
+            names = [labels[k] for k in np.flatnonzero(group == number)]
+            was = "chosen over, or rejected for,"
+            if beats:
+                was = "rejected for"
+            elif beaten:
+                was = "chosen over"
             raise DataError(
                 f"No finite estimate exists, because some options were never {was} any other:"
                 f" {shorten(names)}. Remove such options",
                 InPython(" with `subset`"),
                 ", or ",
-                *instead,
+                *alternative_fix,
             )

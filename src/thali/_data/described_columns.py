@@ -12,7 +12,7 @@ import numpy as np
 from thali._labels import as_label
 
 from .columns import column, numbers_rows
-from .people import differing_columns
+from .people import list_differing_columns
 from .roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
@@ -156,7 +156,7 @@ def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
     """
     if people is None:
         return []
-    each = {name: column(people, name) for name in differing_columns(people)}
+    each = {name: column(people, name) for name in list_differing_columns(people)}
     return [
         name
         for name, of in each.items()

@@ -1,4 +1,4 @@
-"""What a reader of a paper asks about data, in words: how many, of whom, how evenly."""
+"""Facts about data that readers of a paper ask for, as text."""
 
 from typing import Any
 
@@ -8,36 +8,35 @@ from thali._described import Facts
 from thali._digits import number
 from thali._labels import listed
 
-from .people import differing_columns
+from .people import list_differing_columns
 
 MAX_LISTED = 12  # names that are written out
 
 
-def value_range(values: np.ndarray) -> str:
-    """Return the least, the median and the most in words; one number where they are equal."""
-    least, middle, most = (
-        float(value) for value in (values.min(), np.median(values), values.max())
-    )
-    return (
-        number(least)
-        if least == most
-        else f"{number(least)} to {number(most)} (median {number(middle)})"
-    )
+def format_value_range(values: np.ndarray) -> str:
+    """Format minimum, maximum and median as text.
+
+    The text is one number where they are equal.
+    """
+    minimum, median, maximum = float(values.min()), float(np.median(values)), float(values.max())
+    if minimum == maximum:
+        return number(minimum)
+    return f"{number(minimum)} to {number(maximum)} (median {number(median)})"
 
 
-def share_of_pairs(n_pairs: int, n_options: int) -> str:
-    """Return how many of all pairs of options, in words."""
+def format_pair_share(n_pairs: int, n_options: int) -> str:
+    """Format the number of compared pairs, out of all pairs of options."""
     possible = n_options * (n_options - 1) // 2
     return f"{n_pairs:,} of {possible:,} ({number(100 * n_pairs / possible)} %)"
 
 
-def named_facts(title: str, names: Any) -> Facts:
-    """Return one fact that lists names; none where there are no names."""
+def list_name_facts(title: str, names: Any) -> Facts:
+    """Return one fact that lists names, or none without names."""
     return ((title, listed(names, MAX_LISTED)),) if names else ()
 
 
-def component_facts(components: list[Any]) -> Facts:
-    """Return the number of groups of options that nothing links, if there are several."""
+def count_component_facts(components: list[Any]) -> Facts:
+    """Return the number of unconnected groups of options, if several."""
     if len(components) == 1:
         return ()
     return (
@@ -45,9 +44,9 @@ def component_facts(components: list[Any]) -> Facts:
     )
 
 
-def respondent_facts(respondents: Any, people: Any) -> Facts:
-    """Return the number of respondents and their columns, where they are known."""
+def count_respondent_facts(respondents: Any, people: Any) -> Facts:
+    """Return the number of respondents and their columns, if available."""
     if not respondents:
         return ()
-    columns = named_facts("Respondent characteristics", differing_columns(people))
+    columns = list_name_facts("Respondent characteristics", list_differing_columns(people))
     return ("Respondents", f"{len(respondents):,}"), *columns

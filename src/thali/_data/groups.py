@@ -1,5 +1,4 @@
-"""Several groups of people who judged the same options: a mapping from the name of a group to its
-data."""
+"""Data of several groups of respondents who judged the same options."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,19 +9,18 @@ from thali._inference.warn import warn
 from thali._labels import as_label, listed, plural, shorten
 from thali.errors import DataError, DataWarning
 
-from .facts import MAX_LISTED, named_facts
+from .facts import MAX_LISTED, list_name_facts
 from .judged import Judged
-from .kinds import GROUPS, spec_of_kind
+from .kinds import GROUPS, find_data_spec
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class GroupedData(Judged, Mapping[str, Any]):
-    """Data of several groups, whose options are put into one order; a group may lack some of the
-    options.
+    """Data of several groups, with all options in one order; a group may lack options.
 
-    It is what models of groups make of the mapping that `fit` is given. Nothing can be changed
+    Models of groups convert the mapping that `fit` receives to this class. Nothing can be changed
     after construction.
 
     Parameters
@@ -84,7 +82,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         if len(set(names)) < len(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
-            if not isinstance(part, Judged) or not spec_of_kind(part.kind).by_group:
+            if not isinstance(part, Judged) or not find_data_spec(part.kind).by_group:
                 raise DataError(
                     f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets;"
                     f" got {type(part).__name__}. Omit groups without data."
@@ -95,11 +93,11 @@ class GroupedData(Judged, Mapping[str, Any]):
                     f" {type(parts[0]).__name__}, and {name!r} has {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-        _refuse_other_covariates(names, parts, labels)
+        _check_equal_covariates(names, parts, labels)
         parts = tuple(
             part if part.labels == labels else part.together([], labels) for part in parts
         )
-        self._freeze(names, parts, None if people is None else _rows_of(people, names))
+        self._freeze(names, parts, None if people is None else _check_people_rows(people, names))
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -115,16 +113,19 @@ class GroupedData(Judged, Mapping[str, Any]):
     def __str__(self) -> str:
         return self.in_words(plural(len(self), "group"))
 
-    def in_words(self, several: str) -> str:
-        """What they are, such as "3 groups", which, and of how many options; not which if many are
-        of the same size."""
+    def in_words(self, group_count: str) -> str:
+        """Describe the groups and the number of options.
+
+        `several` is the number of groups as text, such as "3 groups". Groups of equal size are not
+        listed if they are many.
+        """
         options = plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answers)) == 1:
-            return f"{several} with {answers[0]} each, {options}"
+            return f"{group_count} with {answers[0]} each, {options}"
         sizes = [f"{name}: {size}" for name, size in zip(self.names, answers, strict=True)]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{several} ({', '.join(shown)}), {options}"
+        return f"{group_count} ({', '.join(shown)}), {options}"
 
     def _details(self) -> Facts:
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
@@ -137,7 +138,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         missing = [f"{name}: {listed(absent)}" for name, absent in self.missing.items()]
         return (
             ("Groups", f"{len(self):,}: {listed(self.names, MAX_LISTED)}"),
-            *named_facts("Options not judged", missing),
+            *list_name_facts("Options not judged", missing),
             *(self.pooled()._facts() if self.add_up else ()),
         )
 
@@ -148,17 +149,17 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """Of the data of each group, of `thali._data.kinds`."""
+        """Kind of the data of each group, from `thali._data.kinds`."""
         return self.data[0].kind
 
     @property
     def are_choices(self) -> bool:  # type: ignore[override]
-        """Whether they have chosen."""
+        """Whether the answers are choices."""
         return self.data[0].are_choices
 
     @property
     def add_up(self) -> bool:  # type: ignore[override]
-        """Whether the answers of several groups add up."""
+        """Whether the answers of several groups can be added up."""
         return self.data[0].add_up
 
     @property
@@ -173,31 +174,33 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
-        """Of the covariates of the answers, which all groups have."""
+        """Names of the covariates, which all groups share."""
         return self.data[0].covariate_names
 
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """The options that a group did not judge, of groups that lack some."""
-        found = {name: tuple(part.never_judged) for name, part in self.items()}
-        return {name: absent for name, absent in found.items() if absent}
+        """The options that a group did not judge, for groups that lack options."""
+        unjudged = {name: tuple(part.never_judged) for name, part in self.items()}
+        return {name: absent for name, absent in unjudged.items() if absent}
 
     def mapped(self, function: Callable[[Any], Any]) -> "GroupedData":
-        """The groups with what a function makes of the data of each."""
+        """Apply a function to the data of each group."""
         return GroupedData({name: function(part) for name, part in self.items()}, self.people)
 
     def without_ties(self, how: str) -> "GroupedData":
-        """The groups without ties, each of which counts "half" a choice of either option, or is
-        left out ("drop")."""
+        """Return the groups without ties.
+
+        A tie counts as half a choice of either option ("half"), or is dropped ("drop").
+        """
         return self.mapped(lambda part: part.without_ties(how) if part.n_ties else part)
 
     def with_covariates(self, names: Iterable[str]) -> "GroupedData":
-        """The groups with some of the covariates of each."""
+        """Keep only these covariates in each group."""
         names = list(names)
         return self.mapped(lambda part: part.with_covariates(names))
 
     def pooled(self) -> Any:
-        """The comparisons or choices of all groups together.
+        """Merge the comparisons or choices of all groups.
 
         Raises
         ------
@@ -208,8 +211,11 @@ class GroupedData(Judged, Mapping[str, Any]):
         return self.data[0].together(self.data[1:], self.labels)
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing
-        connects at all, and of people in several groups."""
+        """Warn, with a `DataWarning`, of unusual data.
+
+        These are options that a group did not judge or that nothing connects, and names that occur
+        in several groups.
+        """
         if self.add_up:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
@@ -223,18 +229,18 @@ class GroupedData(Judged, Mapping[str, Any]):
                 )
             )
         times = Counter(name for part in self.data for name in part.respondents)
-        if twice := [name for name, number in times.items() if number > 1]:
-            who = plural(len(twice), "name") + (" occurs" if len(twice) == 1 else " occur")
+        if repeated_names := [name for name, number in times.items() if number > 1]:
+            subject = plural(len(repeated_names), "name") + (" occurs" if len(repeated_names) == 1 else " occur")
             warn(
                 DataWarning(
-                    f"{who} in several groups ({shorten(twice)}); the same name in another group"
+                    f"{subject} in several groups ({shorten(repeated_names)}); the same name in another group"
                     " is treated as another respondent."
                 )
             )
 
 
-def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
-    """The rows of these people, in their order."""
+def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
+    """Return the rows of these people, in their order."""
     import pandas as pd
 
     if not isinstance(people, pd.DataFrame):
@@ -242,30 +248,30 @@ def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
             f"`people` must be a table with one row per group; got {type(people).__name__}."
         )
     rows = list(map(as_label, people.index))
-    if absent := [name for name in names if name not in rows]:
-        has = f"its rows are {shorten(rows)}" if rows else "it has no rows"
+    if missing_names := [name for name in names if name not in rows]:
+        rows_found = f"its rows are {shorten(rows)}" if rows else "it has no rows"
         raise DataError(
-            f"`people` must have a row named after each group; {has}, so there is no row for"
-            f" {absent[0]!r}."
+            f"`people` must have a row named after each group; {rows_found}, so there is no row for"
+            f" {missing_names[0]!r}."
         )
     if len(set(rows)) < len(rows):
-        twice = next(name for name in rows if rows.count(name) > 1)
-        raise DataError(f"`people` must have one row per group; {twice!r} has {rows.count(twice)}.")
+        repeated_name = next(name for name in rows if rows.count(name) > 1)
+        raise DataError(f"`people` must have one row per group; {repeated_name!r} has {rows.count(repeated_name)}.")
     return people.set_axis(pd.Index(rows, name=people.index.name)).loc[list(names)]
 
 
-def _refuse_other_covariates(
+def _check_equal_covariates(
     names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]
 ) -> None:
-    """Raise for groups whose comparisons have not the same covariates, or do not have them for all
-    options."""
-    first = parts[0]
+    """Raise unless all groups have the same covariates, for all options."""
+    first_part = parts[0]
     for name, part in zip(names, parts, strict=True):
-        if part.covariate_names != first.covariate_names:
-            has, other = (shorten(each.covariate_names) or "none" for each in (first, part))
+        if part.covariate_names != first_part.covariate_names:
+            first_covariates = shorten(first.covariate_names) or "none"
+            group_covariates = shorten(part.covariate_names) or "none"
             raise DataError(
-                f"Groups must have the same covariates; {names[0]!r} has {has}, but {name!r} has"
-                f" {other}."
+                f"Groups must have the same covariates; {names[0]!r} has {first_covariates}, but {name!r} has"
+                f" {group_covariates}."
             )
         if not part.covariate_names:
             continue

@@ -1,5 +1,4 @@
-"""The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec`
-each."""
+"""The data kinds that models can be fitted to, with one `DataSpec` each."""
 
 from typing import Any, NamedTuple
 
@@ -104,26 +103,28 @@ SPECS: tuple[DataSpec, ...] = (
 
 
 class DataForm(NamedTuple):
-    """What data are: their kind, and whether they are of several groups of respondents (GROUPS) or
-    not (ONE)."""
+    """The kind of data, and whether they belong to several groups (GROUPS) or not (ONE)."""
 
     kind: str
     population: str = ONE
 
     @property
     def has_groups(self) -> bool:
-        """Whether the data are of several groups of respondents."""
+        """Whether the data belong to several groups of respondents."""
         return self.population == GROUPS
 
     def __str__(self) -> str:
         return f"{self.kind} by group" if self.has_groups else self.kind
 
 
-def form_of(data: Any) -> DataForm:
-    """Return the form of any data; the kind is "" of what is none of thali's."""
+def get_data_form(data: Any) -> DataForm:
+    """Return the form of any data.
+
+    The kind is "" for data that are not thali's.
+    """
     return DataForm(getattr(data, "kind", ""), getattr(data, "population", ONE))
 
 
-def spec_of_kind(kind: str) -> DataSpec:
-    """Return the spec of the data of that kind."""
+def find_data_spec(kind: str) -> DataSpec:
+    """Return the spec of a data kind."""
     return next(spec for spec in SPECS if spec.kind == kind)

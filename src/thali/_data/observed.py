@@ -1,5 +1,4 @@
-"""The data of a user's own likelihood: a NamedTuple, with the names of the options in its field
-`labels`."""
+"""Data of a custom likelihood: a NamedTuple whose field `labels` names the options."""
 
 import numbers
 from collections import namedtuple
@@ -10,12 +9,12 @@ import numpy as np
 from thali._labels import plural, shorten
 from thali.errors import DataError
 
-# by name and fields, what compiled code sees: data without `labels`
-_WITHOUT_LABELS: dict[tuple[str, ...], Any] = {}
+# classes of the data without `labels`, as compiled code sees them, by name and fields
+_FIELD_CLASSES: dict[tuple[str, ...], Any] = {}
 
 
 class Observed:
-    """A user's data as models take them."""
+    """Data of a custom likelihood, as models take them."""
 
     labels: tuple[str, ...]
     fields: Any
@@ -35,14 +34,14 @@ class Observed:
         self.labels = tuple(str(label) for label in data.labels)
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise DataError("`labels` must contain at least one option, without duplicates.")
-        values = {
-            name: _usable(name, getattr(data, name)) for name in data._fields if name != "labels"
+        fields = {
+            class_name: _convert_field(class_name, getattr(data, class_name)) for class_name in data._fields if class_name != "labels"
         }
-        key = type(data).__name__, *values
-        if key not in _WITHOUT_LABELS:
-            name = "_".join(key)  # by which compiled code that was kept finds it again
-            _WITHOUT_LABELS[key] = globals()[name] = namedtuple(name, list(values), module=__name__)
-        self.fields = _WITHOUT_LABELS[key](**values)
+        key = type(data).__name__, *fields
+        if key not in _FIELD_CLASSES:
+            class_name = "_".join(key)  # by which compiled code that was kept finds it again
+            _FIELD_CLASSES[key] = globals()[class_name] = namedtuple(class_name, list(fields), module=__name__)
+        self.fields = _FIELD_CLASSES[key](**fields)
 
     are_choices = False
 
@@ -51,46 +50,49 @@ class Observed:
 
     @property
     def n_options(self) -> int:
-        """How many options there are."""
+        """Number of options."""
         return len(self.labels)
 
     def warn_if_unusual(self) -> None:
-        """Nothing is unusual about data of which thali knows nothing."""
+        """Warn of nothing, because the meaning of custom data is unknown."""
 
     def _facts(self) -> tuple[()]:
-        """Nothing is known of the user's own data."""
+        """Return no facts, because the meaning of custom data is unknown."""
         return ()
 
     def replace(self, data: Any) -> None:
-        """Replace the values in place by others of the same shape, as simulations do."""
-        for name, old in zip(self.fields._fields, self.fields, strict=True):
-            new: Any = getattr(data, name, None)
-            if isinstance(old, np.ndarray):
-                if np.shape(new) != old.shape:
+        """Replace the values in place by new values of the same shapes."""
+        for field, old_value in zip(self.fields._fields, self.fields, strict=True):
+            new_value: Any = getattr(data, field, None)
+            if isinstance(old_value, np.ndarray):
+                if np.shape(new_value) != old_value.shape:
                     raise DataError(
-                        f"`simulate` must return {name} with shape {old.shape}; got shape"
-                        f" {np.shape(new)}."
+                        f"`simulate` must return {field} with shape {old_value.shape}; got shape"
+                        f" {np.shape(new_value)}."
                     )
-                old[...] = new
-            elif new != old:
+                old_value[...] = new_value
+            elif new_value != old_value:
                 raise DataError(
-                    f"`simulate` must not change the number {name} = {old}; got {new!r}."
+                    f"`simulate` must not change the number {field} = {old_value}; got {new_value!r}."
                 )
 
 
-def _usable(name: str, value: Any) -> Any:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        return float(value)
+def _convert_field(name: str, field_value: Any) -> Any:
+    """Convert a field to a bool, int, float or new array of numbers.
+
+    Raise for any other value."""
+    if isinstance(field_value, bool | np.bool_):
+        return bool(field_value)
+    if isinstance(field_value, numbers.Integral):
+        return int(field_value)
+    if isinstance(field_value, numbers.Real):
+        return float(field_value)
     try:
-        array = np.array(value, order="C")  # a copy: simulations write into it
+        array = np.array(field_value, order="C")  # a copy: simulations write into it
     except ValueError:  # a ragged list
         array = np.array(None)
     if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(
-            f"Field {name!r} must be a number or an array of numbers; got {type(value).__name__}."
+            f"Field {name!r} must be a number or an array of numbers; got {type(field_value).__name__}."
         )
     return array

@@ -1,9 +1,8 @@
-"""What was asked, which answers were possible, how often each was given and by whom: one form of
-all counted data.
+"""Questions, their possible answers, and how often each answer was given: one form for all counts.
 
-A comparison has two possible answers, or three where it may be tied; a set of options one for each
-of them, or one for each ordered pair of them, the best and the worst; a set of pairs one for each
-pair.
+A comparison has two possible answers, or three if ties are allowed. A set of options has one answer
+for each option, or one for each ordered pair (best, worst). A triplet has one answer for each pair
+of objects.
 """
 
 from collections.abc import Callable
@@ -15,12 +14,12 @@ import numpy as np
 
 from thali.errors import DataError
 
-# of the answers to some questions: (draws, answers)
+# probabilities of the answers to some questions, shape (draws, answers)
 AnswerProbabilities = Callable[[slice], np.ndarray]
 
 
 class GivenAnswers(NamedTuple):
-    """Who gave which answers: a row for each answer that a respondent gave."""
+    """Answers by respondent: one row for each answer that a respondent gave."""
 
     respondents: tuple[str, ...]
     respondent: np.ndarray  # (rows,) ascending positions in `respondents`
@@ -33,21 +32,21 @@ MEMBER, ANSWER = "member of a set", "option that is named"
 
 
 class ReportRows(NamedTuple):
-    """The rows of a table in which answers are counted."""
+    """Rows of a table in which answers are counted."""
 
     kind: str
     counted: Any  # sparse (rows, answers): 1 where an answer is counted in a row
-    names: dict[str, np.ndarray]  # the columns that name the rows that are shown
-    is_shown: np.ndarray  # (rows,) bool; what follows from other rows is not
-    # (groups + 1,) where the questions of a group begin: no row counts answers of two groups
+    names: dict[str, np.ndarray]  # the columns that name the shown rows
+    is_shown: np.ndarray  # (rows,) bool; rows that follow from other rows are not shown
+    # (groups + 1,) first question of each group; no row counts answers of two groups
     group: np.ndarray
-    group_row: np.ndarray  # (groups + 1,) where its rows begin
+    group_row: np.ndarray  # (groups + 1,) first row of each group
 
 
-def count_in_rows(
+def build_report_rows(
     kind: str, row: np.ndarray, names: dict[str, np.ndarray], n_questions: int
 ) -> ReportRows:
-    """Return rows that are all shown, of which each answer is counted in one."""
+    """Build rows that are all shown, with each answer counted in one row."""
     from scipy.sparse import csr_array
 
     n_rows = int(row.max()) + 1
@@ -56,11 +55,13 @@ def count_in_rows(
     return ReportRows(kind, counted, names, np.ones(n_rows, bool), group, group_row)
 
 
-def _nobody() -> None:
+def _find_no_respondents() -> None:
+    """Return None, for answers of unknown respondents."""
     return None
 
 
-def _no_rows() -> ReportRows:
+def _find_no_rows() -> ReportRows:
+    """Raise, because these questions have no report rows."""
     raise NotImplementedError
 
 
@@ -71,35 +72,34 @@ class Questions:
     # (questions + 1,): the answers to question q are start[q] to start[q + 1] - 1
     start: np.ndarray
     counts: np.ndarray  # (answers,)
-    find_given: Callable[[], GivenAnswers | None] = _nobody  # None: it is not known who answered
-    find_rows: Callable[[], ReportRows] = _no_rows
-    # (questions,) how often each was put; None: as often as it was answered
+    find_given: Callable[[], GivenAnswers | None] = _find_no_respondents  # None: the respondents are unknown
+    find_rows: Callable[[], ReportRows] = _find_no_rows
+    # (questions,) times each question was asked; None: the times it was answered
     asked: np.ndarray | None = None
 
     @cached_property
     def given(self) -> GivenAnswers | None:
-        """Who gave which answers; None if that is not known of all."""
+        """Answers by respondent; None if some respondents are unknown."""
         return self.find_given()
 
     @cached_property
     def rows(self) -> ReportRows:
-        """The rows of a table in which the answers are counted."""
+        """Rows of the table in which the answers are counted."""
         return self.find_rows()
 
     @cached_property
     def times(self) -> np.ndarray:
-        """How often each question was put."""
+        """Number of times each question was asked."""
         return self.totals if self.asked is None else self.asked
 
     @cached_property
     def observed(self) -> np.ndarray:
-        """How often the answers of each row were given."""
+        """Observed counts of the report rows, shape (rows,)."""
         return self.rows.counted @ self.counts
 
     @cached_property
     def sums(self) -> Any:
-        """A sparse matrix (rows, questions) with 1 where an answer to a question is counted in a
-        row."""
+        """Sparse matrix (rows, questions): 1 where a row counts an answer to a question."""
         from scipy.sparse import csr_array
 
         question = csr_array(
@@ -114,58 +114,57 @@ class Questions:
 
     @property
     def totals(self) -> np.ndarray:
-        """How often each question was answered."""
+        """Number of times each question was answered."""
         return self.summed(self.counts)
 
     @property
     def question(self) -> np.ndarray:
-        """The question to which each answer belongs."""
+        """Index of the question to which each answer belongs, shape (answers,)."""
         return np.repeat(np.arange(len(self.start) - 1), self.sizes)
 
     def summed(self, values: np.ndarray) -> np.ndarray:
-        """Sum values of answers (..., answers) over the answers to each question."""
+        """Sum values of answers (..., answers) over each question."""
         return np.add.reduceat(values, self.start[:-1], axis=-1)
 
     def with_counts(self, counts: np.ndarray) -> "Questions":
-        """Return the same questions with other counts, given by nobody in particular."""
-        return replace(self, counts=counts, find_given=_nobody)
+        """Return the same questions with other counts, of unknown respondents."""
+        return replace(self, counts=counts, find_given=_find_no_respondents)
 
     def log_coefficients(self) -> np.ndarray:
-        """Return the logarithm of the multinomial coefficient of each question."""
+        """Compute the log multinomial coefficient of each question."""
         from scipy.special import gammaln
 
         return gammaln(self.totals + 1.0) - self.summed(gammaln(self.counts + 1.0))
 
-    def log_coefficients_of_people(self) -> np.ndarray:
-        """Return the same of the answers of each respondent, summed over the questions."""
+    def compute_respondent_coefficients(self) -> np.ndarray:
+        """Compute each respondent's log multinomial coefficients, summed over questions."""
         from scipy.special import gammaln
 
-        given = self.given
-        assert given is not None
-        people, question = len(given.respondents), self.question[given.answer]
+        answers = self.given
+        assert answers is not None
+        n_people, question = len(answers.respondents), self.question[answers.answer]
         keys, row = np.unique(
-            given.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True
+            answers.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True
         )
-        totals = gammaln(np.bincount(row, given.times, len(keys)) + 1.0)
-        each = np.bincount(given.respondent, gammaln(given.times + 1.0), people)
-        return np.bincount(keys // len(self.sizes), totals, people) - each
+        totals = gammaln(np.bincount(row, answers.times, len(keys)) + 1.0)
+        log_repeats = np.bincount(answers.respondent, gammaln(answers.times + 1.0), n_people)
+        return np.bincount(keys // len(self.sizes), totals, n_people) - log_repeats
 
     def log_likelihoods(self, p: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the probability of the counts of each question, for p (...,
-        answers)."""
+        """Compute the log probability of each question's counts, for p (..., answers)."""
         from scipy.special import xlogy
 
         return self.summed(xlogy(self.counts, p)) + self.log_coefficients()
 
     def drawn(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw counts for probabilities (answers,), with as many answers to each question."""
-        return draw_answers(rng, self.whole_totals()[:, None], p[None], self.start)[:, 0].astype(
+        """Draw counts for probabilities (answers,), keeping the number of answers to each question.
+        """
+        return draw_answers(rng, self.check_integer_totals()[:, None], p[None], self.start)[:, 0].astype(
             float
         )
 
-    def whole_totals(self) -> np.ndarray:
-        """Return how often each question was answered, as integers, with which answers are
-        simulated.
+    def check_integer_totals(self) -> np.ndarray:
+        """Return how often each question was answered, as integers for simulation.
 
         Raises
         ------
@@ -184,17 +183,20 @@ class Questions:
 def draw_answers(
     rng: np.random.Generator, times: np.ndarray, p: np.ndarray, start: np.ndarray
 ) -> np.ndarray:
-    """Return replicates of the answers to some questions (answers, draws), for p (draws, answers)
-    in one order."""
+    """Draw replicates of the answers (answers, draws), for p (draws, answers).
+
+    The order of p is the order of the questions.
+    """
     sizes = np.diff(start)
     if (sizes == sizes[0]).all():
         by_question = p.reshape(len(p), len(sizes), -1).swapaxes(0, 1)
         return rng.multinomial(times, by_question).swapaxes(1, 2).reshape(p.shape[1], -1)
-    each = zip(times, np.split(p, start[1:-1], axis=1), strict=True)
-    return np.concatenate([rng.multinomial(n, of_question).T for n, of_question in each])
+    split_p = np.split(p, start[1:-1], axis=1)
+    draws = [rng.multinomial(n, p_part).T for n, p_part in zip(times, split_p, strict=True)]
+    return np.concatenate(draws)
 
 
-def places_in(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
-    """Return where some sets begin, counted from the first of them, and what is at their places."""
-    own = start[some.start : some.stop + 1]
-    return own - own[0], *(each[own[0] : own[-1]] for each in places)
+def slice_sets(start: np.ndarray, sets: slice, *arrays: np.ndarray) -> Any:
+    """Slice arrays to some sets, and return the sets' starts, counted from 0, first."""
+    selected_starts = start[sets.start : sets.stop + 1]
+    return selected_starts - selected_starts[0], *(array[selected_starts[0] : selected_starts[-1]] for array in arrays)

@@ -1,5 +1,4 @@
-"""Rows of covariates, each of one of several classes: as they are read, and as a classifier is
-fitted to them."""
+"""Rows of covariates and classes, as read from tables and as classifiers are fitted to them."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +13,11 @@ from .kinds import CLASSES
 if TYPE_CHECKING:
     import pandas
 
-_MAX_CLASSES = 20  # whose counts are written out
+_MAX_SHOWN_CLASSES = 20  # classes with printed counts
 
 
 class Observations(Frozen):
-    """Covariates and classes of the rows of a table."""
+    """Covariates and class labels of the rows of a table."""
 
     kind = CLASSES
     _FIELDS = ("covariates", "labels", "target")
@@ -31,17 +30,17 @@ class Observations(Frozen):
 
     @property
     def classes(self) -> dict[str, int]:
-        """Each class and its rows, in the order of the labels."""
-        found, counts = np.unique(self.labels, return_counts=True)
-        return dict(zip(map(str, found), counts.tolist(), strict=True))
+        """Number of rows of each class, in the order of the labels."""
+        class_names, counts = np.unique(self.labels, return_counts=True)
+        return dict(zip(map(str, class_names), counts.tolist(), strict=True))
 
     def __str__(self) -> str:
         classes = self.classes
-        counted = [f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_CLASSES]]
-        more = f" and {len(classes) - _MAX_CLASSES:,} more" if len(classes) > _MAX_CLASSES else ""
+        class_counts = [f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_SHOWN_CLASSES]]
+        remainder = f" and {len(classes) - _MAX_SHOWN_CLASSES:,} more" if len(classes) > _MAX_SHOWN_CLASSES else ""
         return (
             f"{plural(len(self.labels), 'row')}, {plural(self.covariates.shape[1], 'covariate')}; "
-            f"{len(classes):,} classes in {self.target!r}: {', '.join(counted)}{more}"
+            f"{len(classes):,} classes in {self.target!r}: {', '.join(class_counts)}{remainder}"
         )
 
     def _description(self) -> Description:
@@ -51,16 +50,15 @@ class Observations(Frozen):
         return Description(type(self).__name__, facts)
 
 
-# The training data of a classifier: equal rows are merged, in an order that only the rows
-# themselves decide
+# The training data of a classifier: equal rows are merged, and the order depends only on the rows
 
 
 class TrainingData(NamedTuple):
-    """What a classifier is fitted to; n rows were given, m of them differ in covariates or class.
+    """Training data of a classifier: n given rows, merged into m distinct rows.
 
-    As the m rows are sorted, k copies of a row, the weight k, and rows in another order give the
-    same arrays, and so the same draws. They are sorted by class and then by number, so that a
-    larger unit of a covariate changes no order.
+    The m rows are sorted, so k copies of a row, a weight of k, and another order of rows all give
+    the same arrays, and so the same draws. The rows are sorted by class and then by number, so that
+    a change of a covariate's unit changes no order.
     """
 
     matrix: np.ndarray  # (m, p) float
@@ -71,14 +69,16 @@ class TrainingData(NamedTuple):
     number: np.ndarray  # (n,) int64: of a row among all that were given, those of weight 0 included
 
     def first(self) -> np.ndarray:
-        """The number of the first row given that each of the m rows is."""
-        found = np.empty(len(self.codes), np.int64)
-        found[self.row[::-1]] = self.number[::-1]
-        return found
+        """Return the number of the first given row that equals each merged row, shape (m,)."""
+        first_numbers = np.empty(len(self.codes), np.int64)
+        first_numbers[self.row[::-1]] = self.number[::-1]
+        return first_numbers
 
 
-def merged(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> TrainingData:
-    """Merge equal rows of the same class and add up their weights; rows of weight 0 are dropped.
+def merge_rows(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> TrainingData:
+    """Merge equal rows of the same class, and add up their weights.
+
+    Rows of weight 0 are dropped.
 
     Examples
     --------
@@ -89,26 +89,26 @@ def merged(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = No
     """
     weight = np.ones(len(matrix)) if weight is None else weight
     number = np.flatnonzero(weight > 0.0)
-    used = slice(None) if len(number) == len(weight) else number
-    weight = weight[used]
+    selection = slice(None) if len(number) == len(weight) else number
+    weight = weight[selection]
     keys = np.empty((len(weight), matrix.shape[1] + 1))
-    keys[:, 0] = codes[used]
-    np.add(matrix[used], 0.0, out=keys[:, 1:])  # makes 0.0 of -0.0
-    order = np.argsort(_as_text(keys), kind="stable")
+    keys[:, 0] = codes[selection]
+    np.add(matrix[selection], 0.0, out=keys[:, 1:])  # makes 0.0 of -0.0
+    order = np.argsort(_encode_sortable(keys), kind="stable")
     keys = keys[order]
     is_new = np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)])
     row = np.empty(len(weight), np.int64)
     row[order] = np.cumsum(is_new) - 1
-    # sums that do not depend on the order of the rows, to the bit
-    rising = np.argsort(weight, kind="stable")
-    counts = np.bincount(row[rising], weight[rising])
+    # adding the smallest weights first gives sums that do not depend on the order of the rows
+    by_weight = np.argsort(weight, kind="stable")
+    counts = np.bincount(row[by_weight], weight[by_weight])
     return TrainingData(
         keys[is_new, 1:], keys[is_new, 0].astype(np.int64), counts, row, weight, number
     )
 
 
-def unmerged(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData:
-    """The rows of a sparse matrix in their order, without those of weight 0."""
+def wrap_sparse_rows(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData:
+    """Wrap the rows of a sparse matrix, in order, without rows of weight 0."""
     number = np.flatnonzero(weight > 0.0)
     weight = weight[number]
     return TrainingData(
@@ -116,17 +116,19 @@ def unmerged(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData
     )
 
 
-def made_dense(data: TrainingData) -> TrainingData:
-    """Data of a sparse matrix as those of a dense one: equal rows merged."""
+def convert_sparse_data(data: TrainingData) -> TrainingData:
+    """Convert sparse training data to dense data with equal rows merged."""
     matrix: Any = data.matrix
-    return merged(matrix.toarray(), data.codes, data.weight)._replace(number=data.number)
+    return merge_rows(matrix.toarray(), data.codes, data.weight)._replace(number=data.number)
 
 
-def _as_text(keys: np.ndarray) -> np.ndarray:
-    """Bytes (n,) of rows of numbers, whose order is that of the numbers, the first column before
-    the second."""
+def _encode_sortable(keys: np.ndarray) -> np.ndarray:
+    """Encode rows of numbers as bytes (n,) that sort like the numbers.
+
+    The first column counts before the second.
+    """
     bits = keys.astype(">f8").view(">i8")
-    for column in bits.T:  # one at a time, for want of memory
-        # of negative numbers all bits, of others the sign alone
+    for column in bits.T:  # one at a time, to save memory
+        # flip all bits of negative numbers, and the sign bit of others
         column ^= (column >> 63) | np.int64(-(2**63))
     return bits.view(np.dtype((np.void, keys.strides[0])))[:, 0]

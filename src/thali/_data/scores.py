@@ -1,5 +1,4 @@
-"""How well choices were predicted: the probability of what was chosen, hits, means with their
-errors over people."""
+"""Scores of predicted choices: probabilities of the choices made, hits, and their means."""
 
 import math
 from collections.abc import Iterable
@@ -7,40 +6,42 @@ from typing import Any, Protocol
 
 import numpy as np
 
-TIED = 1e-12  # difference of probabilities that are the same but for rounding
+TIE_TOLERANCE = 1e-12  # difference of probabilities that are the same but for rounding
 
 
 class ChosenAlternatives(Protocol):
-    """Tasks, one after another, and what was chosen in each."""
+    """Tasks with the alternative chosen in each."""
 
     @property
     def first_row(self) -> np.ndarray:
-        """The first alternative of each task, and one past the last, (tasks + 1,)."""
+        """Index of the first alternative of each task, and the total, shape (tasks + 1,)."""
         ...
 
     @property
     def chosen(self) -> np.ndarray:
-        """Which alternative of its task was chosen, counted from 0, (tasks,)."""
+        """Chosen alternative within its task, counted from 0, shape (tasks,)."""
         ...
 
 
-def scores(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndarray]:
-    r"""Of every task the probability of what was chosen, and whether it is a hit.
+def score_choices(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return the probability of each choice, and its hit score, shape (tasks,).
 
-    A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a
-    hit.
+    A choice of the most probable alternative scores 1; where m alternatives are equally probable,
+    it scores 1/m.
     """
     starts = test.first_row[:-1]
     chosen = p[starts + test.chosen]
-    top = np.maximum.reduceat(p, starts)
-    tied = np.add.reduceat(
-        (p >= np.repeat(top, np.diff(test.first_row)) - TIED).astype(float), starts
+    highest = np.maximum.reduceat(p, starts)
+    n_tied = np.add.reduceat(
+        (p >= np.repeat(highest, np.diff(test.first_row)) - TIE_TOLERANCE).astype(float), starts
     )
-    return chosen, (chosen >= top - TIED) / tied
+    return chosen, (chosen >= highest - TIE_TOLERANCE) / n_tied
 
 
 def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:
-    r"""Mean, and its standard error; values of one group may depend on each other.
+    r"""Compute a mean and its standard error.
+
+    Values of the same group may be dependent.
 
     .. math::
         m = \sum_n S_n \Big/ \sum_n T_n, \qquad
@@ -57,15 +58,12 @@ def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> t
         return math.nan, math.nan
     mean = float(values.mean())
     if groups is None:
-        error = (
-            values.std(ddof=1) / math.sqrt(len(values))
-            if len(values) > 1 and math.isfinite(mean)
-            else math.nan
-        )
-        return mean, float(error)
-    _, number = np.unique(np.asarray(groups), return_inverse=True)
-    n = int(number.max()) + 1
-    if n < 2 or not math.isfinite(mean):
+        if len(values) < 2 or not math.isfinite(mean):
+            return mean, math.nan
+        return mean, float(values.std(ddof=1) / math.sqrt(len(values)))
+    _, group_index = np.unique(np.asarray(groups), return_inverse=True)
+    n_groups = int(group_index.max()) + 1
+    if n_groups < 2 or not math.isfinite(mean):
         return mean, math.nan
-    off = np.bincount(number, values - mean)
-    return mean, float(math.sqrt(n / (n - 1) * (off**2).sum()) / len(values))
+    group_deviations = np.bincount(group_index, values - mean)
+    return mean, float(math.sqrt(n_groups / (n_groups - 1) * (group_deviations**2).sum()) / len(values))

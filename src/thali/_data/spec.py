@@ -1,12 +1,11 @@
-"""What a kind of data is called and takes, without loading it: data only, as `thali._model.spec`
-has it of models."""
+"""Description of a data kind that can be read without loading it, like `thali._model.spec`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A kind of data, as everything above the data knows it.
+    """Description of a data kind for code outside `thali._data`.
 
     Parameters
     ----------
@@ -62,5 +61,5 @@ class DataSpec:
 
     @property
     def is_recognised(self) -> bool:
-        """Whether tables hold such data that name no column."""
+        """Whether a table without named columns can be recognised as this kind."""
         return bool(self.shapes) and not self.by_name

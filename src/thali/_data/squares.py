@@ -1,5 +1,4 @@
-"""Square tables with the same labels in rows and columns: arrays, data frames and sparse
-matrices."""
+"""Square tables with equal row and column labels: arrays, data frames, sparse matrices."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,24 +12,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class SquareWords(NamedTuple):
-    """What errors call a square table, what stands in its rows, and which reader takes other
-    layouts."""
+class SquareTableWords(NamedTuple):
+    """Words for errors about a square table: its argument, its rows, and other readers."""
 
     argument: str
     noun: str
     elsewhere: str
 
 
-def square_table(
-    values: Any, labels: Iterable[Any] | None, words: SquareWords
+def read_square_table(
+    values: Any, labels: Iterable[Any] | None, words: SquareTableWords
 ) -> tuple[tuple[str, ...], Any]:
-    """Labels, and the values as a new array (a sparse matrix as it is), rows in the order of the
-    columns."""
+    """Return the labels and the values of a square table.
+
+    The values are a new array (a sparse matrix stays one), with rows in the order of the columns.
+    """
     if hasattr(values, "columns") and hasattr(values, "index"):
-        values, labels = _square_frame(values, labels, words)
+        values, labels = _read_square_frame(values, labels, words)
     if not hasattr(values, "tocoo"):
-        values = _array(values, words)
+        values = _convert_array(values, words)
     _check_square(values.shape, words)
     names = checked_labels(range(values.shape[0]) if labels is None else labels)
     if len(names) != values.shape[0]:
@@ -41,12 +41,13 @@ def square_table(
     return names, values
 
 
-def cell(names: tuple[str, ...], row: int, column: int) -> str:
-    """In words where a value stands."""
+def describe_cell(names: tuple[str, ...], row: int, column: int) -> str:
+    """Describe the position of a value by its row and column labels."""
     return f"in row {names[row]!r}, column {names[column]!r}"
 
 
-def _array(values: Any, words: SquareWords) -> np.ndarray:
+def _convert_array(values: Any, words: SquareTableWords) -> np.ndarray:
+    """Convert a table to a new array, with NaN for masked values."""
     if isinstance(values, np.ma.MaskedArray):  # np.array would drop the mask
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
@@ -57,7 +58,8 @@ def _array(values: Any, words: SquareWords) -> np.ndarray:
         ) from None
 
 
-def _check_square(shape: tuple[int, ...], words: SquareWords) -> None:
+def _check_square(shape: tuple[int, ...], words: SquareTableWords) -> None:
+    """Raise unless a shape is square."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
             f"`{words.argument}` must be a square matrix, with one row and one column per"
@@ -65,10 +67,10 @@ def _check_square(shape: tuple[int, ...], words: SquareWords) -> None:
         )
 
 
-def _square_frame(
-    frame: "pd.DataFrame", labels: Iterable[Any] | None, words: SquareWords
+def _read_square_frame(
+    frame: "pd.DataFrame", labels: Iterable[Any] | None, words: SquareTableWords
 ) -> tuple[np.ndarray, Iterable[Any] | None]:
-    """Values with the rows in the order of the columns, and the labels of the columns."""
+    """Return the values of a DataFrame with rows in the order of the columns, and its labels."""
     import pandas as pd
 
     if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
@@ -79,33 +81,34 @@ def _square_frame(
     _check_square(frame.shape, words)
 
     def named(index: pd.Index) -> bool:
+        """Return whether an index contains names instead of row numbers."""
         return not (isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1)
 
     values = frame.to_numpy()
-    own = None
+    frame_labels = None
     if named(frame.columns):
-        own = checked_labels(frame.columns, "Column labels")
+        frame_labels = checked_labels(frame.columns, "Column labels")
     if named(frame.index):
         rows = checked_labels(frame.index, "Row labels")
-        if own is None:
-            own = rows
-        elif set(rows) != set(own):
-            raise DataError(mismatch(rows, own))
+        if frame_labels is None:
+            frame_labels = rows
+        elif set(rows) != set(frame_labels):
+            raise DataError(describe_label_mismatch(rows, frame_labels))
         else:
-            place = positions(rows)
-            values = values[[place[name] for name in own]]
+            row_indices = positions(rows)
+            values = values[[row_indices[name] for name in frame_labels]]
     if labels is not None:
         labels = tuple(labels)
-        if own is not None and tuple(map(as_label, labels)) != own:
+        if frame_labels is not None and tuple(map(as_label, labels)) != frame_labels:
             raise DataError("`labels` differ from those of the DataFrame; omit `labels`.")
-    return values, own if labels is None else labels
+    return values, frame_labels if labels is None else labels
 
 
-def mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
-    """The sentence that says which labels of a square table stand on one side only."""
+def describe_label_mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
+    """Build the sentence about labels that only the rows or only the columns have."""
     rows, columns = list(rows), list(columns)
     only_rows = [name for name in rows if name not in columns]
     only_columns = [name for name in columns if name not in rows]
-    found = [f"only the rows have {shorten(only_rows)}"] if only_rows else []
-    found += [f"only the columns have {shorten(only_columns)}"] if only_columns else []
-    return f"Rows and columns must have the same labels; {' and '.join(found)}."
+    clauses = [f"only the rows have {shorten(only_rows)}"] if only_rows else []
+    clauses += [f"only the columns have {shorten(only_columns)}"] if only_columns else []
+    return f"Rows and columns must have the same labels; {' and '.join(clauses)}."

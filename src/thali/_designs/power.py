@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from thali._arguments import whole
-from thali._data.connectivity import connected, parted
+from thali._data.connectivity import list_components, describe_groups
 from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
@@ -341,9 +341,9 @@ def _check_connected(sets: "pandas.DataFrame", labels: list[str]) -> None:
     is_same_set = (
         np.diff(sets.groupby(keys).ngroup()) == 0
     )  # whether the next row belongs to the same set
-    if unconnected := parted(
+    if unconnected := describe_groups(
         "options",
-        connected(labels, option_index[:-1][is_same_set], option_index[1:][is_same_set]),
+        list_components(labels, option_index[:-1][is_same_set], option_index[1:][is_same_set]),
         "shown together",
     ):
         raise ArgumentError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
-from thali._data.connectivity import group_numbers
+from thali._data.connectivity import number_components
 from thali._data.described_columns import shown_columns
 from thali._data.roles import column_names
 from thali._inference.seeds import spawn_generators
@@ -219,7 +219,7 @@ def _draw_balanced_design(
         design = np.stack(
             [_draw_version(n, size, tasks, together_counts, rng) for _ in range(versions)]
         )
-        if group_numbers(n, *np.nonzero(together_counts))[0] == 1:
+        if number_components(n, *np.nonzero(together_counts))[0] == 1:
             return rng.permuted(design, axis=2)
     raise ArgumentError(
         f"So few sets leave some of the {n} options unconnected to the others", _MORE_SETS

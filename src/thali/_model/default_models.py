@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, form_of
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, get_data_form
 from thali._people.populations import parse_people
 from thali._posterior.dependence import INDIVIDUALS
 from thali.errors import DataError
@@ -127,7 +127,7 @@ def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     that does."""
     excludes = excludes_individuals(words)
     words = {*words}
-    if form_of(data) == DataForm(CHOICES, GROUPS):
+    if get_data_form(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = offers_of(data.kind)
     usual = max(offers, key=lambda each: each.is_usual(data))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.judged import Judged
-from thali._data.kinds import spec_of_kind
+from thali._data.kinds import find_data_spec
 from thali._inference.warn import is_quiet, warn
 from thali._late import load
 from thali.errors import DataError, DataWarning
@@ -16,7 +16,7 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
     """The data, if they are of a kind that thali has; a plain matrix becomes data of the kind
     `matrix`."""
     if matrix and isinstance(data, np.ndarray | list):
-        spec = spec_of_kind(matrix)
+        spec = find_data_spec(matrix)
         made = load(spec.cls)(data)
         if not is_quiet():
             warn(

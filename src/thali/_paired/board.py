@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.checks import whole_as_integers
+from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._described import Description
@@ -437,7 +437,7 @@ class Leaderboard(Printed):
             )
         place = [data.labels.index(label) for label in self.table.index]
         labels = self.table.index
-        return pd.DataFrame(whole_as_integers(found)[np.ix_(place, place)], labels, labels)
+        return pd.DataFrame(convert_whole_counts(found)[np.ix_(place, place)], labels, labels)
 
     def by_part(self) -> "pandas.DataFrame":
         """The boards of all parts in one table.

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.checks import are_whole
+from thali._data.checks import are_integers
 from thali._data.choices import Choices
 from thali._data.judged import Judged, not_pairs
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.tables import fields_of_rows
-from thali._data.suspicious import alike_labels
+from thali._data.suspicious import find_similar_labels
 from thali._inference.warn import warn
 from thali._labels import plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
@@ -65,8 +65,8 @@ def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
         found = old.with_more(new)
     else:
         found = _as_choices(old, ties).with_more(_as_choices(new, ties))
-    if (alike := alike_labels(found.labels)) and not any(
-        alike_labels(each.labels) for each in (old, new)
+    if (alike := find_similar_labels(found.labels)) and not any(
+        find_similar_labels(each.labels) for each in (old, new)
     ):
         warn(DataWarning(alike))  # of either its reading did
     return found
@@ -248,7 +248,7 @@ def refuse_incomplete(data: PairedComparisons) -> None:
 
 def whole(data: PairedComparisons, what: str) -> None:
     """Raise a DataError if counts are fractional."""
-    if not (are_whole(data.wins) and are_whole(data.wins + data.losses)):
+    if not (are_integers(data.wins) and are_integers(data.wins + data.losses)):
         raise DataError(
             f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')}"
             " include fractions; round the counts or use another test."

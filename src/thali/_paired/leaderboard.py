@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._arguments import one_of, positive
 from thali._data.choices import Choices
-from thali._data.connectivity import disconnected
+from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, silence_warnings, warn
@@ -336,7 +336,7 @@ def leaderboard_of(
     data = prepared(whole)
     scale.place(data.labels)
     if wanted.has_prior and not is_quiet():
-        if message := disconnected(data.components(), data.never_judged):
+        if message := describe_disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
     drawn = _drawn_by(data, wanted, scale, progressbar)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.checks import whole_as_integers
+from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._digits import probability
@@ -134,7 +134,7 @@ def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: flo
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, tails, axis=0)
     wins, losses, ties = _record(data)
     each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
-    columns |= {name: whole_as_integers(numbers[place]) for name, numbers in each.items()}
+    columns |= {name: convert_whole_counts(numbers[place]) for name, numbers in each.items()}
     nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
     seen = drawn.seen
     stands = "" if seen is not None and seen.in_time is not None else scale.sentence

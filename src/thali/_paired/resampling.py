@@ -9,7 +9,7 @@ from thali._arguments import between, whole
 from thali._aspects.maximum_likelihood.engine import estimates_of_choices
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
-from thali._data.checks import are_whole
+from thali._data.checks import are_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL, level_name, tails_of
@@ -138,7 +138,7 @@ def parametric_bootstrap(
     samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
     found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.pose.totals
-    if not are_whole(n):
+    if not are_integers(n):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
             " round the counts, or resample respondents with `bootstrap`."

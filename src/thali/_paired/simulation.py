@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._aspects.maximum_likelihood.engine import estimates_of_choices, is_by_maximum_likelihood
-from thali._data.checks import are_whole
+from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import spawn_generators
 from thali.errors import ArgumentError, DataError
@@ -53,7 +53,7 @@ def simulate(
         data, p = found.data, found.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
         n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
-        if not are_whole(n):
+        if not are_integers(n):
             raise DataError(
                 "The model was fitted to fractional counts; give the number of comparisons per pair"
                 " with simulate(model, comparisons=...)."

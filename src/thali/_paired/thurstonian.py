@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import saturated
 from thali._aspects.maximum_likelihood.goodness import fit_test
-from thali._data.checks import are_whole
+from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
 from thali._inference.numerics.counts import log_binomial_coefficient
 from thali._inference.optimise import Concave, maximise_concave
@@ -118,7 +118,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         refit = maximise_concave(of_counts(wins, total - wins), scale, _ROUGH)
         return 2 * (saturated(np.column_stack([wins, total - wins]).ravel(), sizes) - refit.value)
 
-    is_whole = are_whole(data.wins) and are_whole(data.losses)
+    is_whole = are_integers(data.wins) and are_integers(data.losses)
     test = fit_test(
         deviance,
         df,

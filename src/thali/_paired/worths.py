@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import positive
-from thali._data.checks import whole_as_integers
+from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
@@ -320,7 +320,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
         "high": high,
         "log_discrimination": logs.mean(axis=1),
         "p_sharper": (logs > np.median(logs, axis=0)).mean(axis=1),
-        "comparisons": whole_as_integers(count),
+        "comparisons": convert_whole_counts(count),
         "log_score": found.score,
         "log_score_typical": found.expected,
         "log_score_chance": found.chance,

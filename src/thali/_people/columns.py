@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.people import differing_columns
+from thali._data.people import list_differing_columns
 from thali._inference.arrays import encode_base64
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten, suggest
@@ -58,7 +58,7 @@ def people_of(
     another."""
     columns, weights, others = [], [], []
     named = {} if table is None else {str(name): cells for name, cells in table.items()}
-    for name in differing_columns(table):
+    for name in list_differing_columns(table):
         column = _column(name, named[name])
         weight = _weight(named[name])
         if column is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from thali._data.columns import column
-from thali._data.kinds import EXPERIMENTS, SIMILARITIES, spec_of_kind
+from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._data.roles import (
     COUNT,
     OBJECTS,
@@ -303,7 +303,7 @@ def recognise(
             raise DataError(table.short_rows)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
-            is_known = all(spec_of_kind(kind).of_objects for kind in data_kinds)
+            is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
         levels = order | (options.get("levels") or {}) or None
         context = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | context)

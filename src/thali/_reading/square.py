@@ -9,7 +9,7 @@ import pandas as pd
 
 from thali._data.roles import RESPONDENT, plain
 from thali._data.similarities.tables import is_symmetric
-from thali._data.squares import mismatch
+from thali._data.squares import describe_label_mismatch
 from thali._data.suspicious import refuse_lone_totals
 from thali._labels import as_label, checked_labels, positions
 from thali.errors import DataError
@@ -121,7 +121,7 @@ def describe_label_mismatch(frame: pd.DataFrame) -> str:
     # a table of items by variables is not a square
     if frame.columns[0] != "column 1" and not {*rows} & {*header}:
         return ""
-    return mismatch(rows, header)
+    return describe_label_mismatch(rows, header)
 
 
 def _is_bare_square(frame: pd.DataFrame) -> bool:
@@ -157,7 +157,7 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     if set(row_index) != set(column_labels):
         numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
         refuse_lone_totals(list(row_index), column_labels, numbers)
-        raise DataError(mismatch(row_index, column_labels))
+        raise DataError(describe_label_mismatch(row_index, column_labels))
     return frame.iloc[[row_index[name] for name in column_labels], 1:].to_numpy(), column_labels
 
 

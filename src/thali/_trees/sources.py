@@ -110,9 +110,9 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
     nodes, heights = TreeNodes([], [], []), [0.0] * len(names)
     for name in names:
         nodes.add(name, 0.0)
-    for row, (left, right, height) in enumerate(_check_linkage(linkage, len(names))):
+    for row, (first_cluster, second_cluster, height) in enumerate(_check_linkage(linkage, len(names))):
         children: list[int] = []
-        for cluster in (left, right):
+        for cluster in (first_cluster, second_cluster):
             child = int(cluster)
             if (
                 child != cluster
@@ -155,9 +155,9 @@ def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, floa
     is_wrong = ~np.isfinite(rows).all(axis=1) | (rows[:, 2] < 0.0)
     if is_wrong.any():
         row = int(is_wrong.argmax())
-        left, right, height = rows[row]
+        first_cluster, second_cluster, height = rows[row]
         raise DataError(
-            f"Row {row} of the linkage joins {left:g} and {right:g} at height {height:g}; clusters"
+            f"Row {row} of the linkage joins {first_cluster:g} and {second_cluster:g} at height {height:g}; clusters"
             " and heights must be finite numbers >= 0."
         )
-    return [(left, right, height) for left, right, height in rows.tolist()]
+    return [(first_cluster, second_cluster, height) for first_cluster, second_cluster, height in rows.tolist()]

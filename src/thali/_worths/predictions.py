@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._data.choices import Choices
-from thali._data.questions import AnswerProbabilities, places_in
+from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.indexing import iterate_slices, part_bounds
 from thali._inference.numerics.counts import compute_outcomes
 from thali._inference.numerics.davidson import split_probabilities
@@ -114,7 +114,7 @@ class WorthDraws(NamedTuple):
 
         def of_questions(some: slice) -> np.ndarray:
             if isinstance(data, Choices):
-                start, members = places_in(data.start, some, data.members)
+                start, members = slice_sets(data.start, some, data.members)
                 return self.of_sets(start, members, data.worst is not None)
             cells = data.cells
             p = self.of_pairs(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.judged import Frozen
-from thali._data.questions import Questions, count_in_rows
+from thali._data.questions import Questions, build_report_rows
 from thali._labels import as_label, plural
 from thali.errors import DataError
 
@@ -66,7 +66,7 @@ class Picks(Frozen):
         def rows() -> Any:
             keys, row = np.unique(self.first * len(self.labels) + self.second, return_inverse=True)
             sides = (np.array(self.labels)[each] for each in np.divmod(keys, len(self.labels)))
-            return count_in_rows(
+            return build_report_rows(
                 PICKED, row, dict(zip("ab", sides, strict=True)), len(self.start) - 1
             )
 

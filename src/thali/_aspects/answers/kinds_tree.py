@@ -74,7 +74,7 @@ def kinds_tree(
     of = np.concatenate(kept.stacked(chain.kinds for chain in kept.chains))
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
-    coefficients = asked.log_coefficients_of_people()
+    coefficients = asked.compute_respondent_coefficients()
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
 
     raw, parts = columns_of_groups(kept, range(number)), []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import is_list, whole
-from thali._data.questions import AnswerProbabilities, places_in
+from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.indexing import part_bounds
@@ -82,7 +82,7 @@ class TripletResults(ObjectResults):
         constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
         def of_questions(some: slice) -> np.ndarray:
-            start, first, second = places_in(data.start, some, data.first, data.second)
+            start, first, second = slice_sets(data.start, some, data.first, data.second)
             p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 

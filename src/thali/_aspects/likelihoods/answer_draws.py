@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.questions import AnswerProbabilities, places_in
+from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.counts import compute_outcomes
 
 from ..draws.columns import FeatureColumns
@@ -45,7 +45,7 @@ def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float) -> An
     """Return the probabilities of the members of sets."""
 
     def of_questions(some: slice) -> np.ndarray:
-        start, members = places_in(data.start, some, data.members)
+        start, members = slice_sets(data.start, some, data.members)
         return set_probability_draws(columns, start, members, lapse)
 
     return of_questions

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from thali._arguments import one_of
-from thali._data.connectivity import group_numbers
+from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
 from thali._labels import listed, shorten
 from thali._model.names import aspects_meant
@@ -126,7 +126,7 @@ def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
 
 
 def _check_connected(data: PairedComparisons) -> None:
-    if group_numbers(data.n_options, data.first, data.second)[0] > 1:
+    if number_components(data.n_options, data.first, data.second)[0] > 1:
         groups = data.components()
         raise DataError(
             f"The options form {len(groups):,} groups that were never compared with each other,"

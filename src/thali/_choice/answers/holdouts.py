@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments import ChoiceExperiment
-from thali._data.scores import mean_and_error, scores
+from thali._data.scores import mean_and_error, score_choices
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     refuse_other_than_choices(data)
     p = np.asarray(model.predict_proba(data), float)
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
-    of_chosen, hits = scores(p, data)
+    of_chosen, hits = score_choices(p, data)
     task_of = _different(
         data, has_labels=data.scheme.alternative in model._data_of_fit().attributes
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.rows import TrainingData, made_dense
+from thali._data.rows import TrainingData, convert_sparse_data
 from thali._described import Facts
 from thali._inference.chains import Run
 from thali._model.base import Job
@@ -238,7 +238,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         ):
             return data
         refuse_large(data.matrix.shape, columns, len(self.classes_))
-        return made_dense(data)
+        return convert_sparse_data(data)
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_blocked(X):

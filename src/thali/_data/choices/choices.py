@@ -14,13 +14,13 @@ from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..answers import Answers, Who, answers_given, first_answers, possible_answers
-from ..checks import whole_as_integers
-from ..connectivity import connected, disconnected
-from ..facts import MAX_LISTED, component_facts, respondent_facts, value_range
+from ..checks import convert_whole_counts
+from ..connectivity import list_components, describe_disconnected
+from ..facts import MAX_LISTED, count_component_facts, count_respondent_facts, format_value_range
 from ..judged import Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
-from ..people import column_facts
+from ..people import list_people_facts
 from ..questions import GivenAnswers, Questions
 from . import parts, tables
 from .long import RawOccasions, long_occasions
@@ -78,7 +78,7 @@ def long_table(data: "Choices") -> "pd.DataFrame":
         "alternative": pd.Categorical.from_codes(data.members[place], pd.Index(data.labels)),
         **({"chosen": chosen} if data.worst is None else {"best": chosen}),
         **({} if data.worst is None else {"worst": (place == data.worst[row]).astype(np.int64)}),
-        "count": whole_as_integers(data.times)[row],
+        "count": convert_whole_counts(data.times)[row],
     }
     if data.respondents:
         table["respondent"] = pd.Categorical.from_codes(
@@ -425,7 +425,7 @@ class Choices(Judged):
         return (
             ("options", self.labels),
             ("components", str(len(self.components()))),
-            *column_facts(self.people),
+            *list_people_facts(self.people),
         )
 
     def _facts(self) -> Facts:
@@ -433,11 +433,11 @@ class Choices(Judged):
             ("Options", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
             (
                 "Sets offered",
-                f"{self.n_sets:,}, each with {value_range(np.diff(self.start))} options",
+                f"{self.n_sets:,}, each with {format_value_range(np.diff(self.start))} options",
             ),
             ("Choices", f"{self.n_choices:,}"),
-            *component_facts(self.components()),
-            *respondent_facts(self.respondents, self.people),
+            *count_component_facts(self.components()),
+            *count_respondent_facts(self.respondents, self.people),
         )
 
     @property
@@ -571,12 +571,12 @@ class Choices(Judged):
         [['a', 'b'], ['c', 'd']]
         """
         first = np.repeat(self.members[self.start[:-1]], self.sizes)
-        return connected(self.labels, first, self.members)
+        return list_components(self.labels, first, self.members)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models
         call this at fit."""
-        if message := disconnected(self.components(), self.never_judged):
+        if message := describe_disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
         if self.n_sets == 1 and self.sizes[0] > 2:
             warn(

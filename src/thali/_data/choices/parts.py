@@ -11,8 +11,8 @@ from thali._labels import positions
 from thali.errors import DataError
 
 from ..answers import NAMED, Who, all_who, possible_answers
-from ..people import people_by
-from ..questions import ANSWER, MEMBER, ReportRows, count_in_rows
+from ..people import group_people
+from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
 from .rankings import NAMELESS
 from .tables import counted_answers
 
@@ -69,7 +69,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
     _refuse_unknown(data)
-    found = people_by(data.people, column, data.respondent)
+    found = group_people(data.people, column, data.respondent)
     return {
         group: of_rows(data, np.isin(data.respondent, members), members)
         for group, members in found.items()
@@ -139,7 +139,7 @@ def rows_of_members(data: "Choices") -> ReportRows:
     """Return a row for each member of each set."""
     offered = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
     names = {"alternative": np.array(data.labels)[data.members], "offered": offered}
-    found = count_in_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
+    found = build_report_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
     return found._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
 
 

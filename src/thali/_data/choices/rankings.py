@@ -12,9 +12,9 @@ from thali._labels import as_label, checked_labels, plural, positions, short_num
 from thali.errors import Argument, DataError
 
 from ..answers import whoever_answered
-from ..checks import checked_numbers
+from ..checks import check_numbers
 from ..columns import coded, column, columns_in_words, count_column, in_order
-from ..people import people_table
+from ..people import build_people_table
 from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, column_names, plain
 from .long import RawOccasions, count_occasions
 
@@ -329,7 +329,7 @@ def rankings_of_frame(
     elif columns.count is None:
         respondent, people = np.arange(len(frame)), _nameless(len(frame))
     if people:
-        table = people_table(frame, columns.used, respondent, people)
+        table = build_people_table(frame, columns.used, respondent, people)
     return Ranked(names, orders, name, count, people, respondent, table)
 
 
@@ -351,7 +351,7 @@ def _ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """The ranks, NaN or 0 where there are none."""
     k = len(columns)
     cells = frame.loc[:, list(columns)].to_numpy(dtype=object)
-    return checked_numbers(
+    return check_numbers(
         cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank"
     ).reshape(-1, k)
 
@@ -395,7 +395,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
     for codes, values in whose:
         key = key * len(values) + codes
     keys, first, which = np.unique(key, return_index=True, return_inverse=True)
-    values = checked_numbers(
+    values = check_numbers(
         frame[rank].to_numpy(dtype=object),
         lambda n: f"in row {frame.index[n]}, column {rank!r}",
         "rank",

@@ -11,7 +11,7 @@ from thali._labels import shorten
 from thali.errors import DataError
 
 from ..columns import as_frame, note_omission
-from ..suspicious import alike_labels, totals_for_options, warn_of
+from ..suspicious import find_similar_labels, find_total_labels, warn_each
 from .best_worst import (
     best_columns,
     best_worst_columns,
@@ -275,7 +275,7 @@ def fields_of_occasions(rows: RawOccasions) -> tuple[Any, ...]:
         )
     *arrays, n_tied = aggregated(rows)
     fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
-    warn_of(alike_labels(rows.labels), totals_for_options(rows.labels))
+    warn_each(find_similar_labels(rows.labels), find_total_labels(rows.labels))
     return fields
 
 

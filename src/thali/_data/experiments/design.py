@@ -8,7 +8,7 @@ import numpy as np
 from thali._described import Facts
 from thali._digits import percent
 
-from ..facts import value_range
+from ..facts import format_value_range
 
 if TYPE_CHECKING:
     import xarray
@@ -108,9 +108,9 @@ def experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
         ("Respondents", f"{len(data.respondents):,}"),
         (
             "Tasks per respondent",
-            f"{value_range(np.diff(data.first_task))}, {len(data.chosen):,} in total",
+            f"{format_value_range(np.diff(data.first_task))}, {len(data.chosen):,} in total",
         ),
-        ("Alternatives per task", value_range(np.diff(data.first_row))),
+        ("Alternatives per task", format_value_range(np.diff(data.first_row))),
         ("Different products", f"{len(data.products) - int(is_none.sum()):,}"),
         *none,
         *data.scheme.described(),

@@ -13,10 +13,10 @@ from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column, with_text_names
-from ..facts import named_facts
+from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
-from ..people import column_facts, differing_columns
+from ..people import list_people_facts, list_differing_columns
 from ..roles import column_names
 from .design import experiment_facts
 from .levels import ALPHABET, MEASURED, is_whole
@@ -448,10 +448,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
 
     def _details(self) -> Facts:
-        return *self.scheme.described(), *column_facts(self.people)
+        return *self.scheme.described(), *list_people_facts(self.people)
 
     def _facts(self) -> Facts:
-        columns = named_facts("Respondent characteristics", differing_columns(self.people))
+        columns = list_name_facts("Respondent characteristics", list_differing_columns(self.people))
         return *experiment_facts(self), *columns
 
     def describe(self) -> str:
@@ -464,7 +464,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             A line, and one for each attribute; levels in alphabetical order stand between commas.
             One more names the columns of people, if there are any that differ.
         """
-        differing = differing_columns(self.people)
+        differing = list_differing_columns(self.people)
         of_people = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
         return "\n".join([str(self), *map(": ".join, self.scheme.described()), *of_people])
 

@@ -23,7 +23,7 @@ from ..columns import (
     with_text_names,
     yes_no,
 )
-from ..people import people_table
+from ..people import build_people_table
 from ..roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -419,7 +419,7 @@ def people_of(
     import pandas as pd
 
     number, names = pd.factorize(person)
-    return people_table(frame.loc[:, further], (), number, tuple(map(as_label, names)), title)
+    return build_people_table(frame.loc[:, further], (), number, tuple(map(as_label, names)), title)
 
 
 def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, str]:

@@ -12,22 +12,22 @@ from thali._labels import listed, plural, short_number
 from thali.errors import DataError, DataWarning
 
 from ..answers import Answers
-from ..checks import are_whole
+from ..checks import are_integers
 from ..columns import square_cells
-from ..connectivity import connected, disconnected
+from ..connectivity import list_components, describe_disconnected
 from ..facts import (
     MAX_LISTED,
-    component_facts,
-    named_facts,
-    respondent_facts,
-    share_of_pairs,
-    value_range,
+    count_component_facts,
+    list_name_facts,
+    count_respondent_facts,
+    format_pair_share,
+    format_value_range,
 )
 from ..judged import JudgedByPeople
 from ..kinds import PAIRS
-from ..people import column_facts
+from ..people import list_people_facts
 from ..questions import Questions
-from ..suspicious import alike_labels, percentages, warn_of
+from ..suspicious import find_similar_labels, find_percentages, warn_each
 from . import parts, tables
 from .covariates import CovariateCells, PairCovariates
 from .dates import Dates
@@ -153,7 +153,7 @@ class PairedComparisons(JudgedByPeople):
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*tables.fields_of_rows(names, winner, loser, *counted))
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
-        warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
+        warn_each(find_similar_labels(names), find_percentages(self.wins, self.losses) if table else None)
 
     from_frame: Final = classmethod(tables.from_frame)
     from_pairs: Final = classmethod(tables.from_pairs)
@@ -219,7 +219,7 @@ class PairedComparisons(JudgedByPeople):
         return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
 
     def _details(self) -> Facts:
-        people = column_facts(self.people)
+        people = list_people_facts(self.people)
         order = () if self.forward is None else (("order", "first option recorded"),)
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
         return (
@@ -239,13 +239,13 @@ class PairedComparisons(JudgedByPeople):
         of_ties = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
         return (
             ("Options", f"{n:,}: {listed(self.labels, MAX_LISTED)}"),
-            ("Compared pairs", share_of_pairs(self.n_pairs, n)),
+            ("Compared pairs", format_pair_share(self.n_pairs, n)),
             ("Comparisons", f"{total:,}{of_ties}"),
-            ("Comparisons per compared pair", value_range(counts)),
-            ("Comparisons per option", value_range(of_option)),
-            *component_facts(self.components()),
-            *respondent_facts(self.respondents, self.people),
-            *named_facts("Covariates", self.covariate_names),
+            ("Comparisons per compared pair", format_value_range(counts)),
+            ("Comparisons per option", format_value_range(of_option)),
+            *count_component_facts(self.components()),
+            *count_respondent_facts(self.respondents, self.people),
+            *list_name_facts("Covariates", self.covariate_names),
         )
 
     @property
@@ -272,7 +272,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def _whole(self) -> bool:
-        return all(map(are_whole, (self.wins, self.losses, self.tied)))
+        return all(map(are_integers, (self.wins, self.losses, self.tied)))
 
     @property
     def counts(self) -> np.ndarray:
@@ -386,7 +386,7 @@ class PairedComparisons(JudgedByPeople):
         >>> PairedComparisons.from_pairs([("a", "b"), ("c", "d"), ("d", "e")]).components()
         [['c', 'd', 'e'], ['a', 'b']]
         """
-        return connected(self.labels, self.first, self.second)
+        return list_components(self.labels, self.first, self.second)
 
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""
@@ -406,5 +406,5 @@ class PairedComparisons(JudgedByPeople):
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this
         at fit."""
-        if message := disconnected(self.components(), self.never_judged):
+        if message := describe_disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))

@@ -12,8 +12,8 @@ from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, Who, all_who
 from ..columns import as_frame
-from ..people import people_by
-from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, count_in_rows
+from ..people import group_people
+from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
 from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, option_columns
 from .dates import Dates, When
 from .tables import fields_of_rows, of_rows
@@ -269,7 +269,7 @@ def questions_of(
         if size == OUTCOMES:
             names["tied"] = np.tile([False, True], data.n_pairs)
         row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        found = count_in_rows(PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair))
+        found = build_report_rows(PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair))
         pairs = np.arange(data.n_pairs + 1)
         is_last = np.arange(size) == size - 1
         return found._replace(
@@ -537,7 +537,7 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
     DataError
         If the data do not say who answered, or nothing of that name is known of them.
     """
-    found = people_by(data.people, column, known_answers(data).respondent)
+    found = group_people(data.people, column, known_answers(data).respondent)
     return {group: of_respondents(data, members) for group, members in found.items()}
 
 

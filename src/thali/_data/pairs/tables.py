@@ -11,8 +11,8 @@ from thali.errors import DataError
 from ..answers import Answers, Who, who_answered
 from ..columns import Cells, added_up, as_frame, column, count_column, encode, pair_keys
 from ..roles import column_names, refuse_ambiguous
-from ..squares import cell
-from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
+from ..squares import describe_cell
+from ..suspicious import find_similar_labels, find_dropped_columns, find_percentages, find_total_labels, warn_each
 from .columns import PairColumns, respondent_column, the_columns, uncounted
 from .covariates import CovariateColumns, PairCovariates, columns_of_covariates, covariate_columns
 from .dates import Dates, When, when_of
@@ -155,12 +155,12 @@ def of_list(
             described = described._replace(values=np.tile(described.values, (2, 1)))
     data = of_rows(cls, names, cells, (who, in_order, described), when)
     shares = (
-        percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+        find_percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
     )
-    warn_of(
-        alike_labels(data.labels),
-        totals_for_options(data.labels),
-        dropped_columns(frame, columns.used),
+    warn_each(
+        find_similar_labels(data.labels),
+        find_total_labels(data.labels),
+        find_dropped_columns(frame, columns.used),
         shares,
     )
     return data
@@ -169,7 +169,7 @@ def of_list(
 def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
     """A hint for numbers that are no counts, if they are percentages or proportions."""
     try:
-        return percentages(*_counted(frame, columns, weights=True))
+        return find_percentages(*_counted(frame, columns, weights=True))
     except DataError:
         return None
 
@@ -237,7 +237,7 @@ def from_pairs(
     ones = np.ones(len(rows))
     cells = encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
     data = cls._made_of(*fields_of_rows(*cells, ones))
-    warn_of(alike_labels(data.labels))
+    warn_each(find_similar_labels(data.labels))
     return data
 
 
@@ -514,7 +514,7 @@ def of_outcomes(
     data = of_rows(
         cls, found.labels, cells, (found.who, found.in_order, found.covariates), found.when
     )
-    warn_of(alike_labels(data.labels), totals_for_options(data.labels))
+    warn_each(find_similar_labels(data.labels), find_total_labels(data.labels))
     return data, found.how
 
 
@@ -657,7 +657,7 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     if not weights and (broken := np.argwhere(table != np.floor(table))).size:
         i, j = broken[0]
         raise DataError(
-            f"The number of ties {cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer."
+            f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an integer."
         )
     first, second = np.nonzero(np.triu(table, 1))
     return first, second, table[first, second]

@@ -601,10 +601,10 @@ def _of_column(
 
 def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
     """Whoever has more wins."""
-    from ..checks import checked_numbers
+    from ..checks import check_numbers
 
     sides = [
-        checked_numbers(
+        check_numbers(
             frame[name].to_numpy(dtype=object),
             lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
             "score",

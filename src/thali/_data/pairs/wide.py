@@ -14,7 +14,7 @@ from thali.errors import Argument, DataError, DataWarning
 
 from ..answers import Who, who_answered
 from ..columns import columns_in_words, count_column, note_omission
-from ..people import people_table
+from ..people import build_people_table
 from ..roles import (
     COUNT,
     RESPONDENT,
@@ -277,7 +277,7 @@ def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:
     if (who := who_answered(frame, columns.respondent, columns.used)) is not None:
         return who
     number, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
-    return Who(names, number, people_table(frame, columns.used, number, names))
+    return Who(names, number, build_people_table(frame, columns.used, number, names))
 
 
 def _names(own: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]:

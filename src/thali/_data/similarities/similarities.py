@@ -15,12 +15,12 @@ from thali.errors import DataError, DataWarning
 from ..answers import JudgedValues
 from ..checks import refuse_extremes
 from ..columns import as_frame, with_text_names
-from ..connectivity import connected, parted
-from ..facts import MAX_LISTED, share_of_pairs, value_range
+from ..connectivity import list_components, describe_groups
+from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
-from ..people import column_facts
-from ..suspicious import unusual_similarities
+from ..people import list_people_facts
+from ..suspicious import list_unusual_similarities
 from .tables import Measured, from_dissimilarities, mean_of_respondents, measured_pairs
 
 if TYPE_CHECKING:
@@ -471,7 +471,7 @@ class Similarities(JudgedByPeople):
         )
 
     def _details(self) -> Facts:
-        return (("objects", self.labels), *column_facts(self.people))
+        return (("objects", self.labels), *list_people_facts(self.people))
 
     def _facts(self) -> Facts:
         known = (
@@ -481,12 +481,12 @@ class Similarities(JudgedByPeople):
         )
         return (
             ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
-            ("Measured pairs", share_of_pairs(self.n_pairs, self.n_options)),
+            ("Measured pairs", format_pair_share(self.n_pairs, self.n_options)),
             (
                 "Similarities",
-                f"{value_range(self.values)}; mean {number(float(self.values.mean()))}",
+                f"{format_value_range(self.values)}; mean {number(float(self.values.mean()))}",
             ),
-            ("Judgements per measured pair", value_range(self.judgements)),
+            ("Judgements per measured pair", format_value_range(self.judgements)),
             *known,
         )
 
@@ -556,11 +556,11 @@ class Similarities(JudgedByPeople):
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning` each, of what the default priors are not made for; models call
         this at fit."""
-        if found := parted(
-            "objects", connected(self.labels, self.first, self.second), "judged together"
+        if found := describe_groups(
+            "objects", list_components(self.labels, self.first, self.second), "judged together"
         ):
             warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
-        for message in unusual_similarities(self, self._lowest_diagonal):
+        for message in list_unusual_similarities(self, self._lowest_diagonal):
             warn(DataWarning(message))
 
     def to_frame(self, long: bool = False) -> "pd.DataFrame":

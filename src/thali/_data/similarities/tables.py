@@ -10,7 +10,7 @@ from thali._labels import as_label, plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, Who, who_answered
-from ..checks import MAX_COUNTED, are_whole, checked_numbers
+from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
 from ..columns import column, count_column, encode, note, pair_keys
 from ..roles import (
     COUNT,
@@ -22,14 +22,14 @@ from ..roles import (
     STEMS_OF_SIDES,
     by_plain_name,
 )
-from ..squares import SquareWords, cell, square_table
+from ..squares import SquareTableWords, describe_cell, read_square_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-MATRIX = SquareWords("matrix", "object", "Use Similarities.from_frame for long tables.")
-JUDGEMENTS = SquareWords(
+MATRIX = SquareTableWords("matrix", "object", "Use Similarities.from_frame for long tables.")
+JUDGEMENTS = SquareTableWords(
     "judgements", "object", "It must contain the number of judgements for each cell of `matrix`."
 )
 ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
@@ -80,18 +80,18 @@ def measured_pairs(
             " for missing similarities (matrix.toarray() fills in 0)."
         )
     refuse_triplets(matrix)
-    names, table = square_table(from_condensed(matrix), labels, MATRIX)
+    names, table = read_square_table(from_condensed(matrix), labels, MATRIX)
     n = len(names)
     diagonal = [_lenient(table[k, k]) for k in range(n)]
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
         np.fill_diagonal(table, None)
-    table = checked_numbers(table, lambda k: cell(names, k // n, k % n), "similarity").reshape(n, n)
+    table = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), "similarity").reshape(n, n)
     np.fill_diagonal(table, np.nan)
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
-            f"The similarity {cell(names, k // n, k % n)} is infinite; enter finite numbers, or"
+            f"The similarity {describe_cell(names, k // n, k % n)} is infinite; enter finite numbers, or"
             " NaN for pairs that were not measured."
         )
     layout, zeros = _layout(table)
@@ -129,7 +129,7 @@ def refuse_triplets(matrix: Any) -> None:
     if hasattr(matrix, "columns") or len(shape) != 2 or shape[1] != 3 or shape[0] == 3:
         return
     kind = matrix.dtype.kind
-    if kind in "iuUS" or (kind == "f" and are_whole(matrix)):
+    if kind in "iuUS" or (kind == "f" and are_integers(matrix)):
         raise DataError(
             f"`matrix` must be a square matrix; got shape {shape}. For rows of three objects with"
             " the odd one last, use Triplets(rows)."
@@ -196,7 +196,7 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
     if difference > _tolerance(table):
         raise DataError(
             f"Similarities must be symmetric; the largest difference is {difference:.6g}, between"
-            f" {table[i, j]:g} {cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}. To"
+            f" {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}. To"
             " average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
@@ -262,7 +262,7 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     the diagonal."""
     if hasattr(judgements, "tocoo"):
         judgements = judgements.toarray()
-    own, table = square_table(judgements, None, JUDGEMENTS)
+    own, table = read_square_table(judgements, None, JUDGEMENTS)
     n = len(names)
     if len(own) != n:
         raise DataError(
@@ -280,15 +280,15 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
         np.fill_diagonal(table, None)
-    table = checked_numbers(
-        table, lambda k: cell(names, k // n, k % n), "number of judgements"
+    table = check_numbers(
+        table, lambda k: describe_cell(names, k // n, k % n), "number of judgements"
     ).reshape(n, n)
     np.fill_diagonal(table, np.nan)
-    wrong = (table < 0) | (table > MAX_COUNTED)
+    wrong = (table < 0) | (table > MAX_EXACT_COUNT)
     if wrong.any():
         k = int(wrong.argmax())
         raise DataError(
-            f"The number of judgements {cell(names, k // n, k % n)} is {table.flat[k]:g}; it must"
+            f"The number of judgements {describe_cell(names, k // n, k % n)} is {table.flat[k]:g}; it must"
             " be positive and at most 2^53 for measured similarities, and 0 or empty elsewhere."
         )
     table[table == 0] = np.nan
@@ -305,7 +305,7 @@ def agreed(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
         i, j = divmod(int(differ.argmax()), len(table))
         raise DataError(
             f"`judgements` must be symmetric, like the similarities; it is {table[i, j]:g}"
-            f" {cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}."
+            f" {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}."
         )
     return np.where(np.isnan(table), table.T, table)
 
@@ -318,7 +318,7 @@ def refuse_unknown(
     if unknown.any():
         k = int(unknown.argmax())
         raise DataError(
-            f"The similarity {cell(names, int(first[k]), int(second[k]))} was measured, but"
+            f"The similarity {describe_cell(names, int(first[k]), int(second[k]))} was measured, but"
             " `judgements` is empty or 0 there; enter the number of judgements, or make the"
             " similarity empty (NaN)."
         )
@@ -516,7 +516,7 @@ def listed_pairs(
     given = column(frame, columns.similarity)
     where = f"column {columns.similarity!r}"
     raw = given.to_numpy(dtype=object) if given.hasnans else given.to_numpy()
-    values = checked_numbers(raw, lambda k: f"in row {frame.index[k]}, {where}", "similarity")
+    values = check_numbers(raw, lambda k: f"in row {frame.index[k]}, {where}", "similarity")
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
         raise DataError(

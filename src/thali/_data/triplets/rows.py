@@ -19,7 +19,7 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError
 
-from ..checks import are_whole, checked_counts
+from ..checks import are_integers, check_counts
 from ..columns import column, count_column, in_order, label_positions, pair_keys
 from ..roles import (
     ANCHOR,
@@ -168,7 +168,7 @@ def object_positions(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Rows of objects, as whole numbers that are positions or as names, as positions, and the
     labels."""
-    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_whole(array)):
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         numbers = array.astype(np.int64)
         known = None if labels is None else checked_labels(labels)
         most = min(MAX_OBJECTS, 10 * numbers.size + 1000) if known is None else len(known)
@@ -201,7 +201,7 @@ def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
     """How often each question was answered so; once each by default."""
     if counts is None:
         return np.ones(rows)
-    times = checked_counts(counts, where)
+    times = check_counts(counts, where)
     if times.shape != (rows,):
         raise DataError(
             f"`counts` must have one number per row; got {len(times):,} for {plural(rows, 'row')}."

@@ -13,14 +13,14 @@ from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
-from ..checks import whole_as_integers
+from ..checks import convert_whole_counts
 from ..columns import answered_rows, as_frame, pair_keys, with_text_names
-from ..connectivity import connected, parted
-from ..facts import MAX_LISTED, share_of_pairs, value_range
+from ..connectivity import list_components, describe_groups
+from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
-from ..people import column_facts, people_by
-from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, count_in_rows
+from ..people import list_people_facts, group_people
+from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
 from .rows import (
     EXPECTED,
     TripletQuestions,
@@ -345,7 +345,7 @@ class Triplets(JudgedByPeople):
             pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second)
         )
         return pd.DataFrame(
-            {"a": a, "b": b, "set": self.set_of, "count": whole_as_integers(self.counts)}
+            {"a": a, "b": b, "set": self.set_of, "count": convert_whole_counts(self.counts)}
         )
 
     def take(self, sets: np.ndarray) -> "Triplets":
@@ -444,7 +444,7 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
         Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
-        found = people_by(self.people, column, self._known().respondent)
+        found = group_people(self.people, column, self._known().respondent)
         return {name: self._of_people(members) for name, members in found.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
@@ -489,16 +489,16 @@ class Triplets(JudgedByPeople):
         return ", ".join([*parts, plural(self.n_answers, "answer"), *who])
 
     def _details(self) -> Facts:
-        return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
+        return (("objects", self.labels), ("example", self.example()), *list_people_facts(self.people))
 
     def _facts(self) -> Facts:
         pairs = len(np.unique(self.first * self.n_options + self.second))
         return (
             ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
-            ("Sets", f"{self.n_sets:,}, each with {value_range(self.sizes)} pairs"),
+            ("Sets", f"{self.n_sets:,}, each with {format_value_range(self.sizes)} pairs"),
             ("Answers", f"{self.n_answers:,}"),
-            ("Answers per set", value_range(np.add.reduceat(self.counts, self.start[:-1]))),
-            ("Pairs shown in a set", share_of_pairs(pairs, self.n_options)),
+            ("Answers per set", format_value_range(np.add.reduceat(self.counts, self.start[:-1]))),
+            ("Pairs shown in a set", format_pair_share(pairs, self.n_options)),
         )
 
     @property
@@ -544,7 +544,7 @@ class Triplets(JudgedByPeople):
                 "b": labels[keys % self.n_options],
                 "sets": np.bincount(pair),
             }
-            return count_in_rows(MOST_SIMILAR, pair, names, self.n_sets)
+            return build_report_rows(MOST_SIMILAR, pair, names, self.n_sets)
 
         return Questions(self.start, self.counts, given, rows)
 
@@ -572,8 +572,8 @@ class Triplets(JudgedByPeople):
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of objects that were never asked about, or not together;
         models call this."""
-        if found := parted(
-            "objects", connected(self.labels, self.first, self.second), "shown together"
+        if found := describe_groups(
+            "objects", list_components(self.labels, self.first, self.second), "shown together"
         ):
             warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
         if never := self.never_judged:

@@ -42,7 +42,7 @@ from thali._data.roles import (
     plain,
 )
 from thali._data.similarities.tables import tells_similarities
-from thali._data.suspicious import percentages, warn_of
+from thali._data.suspicious import find_percentages, warn_each
 from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 
@@ -115,7 +115,7 @@ def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[Paired
         refuse_thousands(table.frame, *table.names)
     cells, diagonal_note = _clear_diagonal(square)
     data = PairedComparisons(cells, square.labels, weights=weights)
-    warn_of(diagonal_note, percentages(data.wins, data.losses))
+    warn_each(diagonal_note, find_percentages(data.wins, data.losses))
     return data, f"{_SQUARE_HOW}: {data}"
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from thali._data.checks import checked_numbers
+from thali._data.checks import check_numbers
 from thali._data.columns import column
 from thali._data.described_columns import ColumnsRead, may_measure
 from thali._data.kinds import SIMILARITIES
@@ -237,7 +237,7 @@ def _read_list(
     if how_similar is not None:
         is_different = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
         measured_cells = column(frame, columns.similarity).astype(object)
-        numbers = checked_numbers(
+        numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
         )
         distance = pd.Series(numbers, frame.index)[is_different].dropna()

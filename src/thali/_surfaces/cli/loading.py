@@ -154,7 +154,7 @@ def recognised(
     """The data for that model, and what they were recognised as."""
     from thali._aspects.choice_dependence import effect_of_data
     from thali._data.judged import Judged
-    from thali._data.people import differing_columns
+    from thali._data.people import list_differing_columns
 
     if found.bundled is not None:
         data, sentence = _bundled(found.bundled, spec, wanted)
@@ -179,7 +179,7 @@ def recognised(
     if not isinstance(data, Judged):
         return data, sentences, could_be
     if data.respondents:
-        differing = differing_columns(data.people)
+        differing = list_differing_columns(data.people)
         about = f" (respondent columns: {shorten(differing)})" if differing else ""
         effect = effect_of_data(data)
         known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"

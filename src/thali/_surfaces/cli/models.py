@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from thali._data.kinds import spec_of_kind
+from thali._data.kinds import find_data_spec
 from thali._data.roles import ROLE_NAMES
 from thali._labels import suggest
 from thali._model.default_models import offers_of
@@ -128,7 +128,7 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
     cure = f"use --{spec.features}" if takes_place else "remove this argument"
     if data_name is None or set(owners[0].data) & set(spec.data):
         return f"{spelled} applies to {names}, not to {spec.name}; {cure}."
-    if by_name := spec_of_kind(owners[0].data[0]).by_name:
+    if by_name := find_data_spec(owners[0].data[0]).by_name:
         cure += f", or name the column of {ROLE_NAMES[by_name].meaning} with --{by_name}"
     else:
         cure += f", or add --model {owners[0].name} if they are {owners[0].data[0]}"

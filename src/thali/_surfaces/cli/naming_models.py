@@ -6,7 +6,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._data.kinds import DataForm, spec_of_kind
+from thali._data.kinds import DataForm, find_data_spec
 from thali._model.default_models import WORTHS
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
@@ -197,7 +197,7 @@ def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
         return {"people": parse_people(word)}, rest or "ibp"
     if _who_ignores(item) is not None:
         return {ATTENTION.name: True}, rest
-    if word == "classes" and is_alone and spec_of_kind(form.kind).has_classes:
+    if word == "classes" and is_alone and find_data_spec(form.kind).has_classes:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
             raise ArgumentError(

@@ -72,7 +72,7 @@ class ClassProblem(WorthProblem):
         mean = np.einsum("...g,...gi->...i", shares, worths)
         apart = (worths - mean[:, :, None]) ** 2
         variance = np.einsum("...g,...gi->...", shares, apart) / (n - 1)
-        coefficients = self.single.questions(self.has_ties).log_coefficients_of_people().sum()
+        coefficients = self.single.questions(self.has_ties).compute_respondent_coefficients().sum()
         variables: dict[Any, Any] = {
             "log_worth": ((*each, "option"), mean),
             "spread": (each, np.exp(log_sds[..., 0])),

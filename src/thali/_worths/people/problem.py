@@ -116,7 +116,7 @@ class PeopleProblem(WorthProblem):
     def _log_coefficient(self) -> float:
         """Return the sum of the logarithms of multinomial coefficients of the answers of each
         respondent."""
-        return float(self.single.questions(self.has_ties).log_coefficients_of_people().sum())
+        return float(self.single.questions(self.has_ties).compute_respondent_coefficients().sum())
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:

@@ -37,7 +37,7 @@ def simulate_answers(
     data, has_ties = problem.single, problem.has_ties
     asked = data.questions(has_ties)
     parts = part_questions(asked)
-    times = parts.asked.whole_totals()[:, None]
+    times = parts.asked.check_integer_totals()[:, None]
     each = np.arange(len(parts.answer))
     summed = csr_array((np.ones(len(each)), (parts.answer, each)), (len(asked.counts), len(each)))
     counts, log_likelihood = np.empty((drawn.n_draws, len(asked.counts))), np.empty(drawn.n_draws)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, spec_of_kind
+from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
 from thali._labels import plural
 from thali._model.default_models import compared_by_default
 from thali._model.registry import features_of
@@ -72,7 +72,7 @@ def run_compare(
     has_methods = find_data_form(data) == DataForm(PAIRS)
     data, leave_out = convert_data(data, own["leave_out"])
     form = find_data_form(data)
-    of_data = spec_of_kind(form.kind)
+    of_data = find_data_spec(form.kind)
     read = f"{data_name}: {recognised}"
     notify(read)
     _refuse_others(form, has_methods, data_name, typed)
