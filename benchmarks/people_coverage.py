@@ -88,9 +88,9 @@ class Study:
             for array in (who.astype(np.int32), place.astype(np.int32), wins, times - wins)
         ]
         names = tuple(f"p{number}" for number in range(self.people))
-        answers = Answers._made_of(names, None, *each, 0.0 * wins)
+        answers = Answers._from_fields(names, None, *each, 0.0 * wins)
         labels = tuple(f"o{number}" for number in range(self.options))
-        return th.PairedComparisons._made_of(
+        return th.PairedComparisons._from_fields(
             labels, first[compared], second[compared], *sums, None, answers, None
         )
 
@@ -105,7 +105,7 @@ class Study:
         worth = self.worths(np.random.default_rng(0), 20_000)
         p = (worth[:, first] / (worth[:, first] + worth[:, second])).mean(axis=0)
         labels, none = tuple(f"o{number}" for number in range(self.options)), np.zeros(len(first))
-        data = th.PairedComparisons._made_of(
+        data = th.PairedComparisons._from_fields(
             labels, first, second, 1e6 * p, 1e6 * (1 - p), none, None, None, None
         )
         return th.BradleyTerryLuce("maximum-likelihood").fit(data).summary()["estimate"].to_numpy()

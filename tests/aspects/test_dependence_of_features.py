@@ -93,7 +93,7 @@ def of_people(data, settings):
         share = (data.judgements / judges)[rows]
         sigma = Additive(settings.get("sigma")).fixed_sigma(data)
         found.append(
-            th.Similarities._made_of(
+            th.Similarities._from_fields(
                 part.labels, part.first, part.second, part.values, share, sigma, False, None
             )
         )

@@ -11,7 +11,7 @@ from helpers.pages import notebook
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.judged import with_more
+from thali._data.judged import merge_new_data
 from thali._model.saved import packed, unpacked
 from thali.errors import DataError
 
@@ -121,7 +121,7 @@ def test_further_comparisons_do_not_join_them(frame):
     plain = read(frame).with_covariates([])
     for old, new in ((read(frame), plain), (plain, read(frame))):
         with refused(DataError, "cannot be updated"):
-            with_more(old, new)
+            merge_new_data(old, new)
 
 
 def test_the_order_is_a_covariate(frame):

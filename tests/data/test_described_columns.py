@@ -5,9 +5,9 @@ import pytest
 
 from thali._data.described_columns import (
     ColumnsRead,
-    column_of_people,
-    columns_of_comparisons,
-    columns_of_people,
+    guess_respondent_column,
+    list_comparison_columns,
+    list_people_columns,
 )
 
 PEOPLE = [f"S{k:02}" for k in range(6)]
@@ -62,66 +62,66 @@ ALWAYS = {
 
 @pytest.mark.parametrize("name", NEVER)
 def test_what_says_something_else_describes_no_comparison(name):
-    assert columns_of_comparisons(trials(**{name: NEVER[name]}, **ALWAYS), ROLES) == list(ALWAYS)
+    assert list_comparison_columns(trials(**{name: NEVER[name]}, **ALWAYS), ROLES) == list(ALWAYS)
 
 
 @pytest.mark.parametrize("name", ["session", "empty"])
 def test_what_is_the_same_in_every_row_describes_none(name):
     frame = trials(**{name: NEVER[name]}, **ALWAYS)
-    assert columns_of_comparisons(frame, NOBODY) == ["who", *ALWAYS]
+    assert list_comparison_columns(frame, NOBODY) == ["who", *ALWAYS]
 
 
 def test_goals_describe_no_comparison():
     frame = trials(
         goals_left=lambda p, t, row: p % 3, goals_right=lambda p, t, row: t % 2, **ALWAYS
     )
-    assert columns_of_comparisons(frame, ROLES._replace(who=None)) == ["who", *ALWAYS]
+    assert list_comparison_columns(frame, ROLES._replace(who=None)) == ["who", *ALWAYS]
 
 
 def test_a_few_rows_may_rise_by_chance():
     frame = trials(**ALWAYS).iloc[:4].assign(louder=[1, 2, 3, 4])
     frame["margin"] = [3, 1, 2, 4]
     roles = ROLES._replace(who=None, outcome=("winner", "margin"))
-    assert columns_of_comparisons(frame, roles) == [*ALWAYS]
+    assert list_comparison_columns(frame, roles) == [*ALWAYS]
 
 
 def test_columns_of_people_tell_them_apart():
     born = ["2016-01-02", "2016-01-02", "2017-1-3"]
     people = pd.DataFrame({"sex": list("fmf"), "age": [8, 9, 7], "mail": list("abc"), "born": born})
-    assert columns_of_people(people.assign(city="x")) == ["sex", "age"]
-    assert columns_of_people(None) == []
+    assert list_people_columns(people.assign(city="x")) == ["sex", "age"]
+    assert list_people_columns(None) == []
 
 
 @pytest.mark.parametrize("values", [lambda name: name, lambda name: int(name[1:]) * 3])
 def test_a_column_that_repeats_as_people_do_may_say_who_answered(values):
     frame = trials(**ALWAYS).rename(columns={"who": "Kuerzel"})
     frame["Kuerzel"] = frame["Kuerzel"].map(values)
-    assert column_of_people(frame, NOBODY) == "Kuerzel"
-    assert column_of_people(frame, NOBODY, ["Kuerzel"]) is None
-    assert column_of_people(frame, NOBODY._replace(judged=False)) is None, "teams are no people"
-    assert column_of_people(frame, NOBODY._replace(counts=("louder",))) is None, (
+    assert guess_respondent_column(frame, NOBODY) == "Kuerzel"
+    assert guess_respondent_column(frame, NOBODY, ["Kuerzel"]) is None
+    assert guess_respondent_column(frame, NOBODY._replace(judged=False)) is None, "teams are no people"
+    assert guess_respondent_column(frame, NOBODY._replace(counts=("louder",))) is None, (
         "several people may stand in a row"
     )
-    assert column_of_people(trials(half=lambda p, t, row: 2 * p + t // 2), ROLES) is None, (
+    assert guess_respondent_column(trials(half=lambda p, t, row: 2 * p + t // 2), ROLES) is None, (
         "they are known"
     )
     assert (
-        column_of_people(
+        guess_respondent_column(
             frame.assign(twin=frame["Kuerzel"]), NOBODY._replace(options=("Kuerzel", "right"))
         )
         is None
     )
     mixed = frame.sample(frac=1, random_state=1)
-    assert column_of_people(mixed, NOBODY) is None, "nothing shows that a value is a person"
+    assert guess_respondent_column(mixed, NOBODY) is None, "nothing shows that a value is a person"
     assert (
-        column_of_people(mixed.assign(sex=mixed["Kuerzel"].rank(method="dense") % 2), NOBODY)
+        guess_respondent_column(mixed.assign(sex=mixed["Kuerzel"].rank(method="dense") % 2), NOBODY)
         == "Kuerzel"
     )
 
 
 def test_of_several_columns_the_finest_may_say_who_answered():
     frame = trials(Klasse=lambda p, t, row: min(p, 4), **ALWAYS).rename(columns={"who": "Kuerzel"})
-    assert column_of_people(frame[list(frame.columns)[::-1]], NOBODY) == "Kuerzel"
+    assert guess_respondent_column(frame[list(frame.columns)[::-1]], NOBODY) == "Kuerzel"
 
 
 @pytest.mark.parametrize(
@@ -137,4 +137,4 @@ def test_of_several_columns_the_finest_may_say_who_answered():
 )
 def test_what_does_not_repeat_so_is_not_asked_about(name, value):
     frame = trials(**{name: value}, third=lambda p, t, row: (4 * p + t) % 6 // 2)
-    assert column_of_people(frame.drop(columns="who"), NOBODY) is None
+    assert guess_respondent_column(frame.drop(columns="who"), NOBODY) is None

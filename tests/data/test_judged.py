@@ -8,7 +8,7 @@ from helpers.sentences import refused, warned
 import thali as th
 import thali._data.kinds as kinds
 from thali._data.groups import GroupedData
-from thali._data.judged import with_more
+from thali._data.judged import merge_new_data
 from thali.errors import DataError, DataWarning
 
 PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "milk", "beer"])
@@ -101,7 +101,7 @@ def test_judges_whose_names_are_numbers_stay_the_same_people():
         {"judge": [1, 2, 3], "rank1": ["tea", "milk", "tea"], "rank2": ["milk", "tea", "beer"]}
     )
     data = th.Choices.from_rankings(frame)
-    assert with_more(data, data).respondents == data.respondents == ("1", "2", "3")
+    assert merge_new_data(data, data).respondents == data.respondents == ("1", "2", "3")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_judges_whose_names_are_numbers_stay_the_same_people():
     [(TIED, TIED.respondents), (SETS, tuple(f"ranking {k}" for k in (1, 2, 3, 4)))],
 )
 def test_further_answers_join_and_who_is_known_stays_so(data, respondents):
-    more = with_more(data, data)  # of rankings nobody says who made them
+    more = merge_new_data(data, data)  # of rankings nobody says who made them
     assert more.labels == data.labels and more.respondents == respondents
     assert more.questions().counts.tolist() == (2 * data.questions().counts).tolist()
 
@@ -155,4 +155,4 @@ def test_what_differs_within_a_person_describes_people_no_longer(kind):
 )
 def test_what_cannot_be_updated(old, new, facts):
     with refused(DataError, *facts):
-        with_more(old, new)
+        merge_new_data(old, new)

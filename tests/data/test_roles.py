@@ -8,7 +8,7 @@ from helpers.sentences import refused, said
 
 from thali import PairedComparisons
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._data.roles import LANGUAGES, ROLES, names_of_columns, plain
+from thali._data.roles import LANGUAGES, ROLES, list_role_names, simplify_name
 from thali._reading.recognise import RecognitionError, read, recognise
 from thali._reading.shapes import SHAPES
 from thali._reading.table import load
@@ -130,7 +130,7 @@ def test_every_shape_is_read_in_every_language(rows, headers, kind, language):
 
 @pytest.mark.parametrize("header", [case for _, headers, _ in TABLES.values() for case in headers])
 def test_capitals_accents_and_blanks_do_not_matter(header):
-    assert plain(header.upper()) == plain(header) == plain(header.replace(",", " ,"))
+    assert simplify_name(header.upper()) == simplify_name(header) == simplify_name(header.replace(",", " ,"))
 
 
 def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language_of_the_others():
@@ -221,13 +221,13 @@ def test_within_a_shape_and_a_language_no_name_means_two_roles():
 
 
 def test_every_role_says_what_it_is():
-    table = names_of_columns()
+    table = list_role_names()
     assert (
         list(table.columns)[:-1] == ["a cell is", *LANGUAGES] and (table["a cell is"] != "").all()
     )
     assert (table["English"] != "").all() and table.index.is_unique
     assert all(role.meaning and not role.meaning.endswith(".") for role in ROLES)
-    assert all(word == plain(word) for role in ROLES for word in role.synonyms)
+    assert all(word == simplify_name(word) for role in ROLES for word in role.synonyms)
 
 
 def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():

@@ -10,7 +10,7 @@ from helpers.places import PROJECT
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
-from thali._data.roles import NO_ANSWERS, UNKNOWN_WORDS, plain
+from thali._data.roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._model.options import EXPERIMENT, OF_TABLES
 from thali._reading.recognise import read
 from thali._reading.table import read_table
@@ -106,7 +106,7 @@ def words_for_no_answer():
 
 def test_the_words_for_no_answer_are_those_of_the_source():
     words, apostrophes = words_for_no_answer(), str.maketrans("", "", "'’")
-    assert {plain(word).translate(apostrophes) for word in words if word not in NO_ANSWERS} == {
+    assert {simplify_name(word).translate(apostrophes) for word in words if word not in NO_ANSWERS} == {
         word.translate(apostrophes) for word in UNKNOWN_WORDS
     }
     assert {*NO_ANSWERS} <= {*words}

@@ -1,4 +1,4 @@
-"""Who gave which answers, and what is known of these people."""
+"""Answers by respondent, and the columns that describe these respondents."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -11,7 +11,7 @@ from thali._inference.warn import warn
 from thali._labels import as_label, plural, positions, shorten
 from thali.errors import DataWarning
 
-from .columns import coded
+from .columns import encode_column
 from .judged import Frozen
 from .people import list_people_facts, list_differing_columns, build_people_table
 
@@ -19,78 +19,80 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Who(NamedTuple):
-    """Who gave the answer in each row of a table."""
+class RowRespondents(NamedTuple):
+    """The respondent of each row of a table."""
 
     names: tuple[str, ...]
     number: np.ndarray  # (rows,) int64 positions in names
-    people: "pd.DataFrame | None"  # a row a person
+    people: "pd.DataFrame | None"  # one row per person
 
-    def of_rows(self, kept: np.ndarray) -> "Who":
-        """The same of some of the rows, or of rows that occur several times."""
-        return self._replace(number=self.number[kept])
+    def of_rows(self, rows: np.ndarray) -> "Who":
+        """Select rows, which may be repeated."""
+        return self._replace(number=self.number[rows])
 
 
-def all_who(parts: Sequence[Who]) -> Who:
-    """Who gave the answers of all, with the columns that describe people in all; the same name is
-    the same person."""
+def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
+    """Merge the respondents of several parts.
+
+    The same name is the same person. Columns of people are kept if all parts have them.
+    """
     import pandas as pd
 
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
-    place = positions(names)
-    number = [np.array([place[name] for name in part.names])[part.number] for part in parts]
+    name_indices = positions(names)
+    row_indices = [np.array([name_indices[name] for name in part.names])[part.number] for part in parts]
     tables: list[Any] = [part.people for part in parts if part.people is not None]
     people = None
     if len(tables) == len(parts) and (
-        shared := [c for c in tables[0].columns if all(c in t for t in tables)]
+        shared_columns := [c for c in tables[0].columns if all(c in t for t in tables)]
     ):
-        every: Any = pd.concat([table[shared] for table in tables])
+        all_people: Any = pd.concat([table[shared_columns] for table in tables])
         people = build_people_table(
-            every, (), np.array([place[name] for name in every.index]), names, tables[0].index.name
+            all_people, (), np.array([name_indices[name] for name in all_people.index]), names, tables[0].index.name
         )
-        kept = [] if people is None else people.columns
-        told = dict.fromkeys(name for table in tables for name in list_differing_columns(table[shared]))
-        if changed := [name for name in told if name not in kept]:
-            warn(_changed(every, changed))
-    return Who(names, np.concatenate(number), people)
+        kept_columns = [] if people is None else people.columns
+        differing = dict.fromkeys(name for table in tables for name in list_differing_columns(table[shared_columns]))
+        if dropped_columns := [name for name in differing if name not in kept_columns]:
+            warn(_warn_changed_columns(all_people, dropped_columns))
+    return RowRespondents(names, np.concatenate(row_indices), people)
 
 
-def _changed(every: "pd.DataFrame", columns: list[str]) -> DataWarning:
-    """The warning of columns that told people apart, and in which some people have several
-    values."""
-    values = every[columns[0]].groupby(level=0, sort=False)
+def _warn_changed_columns(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
+    """Build the warning about columns that differ within a respondent after merging."""
+    values = all_people[columns[0]].groupby(level=0, sort=False)
     person = values.nunique(dropna=False).idxmax()
-    one, other = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
+    first_value, second_value = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
     return DataWarning(
-        f"Column {columns[0]!r} of respondent {person!r} is {one} in some answers but {other} in"
+        f"Column {columns[0]!r} of respondent {person!r} is {first_value} in some answers but {second_value} in"
         f" others; columns that differ within a respondent ({shorten(columns)}) are dropped from"
         " the combined data."
     )
 
 
-def who_answered(
-    frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]
-) -> Who | None:
-    """Who answered, by the column of that name, with the further columns that are constant within
-    everybody."""
+def read_respondents(
+    frame: "pd.DataFrame", respondent: str | None, used_columns: Iterable[str | None]
+) -> RowRespondents | None:
+    """Read the respondents of the rows, with the columns that describe them.
+
+    Return None without a column of respondents.
+    """
     if respondent is None:
         return None
-    number, names = coded(frame, respondent)
-    return Who(names, number, build_people_table(frame, {respondent, *used}, number, names, respondent))
+    row_indices, names = encode_column(frame, respondent)
+    return RowRespondents(names, row_indices, build_people_table(frame, {respondent, *used_columns}, row_indices, names, respondent))
 
 
-def whoever_answered(
-    frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]
-) -> Who:
-    """The same; nobody in particular, -1 in each row, without such a column."""
-    return who_answered(frame, respondent, used) or Who((), np.full(len(frame), -1), None)
+def read_any_respondents(
+    frame: "pd.DataFrame", respondent: str | None, used_columns: Iterable[str | None]
+) -> RowRespondents:
+    """Read the respondents of the rows, or -1 in each row without such a column."""
+    return read_respondents(frame, respondent, used_columns) or RowRespondents((), np.full(len(frame), -1), None)
 
 
-class KnownAnswers(Frozen):
-    """What each person answered: rows by person, and by the place among the data of what was
-    answered."""
+class RespondentAnswers(Frozen):
+    """Answers by respondent, sorted by respondent and by position in the data."""
 
-    _KEY: ClassVar[str] = "pair"  # the field of that place
+    _KEY: ClassVar[str] = "pair"  # the field of the position in the data
 
     respondents: tuple[str, ...]
     people: "pd.DataFrame | None" = None
@@ -103,43 +105,45 @@ class KnownAnswers(Frozen):
         return (("respondents", self.respondents), *list_people_facts(self.people))
 
     @classmethod
-    def _summed(cls, who: Who, place: np.ndarray, *values: np.ndarray) -> Self:
-        """Added up from rows: whose, of which place, and the values of each."""
-        width = int(place.max()) + 1
-        keys, row = np.unique(who.number * width + place, return_inverse=True)
-        sums = (np.bincount(row, each, len(keys)) for each in values)
+    def _add_rows(cls, row_respondents: RowRespondents, position: np.ndarray, *values: np.ndarray) -> Self:
+        """Add up rows that have the same respondent and position."""
+        width = int(position.max()) + 1
+        keys, row = np.unique(row_respondents.number * width + position, return_inverse=True)
+        sums = (np.bincount(row, row_values, len(keys)) for row_values in values)
         arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
-        return cls._made_of(who.names, who.people, *arrays, *sums)
+        return cls._from_fields(row_respondents.names, row_respondents.people, *arrays, *sums)
 
-    def _with(self, **changed: Any) -> Self:
-        """The same with other values of some fields."""
-        return self._made_of(*(changed.get(name, getattr(self, name)) for name in self._FIELDS))
+    def _copy_with_fields(self, **changed: Any) -> Self:
+        """Return a copy with other values of some fields."""
+        return self._from_fields(*(changed.get(name, getattr(self, name)) for name in self._FIELDS))
 
-    def _taken(self, rows: np.ndarray) -> Self:
-        """Some of the rows."""
+    def _select_rows(self, rows: np.ndarray) -> Self:
+        """Return the answers of some rows."""
         names = (name for name in self._FIELDS if name not in ("respondents", "people"))
-        return self._with(**{name: getattr(self, name)[rows] for name in names})
+        return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in names})
 
-    def of_places(self, kept: np.ndarray, place: np.ndarray) -> Self | None:
-        """The answers at some places, which have new numbers; None if nobody gave any of them."""
-        rows = kept[getattr(self, self._KEY)]
-        found = self._taken(rows)
-        new = place[getattr(found, self._KEY)].astype(np.int32)
-        return found._with(**{self._KEY: new}) if rows.any() else None
+    def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
+        """Select the answers at some positions, and renumber the positions.
 
-    def of_members(self, members: np.ndarray) -> Self:
-        """The answers of some people, by their places among all."""
-        found = self._taken(np.isin(self.respondent, members))
-        return found._with(
+        Return None if there are no such answers.
+        """
+        rows = is_kept[getattr(self, self._KEY)]
+        selected = self._select_rows(rows)
+        positions = new_positions[getattr(selected, self._KEY)].astype(np.int32)
+        return selected._copy_with_fields(**{self._KEY: positions}) if rows.any() else None
+
+    def select_respondents(self, members: np.ndarray) -> Self:
+        """Select the answers of some respondents, by their indices."""
+        selected = self._select_rows(np.isin(self.respondent, members))
+        return selected._copy_with_fields(
             respondents=tuple(self.respondents[k] for k in members),
             people=None if self.people is None else self.people.iloc[members],
-            respondent=np.searchsorted(members, found.respondent).astype(np.int32),
+            respondent=np.searchsorted(members, selected.respondent).astype(np.int32),
         )
 
 
-class Answers(KnownAnswers):
-    """How often each person chose each side of a pair, or neither; only pairs that the person
-    compared are stored.
+class Answers(RespondentAnswers):
+    """How often each respondent chose each side of a pair, or neither.
 
     Attributes
     ----------
@@ -161,56 +165,60 @@ class Answers(KnownAnswers):
 
     @classmethod
     def of_rows(
-        cls, who: Who, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray
+        cls, row_respondents: RowRespondents, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray
     ) -> "Answers":
-        """Added up from rows: whose, of which pair, whether its first was chosen, how often, and
-        how often neither."""
-        return cls._summed(who, pair, counts * won, counts * ~won, tied)
+        """Add up rows of counts; `won` states whether the first of the pair was chosen.
 
-    def of_pairs(self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray) -> "Answers | None":
-        """The answers to some of the pairs: which stay, their new places, and which of them have
-        their sides exchanged.
-
-        None if nobody gave any of them.
+        `tied` counts choices of neither.
         """
-        if (found := self.of_places(kept, place)) is None:
+        return cls._add_rows(row_respondents, pair, counts * won, counts * ~won, tied)
+
+    def of_pairs(self, is_kept: np.ndarray, new_positions: np.ndarray, turned: np.ndarray) -> "Answers | None":
+        """Select the answers to some pairs, and renumber the pairs.
+
+        The sides of `turned` pairs are exchanged. Return None if there are no such answers.
+        """
+        if (selected := self.select_positions(is_kept, new_positions)) is None:
             return None
-        other = turned[self.pair[kept[self.pair]]]
+        is_turned = turned[self.pair[is_kept[self.pair]]]
         wins, losses = (
-            np.where(other, found.losses, found.wins),
-            np.where(other, found.wins, found.losses),
+            np.where(is_turned, selected.losses, selected.wins),
+            np.where(is_turned, selected.wins, selected.losses),
         )
-        return found._with(wins=wins, losses=losses)._taken(
-            np.lexsort((found.pair, found.respondent))
+        return selected._copy_with_fields(wins=wins, losses=losses)._select_rows(
+            np.lexsort((selected.pair, selected.respondent))
         )
 
-    def merged(self, place: np.ndarray) -> "Answers":
-        """The same where several pairs (or cells) become one, by their new places."""
-        who = Who(self.respondents, self.respondent.astype(np.int64), self.people)
-        return self._summed(who, place[self.pair], self.wins, self.losses, self.tied)
+    def merged(self, new_positions: np.ndarray) -> "Answers":
+        """Merge pairs (or cells) that have the same new position."""
+        row_respondents = RowRespondents(self.respondents, self.respondent.astype(np.int64), self.people)
+        return self._add_rows(row_respondents, new_positions[self.pair], self.wins, self.losses, self.tied)
 
     def of_respondents(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
-        """The answers of some people, by their places, and the pairs that these compared, which
-        have new numbers."""
-        found = self.of_members(members)
-        pairs, pair = np.unique(found.pair, return_inverse=True)
-        return found._with(pair=pair.astype(np.int32)), pairs
+        """Select the answers of some respondents, and renumber the pairs they compared.
+
+        Return the answers and the indices of these pairs.
+        """
+        selected = self.select_respondents(members)
+        pairs, pair = np.unique(selected.pair, return_inverse=True)
+        return selected._copy_with_fields(pair=pair.astype(np.int32)), pairs
 
     def without_ties(self, share: float) -> "Answers | None":
-        """The same where a tie counts that share of a choice of either side; None if nothing is
-        left."""
+        """Count each tie as a share of a choice of either side.
+
+        Return None if nothing is left.
+        """
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
-        there = wins + losses > 0
+        is_kept = wins + losses > 0
         return (
-            self._with(wins=wins, losses=losses, tied=0.0 * self.tied)._taken(there)
-            if there.any()
+            self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)._select_rows(is_kept)
+            if is_kept.any()
             else None
         )
 
 
-class ChosenPlaces(KnownAnswers):
-    """How often each person gave each of the possible answers to each question; only those that
-    were given are stored.
+class ChosenPlaces(RespondentAnswers):
+    """How often each respondent gave each possible answer; zeros are not stored.
 
     Attributes
     ----------
@@ -229,14 +237,14 @@ class ChosenPlaces(KnownAnswers):
     times: np.ndarray
 
     @classmethod
-    def of_rows(cls, who: Who, place: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
-        """Added up from rows: whose, which answer, and how often."""
-        there = times > 0
-        return cls._summed(who.of_rows(there), place[there], times[there])
+    def of_rows(cls, row_respondents: RowRespondents, answer: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
+        """Add up rows of respondents, answers and times."""
+        is_positive = times > 0
+        return cls._add_rows(row_respondents.of_rows(is_positive), answer[is_positive], times[is_positive])
 
 
-class JudgedValues(KnownAnswers):
-    """Which number each person gave for each pair of objects, by person and by pair.
+class JudgedValues(RespondentAnswers):
+    """The number that each respondent gave for each pair of objects.
 
     Attributes
     ----------
@@ -256,9 +264,9 @@ class JudgedValues(KnownAnswers):
 
     @classmethod
     def of_table(cls, respondents: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
-        """Of a table (people, pairs), NaN where somebody did not judge a pair."""
+        """Convert a table (people, pairs), with NaN where a pair was not judged."""
         respondent, pair = np.nonzero(~np.isnan(table))
-        return cls._made_of(
+        return cls._from_fields(
             respondents,
             respondent.astype(np.int32),
             pair.astype(np.int32),
@@ -270,53 +278,53 @@ class JudgedValues(KnownAnswers):
 OUTCOMES = 3  # of a comparison
 NAMED = ("best", "worst")
 
-# Of best and worst the answers to a set of m options are numbered from 0: with the first member as
-# the best and each of the others as the worst, then the second, ..., set after set.
+# Answers to a best-worst set of m options are numbered from 0: the first member as the best with
+# each other member as the worst, then the second member as the best, and so on, set after set.
 
 
-def answers_given(data: Any) -> np.ndarray:
-    """For each row of best-worst choices the number of the answer."""
+def number_given_answers(data: Any) -> np.ndarray:
+    """Return the number of the answer in each row of best-worst choices."""
     assert data.worst is not None
-    which = data.set_of[data.choice]
-    m, b, w = data.sizes[which], data.choice - data.start[which], data.worst - data.start[which]
-    return first_answers(data.start)[which] + b * (m - 1) + w - (w > b)
+    set_index = data.set_of[data.choice]
+    sizes, best, worst = data.sizes[set_index], data.choice - data.start[set_index], data.worst - data.start[set_index]
+    return find_first_answers(data.start)[set_index] + best * (sizes - 1) + worst - (worst > best)
 
 
-def first_answers(start: np.ndarray) -> np.ndarray:
-    """Where the answers to each set begin, (sets + 1,)."""
+def find_first_answers(start: np.ndarray) -> np.ndarray:
+    """Return the number of the first answer to each set, shape (sets + 1,)."""
     sizes = np.diff(start)
     return part_bounds(sizes * (sizes - 1))
 
 
 class PossibleAnswers(NamedTuple):
-    """All possible answers to every set, set after set: with the first member as the best, with the
-    second, and so on.
+    """All possible answers to every best-worst set, set after set.
 
-    Places are those of `Choices.members`.
+    Answers are sorted by the best member. `best` and `worst` are indices into `Choices.members`.
     """
 
-    start: np.ndarray  # (sets + 1,) where those of each set begin
-    best: np.ndarray  # (answers,) places
+    start: np.ndarray  # (sets + 1,) the first answer to each set
+    best: np.ndarray  # (answers,) member indices
     worst: np.ndarray  # (answers,)
 
     @property
     def sizes(self) -> np.ndarray:
-        """Answers to each set."""
+        """Number of answers to each set."""
         return np.diff(self.start)
 
 
-def ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Best and worst of the answers to a set of that size."""
+def list_ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return best and worst of each answer to a set of this size."""
     best, worst = (~np.eye(size, dtype=bool)).nonzero()
     return best, worst
 
 
-def possible_answers(start: np.ndarray) -> PossibleAnswers:
-    """The answers to sets whose members begin at these places."""
-    sizes, first = np.diff(start), first_answers(start)
-    best, worst = np.empty((2, first[-1]), np.int64)
+def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
+    """List the answers to sets whose members begin at these indices."""
+    sizes, first_answer = np.diff(start), find_first_answers(start)
+    best, worst = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():
         sets = np.flatnonzero(sizes == m)[:, None]
-        at = first[sets] + np.arange(m * (m - 1))
-        best[at], worst[at] = (start[sets] + each for each in ordered_pairs(m))
-    return PossibleAnswers(first, best, worst)
+        positions = first_answer[sets] + np.arange(m * (m - 1))
+        best_of_set, worst_of_set = list_ordered_pairs(m)
+        best[positions], worst[positions] = start[sets] + best_of_set, start[sets] + worst_of_set
+    return PossibleAnswers(first_answer, best, worst)

@@ -1,4 +1,4 @@
-"""Data frames, their columns, and columns in numbers."""
+"""Read data frames and their columns, and encode labels as integers."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from thali._labels import as_label, checked_labels, places_among, plural, shorte
 from thali.errors import DataError, DataWarning
 
 from .checks import check_counts
-from .roles import column_names, no_answers
+from .roles import column_names, find_no_answers
 from .squares import SquareTableWords, describe_cell, read_square_table
 from .suspicious import is_tie_label, find_percentages, refuse_ties, refuse_totals, explain_tie_label
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def as_frame(frame: Any) -> "pd.DataFrame":
-    """Return a data frame with the Arrow interface, or a lazy one that narwhals collects, as a
-    pandas DataFrame."""
+def convert_frame(frame: Any) -> "pd.DataFrame":
+    """Convert a data frame of any library to pandas.
+
+    The frame has the Arrow interface, or is a lazy frame that narwhals collects.
+    """
     if hasattr(frame, "columns") and hasattr(frame, "index"):
         return frame
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "collect"):
@@ -43,20 +45,22 @@ def as_frame(frame: Any) -> "pd.DataFrame":
     table = nw.from_native(frame, pass_through=True)
     if hasattr(table, "collect"):
         table = table.collect()
-    if table is frame:  # nothing that narwhals knows: its Arrow stream
+    if table is frame:  # unknown to narwhals, so read its Arrow stream
         table = nw.from_arrow(frame, backend="pyarrow")
     return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
 
 
-def with_text_names(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The same with text for names of columns."""
+def rename_as_text(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the frame with column names converted to text."""
     return frame.set_axis(column_names(frame), axis=1)
 
 
-def columns_in_words(count: str | None, respondent: str | None) -> str:
-    """What a sentence says of the columns of counts and of who answered, if there are any."""
-    said = "" if count is None else f", counts in {count!r}"
-    return said if respondent is None else f"{said}, respondents in {respondent!r}"
+def describe_columns(count: str | None, respondent: str | None) -> str:
+    """Describe the columns of counts and respondents, if there are any."""
+    description = "" if count is None else f", counts in {count!r}"
+    if respondent is not None:
+        description += f", respondents in {respondent!r}"
+    return description
 
 
 # From what a user passes (arrays, data frames, columns) to option numbers and checked counts ------
@@ -64,10 +68,10 @@ def columns_in_words(count: str | None, respondent: str | None) -> str:
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
-# of a table that is being read
-_CLAUSES: ContextVar[list[str] | None] = ContextVar("_CLAUSES", default=None)
+# notes about the table that is being read
+_NOTES: ContextVar[list[str] | None] = ContextVar("_CLAUSES", default=None)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
-_NOTED = "thali_thousands"  # among the attributes of a frame
+_THOUSANDS_KEY = "thali_thousands"  # among the attributes of a frame
 
 
 COUNTS = SquareTableWords(
@@ -77,67 +81,72 @@ COUNTS = SquareTableWords(
 )
 
 
-def square_cells(
+def read_square_cells(
     counts: Any, labels: Iterable[Any] | None, weights: bool
 ) -> tuple[tuple[str, ...], Cells]:
-    """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over
-    column."""
+    """Return the labels and the positive cells of a square table of counts.
+
+    The table is an array, DataFrame or sparse matrix; the row was chosen over the column.
+    """
     names, counts = read_square_table(counts, labels, COUNTS)
-    sparse = hasattr(counts, "tocoo")
-    winner, loser, values = (
-        _sparse(counts, names, weights) if sparse else _dense(counts, names, weights)
+    is_sparse = hasattr(counts, "tocoo")
+    winner, loser, cell_counts = (
+        _read_sparse_cells(counts, names, weights) if is_sparse else _read_dense_cells(counts, names, weights)
     )
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
-            f"The diagonal is {values[k]:g} {describe_cell(names, int(winner[k]), int(loser[k]))}, but an"
+            f"The diagonal is {cell_counts[k]:g} {describe_cell(names, int(winner[k]), int(loser[k]))}, but an"
             " option is never compared with itself; set the diagonal to 0."
         )
-    return names, (winner, loser, values)
+    return names, (winner, loser, cell_counts)
 
 
-def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
+def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
+    """Read the positive cells of an array."""
     n = len(names)
-    for k in range(n):  # an empty diagonal says the same as 0
+    for k in range(n):  # an empty diagonal means 0
         if not as_label(counts[k, k]):
             counts[k, k] = 0
 
     def where(k: int) -> str:
+        """Describe the position of a cell by its labels."""
         return describe_cell(names, k // n, k % n)
 
     try:
-        values = check_counts(counts, where, weights).reshape(n, n)
+        table = check_counts(counts, where, weights).reshape(n, n)
     except DataError as error:
-        hint = None if weights else _percentages(counts, where)
+        hint = None if weights else _hint_percentages(counts, where)
         raise DataError(error, f" {hint}" if hint else "") from None
-    refuse_totals(names, values)
-    winner, loser = np.nonzero(values)
-    return winner, loser, values[winner, loser]
+    refuse_totals(names, table)
+    winner, loser = np.nonzero(table)
+    return winner, loser, table[winner, loser]
 
 
-def _percentages(counts: np.ndarray, where: Callable[[int], str]) -> str | None:
-    """A hint for numbers that are no counts, if they are percentages or proportions."""
+def _hint_percentages(counts: np.ndarray, describe_position: Callable[[int], str]) -> str | None:
+    """Return a hint if invalid counts are percentages or proportions."""
     try:
-        values = check_counts(counts, where, weights=True).reshape(counts.shape)
+        table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
     except DataError:
         return None
-    i, j = np.triu_indices(len(values), k=1)
-    compared = values[i, j] + values[j, i] > 0.0
-    return find_percentages(values[i, j][compared], values[j, i][compared])
+    i, j = np.triu_indices(len(table), k=1)
+    compared = table[i, j] + table[j, i] > 0.0
+    return find_percentages(table[i, j][compared], table[j, i][compared])
 
 
-def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
+def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
+    """Read the positive cells of a sparse matrix."""
     entries = counts.tocoo()
     winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    values = check_counts(
+    cell_counts = check_counts(
         entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
     )
-    stored = values > 0
-    return winner[stored], loser[stored], values[stored]
+    is_positive = cell_counts > 0
+    return winner[is_positive], loser[is_positive], cell_counts[is_positive]
 
 
-def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
-    """The column of that name, or an error that lists those there are."""
+def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
+    """Return a column; raise with the available names if it is missing or repeated."""
     if name not in frame.columns:
         names = column_names(frame)
         raise DataError(
@@ -146,76 +155,81 @@ def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
         )
     if list(frame.columns).count(name) > 1:
         raise DataError(f"There are several columns {name!r}; rename all but one.")
-    values = cast("pd.Series", frame[name])
-    refuse_nested(values)
-    return values
+    series = cast("pd.Series", frame[name])
+    refuse_nested(series)
+    return series
 
 
-def refuse_nested(values: "pd.Series") -> None:
-    """Raise if a cell of a column holds a list, a dictionary or another thing that is no single
-    value."""
+def refuse_nested(series: "pd.Series") -> None:
+    """Raise if a cell of a column contains a list, dictionary or other container."""
     import pandas as pd
 
-    if values.dtype != object or pd.api.types.infer_dtype(values) != "mixed":
+    if series.dtype != object or pd.api.types.infer_dtype(series) != "mixed":
         return
-    for row, value in values.items():
-        if not pd.api.types.is_scalar(value):
+    for row, cell_value in series.items():
+        if not pd.api.types.is_scalar(cell_value):
             raise DataError(
-                f"Column {values.name!r} contains a value of type {type(value).__name__} in row"
+                f"Column {series.name!r} contains a value of type {type(cell_value).__name__} in row"
                 f" {row}; put each element into a separate column or row, or remove the column."
             )
 
 
 def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
-    """Note which columns of a file hold what may be a thousand, or a whole number with three
-    decimals."""
-    found = {
+    """Record which columns of a file contain numbers such as "1.000".
+
+    They may be thousands, or integers with three decimals.
+    """
+    suspects = {
         name: min(filter(_THOUSANDS.fullmatch, set(texts)), default="")
         for name, texts in cells.items()
     }
-    frame.attrs[_NOTED] = {name: text for name, text in found.items() if text}
+    frame.attrs[_THOUSANDS_KEY] = {name: text for name, text in suspects.items() if text}
 
 
 def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
-    """Raise if a column of counts holds such a number: nothing tells which of the two it is."""
-    noted = frame.attrs.get(_NOTED, {})
+    """Raise if a column of counts contains an ambiguous number such as "1.000"."""
+    suspects = frame.attrs.get(_THOUSANDS_KEY, {})
     for name in names:
-        if name in noted:
-            whole = noted[name][:-4]
+        if name in suspects:
+            integer = suspects[name][:-4]
             raise DataError(
-                f"Column {name!r} contains {noted[name]!r}, which may mean {whole}000 or {whole};"
+                f"Column {name!r} contains {suspects[name]!r}, which may mean {integer}000 or {integer};"
                 " write counts as integers without separators."
             )
 
 
-def count_column(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.ndarray:
-    """The column as counts, one for each row; 1 without a column."""
+def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.ndarray:
+    """Read a column of counts; 1 in each row without a column."""
     if name is None:
         return np.ones(len(frame))
-    found = column(frame, name)
+    series = get_column(frame, name)
     if not weights:
         refuse_thousands(frame, name)
-    # a nullable column spells a missing number as <NA>, which no array of floats holds
-    values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
-    return check_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
+    # a nullable column contains <NA>, which an array of floats cannot contain
+    cells = series.to_numpy(dtype=object) if series.hasnans else series.to_numpy()
+    return check_counts(cells, lambda k: f"in row {series.index[k]}, column {name!r}", weights)
 
 
-def numbers_rows(values: "pd.Series") -> bool:
-    """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ..., of three rows or more, or of rows
-    left of a file."""
-    if len(values) < 3 or values.dtype.kind not in "iuf":
+def is_row_number(series: "pd.Series") -> bool:
+    """Return whether a column counts 0, 1, 2, ... or 1, 2, 3, ...
+
+    The column has three rows or more; some rows of a file may be missing.
+    """
+    if len(series) < 3 or series.dtype.kind not in "iuf":
         return False
-    # numbers of rows in a file, of which some were left out
-    rows, starts = values.index.to_numpy(), (-2, -1, 0, 1)
+    # numbers of rows in a file, some of which were dropped
+    rows, first_steps = series.index.to_numpy(), (-2, -1, 0, 1)
     if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
-        rows, starts = np.arange(len(values)), (0, 1)
-    steps = values.to_numpy(float) - rows
-    return steps[0] in starts and np.ptp(steps) == 0
+        rows, first_steps = np.arange(len(series)), (0, 1)
+    steps = series.to_numpy(float) - rows
+    return steps[0] in first_steps and np.ptp(steps) == 0
 
 
-def stood_for(rows: "pd.DataFrame", count: str | None) -> float:
-    """How many comparisons the rows stand for by a column, of which only the numbers count, or one
-    each."""
+def count_comparisons(rows: "pd.DataFrame", count: str | None) -> float:
+    """Count the comparisons that rows represent, by a column or one per row.
+
+    Cells that are not numbers count as 0.
+    """
     import pandas as pd
 
     if count is None:
@@ -224,86 +238,91 @@ def stood_for(rows: "pd.DataFrame", count: str | None) -> float:
     return float(np.nansum(np.asarray(numbers, float)))
 
 
-def answered_rows(
+def select_answered_rows(
     frame: "pd.DataFrame",
-    answers: Iterable[str | None],
+    answer_columns: Iterable[str | None],
     options: Sequence[str] = (),
     labels: Iterable[str] = (),
-    by: Iterable[str | None] = (),
-    is_noted: bool = True,
+    task_columns: Iterable[str | None] = (),
+    is_reported: bool = True,
 ) -> "pd.DataFrame":
-    """Return the rows, or the tasks named `by` columns, with an answer, and note the others; all if
-    none has one."""
+    """Return the rows, or the tasks in columns `by`, with an answer.
+
+    The number of other rows is noted. Return all rows if none has an answer.
+    """
     import pandas as pd
 
-    known = {
+    known_labels = {
         *labels,
-        *(as_label(value) for name in options for value in column(frame, name).unique()),
+        *(as_label(value) for name in options for value in get_column(frame, name).unique()),
     }
-    lacking = np.zeros(len(frame), bool)
-    for name in filter(None, answers):
-        texts = list(map(as_label, column(frame, name)))
-        lacking |= np.isin(texts, ["", *no_answers(texts, known)])
-        words = no_answers(texts, ())
-        if words and any(frame[each].dtype.kind == "f" and frame[each].hasnans for each in options):
+    is_unanswered = np.zeros(len(frame), bool)
+    for name in filter(None, answer_columns):
+        texts = list(map(as_label, get_column(frame, name)))
+        is_unanswered |= np.isin(texts, ["", *find_no_answers(texts, known_labels)])
+        no_answer_words = find_no_answers(texts, ())
+        if no_answer_words and any(
+            frame[option].dtype.kind == "f" and frame[option].hasnans for option in options
+        ):
             raise DataError(
-                f"{min(words)!r} in column {name!r} may be an option, because all options are"
+                f"{min(no_answer_words)!r} in column {name!r} may be an option, because all options are"
                 " numbers or empty; rename it, or leave cells without an answer empty."
             )
-    if tasks := [frame[name].to_numpy() for name in by if name is not None]:
-        lacking = pd.Series(lacking).groupby(tasks, dropna=False).transform("all").to_numpy()
-    if lacking.all():
+    if tasks := [frame[name].to_numpy() for name in task_columns if name is not None]:
+        is_unanswered = pd.Series(is_unanswered).groupby(tasks, dropna=False).transform("all").to_numpy()
+    if is_unanswered.all():
         return frame
-    if is_noted:
-        note_omission(lacking.sum())
-    return frame.loc[~lacking]
+    if is_reported:
+        note_omission(is_unanswered.sum())
+    return frame.loc[~is_unanswered]
 
 
 @contextmanager
-def listed_omissions() -> Iterator[list[str]]:
-    """List the clauses about rows that are left out within the block, instead of warning of
-    them."""
-    token = _CLAUSES.set(clauses := [])
+def collect_notes() -> Iterator[list[str]]:
+    """Collect notes about dropped rows within the block, instead of warning."""
+    token = _NOTES.set(clauses := [])
     try:
         yield clauses
     finally:
-        _CLAUSES.reset(token)
+        _NOTES.reset(token)
 
 
-def note_omission(number: float, words: Iterable[str] = (), what: str = "row") -> None:
-    """List how many rows have no answer, or warn of them where no sentence reports how a table was
-    read."""
-    said = f" ({shorten(sorted(words))})" if words else ""
-    if number:
-        note(f"{plural(number, what)} without an answer{said} dropped")
+def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row") -> None:
+    """Note, or warn, that rows without an answer were dropped."""
+    quoted_words = f" ({shorten(sorted(words))})" if words else ""
+    if n_omitted:
+        note(f"{plural(n_omitted, noun)} without an answer{quoted_words} dropped")
 
 
 def note(clause: str) -> None:
-    """List what was left out or how a column counts, or warn of it where no sentence reports how a
-    table was read."""
-    if (clauses := _CLAUSES.get()) is not None:
+    """Add a clause to the collected notes, or warn if none are collected."""
+    if (clauses := _NOTES.get()) is not None:
         clauses.append(f"; {clause}")
     else:
         warn(DataWarning(f"{clause}."))
 
 
-def encode(
+def encode_labels(
     winners: "pd.Series",
     losers: "pd.Series",
     counts: np.ndarray,
     labels: Iterable[Any] | None,
-    where: Callable[[int, bool], str],
+    describe_position: Callable[[int, bool], str],
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Labels, and both columns as positions among them; `where(row, is_winner)` names a place."""
+    """Encode two columns of labels as integers.
+
+    Return the labels, and the indices of winners and losers. `where(row, is_winner)` describes a
+    position in errors.
+    """
     import pandas as pd
 
-    rows = len(winners)
-    if not rows:
+    n_rows = len(winners)
+    if not n_rows:
         raise DataError("The table has no rows, so it contains no comparisons.")
     codes_won, values_won = pd.factorize(winners)
     codes_lost, values_lost = pd.factorize(losers)
     codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])
-    # 1, 1.0, "1" and " 1" are one label: from here on a value is its text
+    # 1, 1.0, "1" and " 1" are the same label, so compare texts
     texts = [as_label(value) for values in (values_won, values_lost) for value in values]
     categories = [
         as_label(value)
@@ -313,145 +332,147 @@ def encode(
     ]
     if labels is not None:
         names = checked_labels(labels)
-    else:  # without categories the texts alone
-        names = tuple(dict.fromkeys((*categories, *_in_order(codes, texts))))
-    numbers = label_positions(codes, texts, names, lambda k: where(k % rows, k < rows))
-    winner, loser = numbers[:rows], numbers[rows:]
-    if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
-        k = int(itself[0])
+    else:
+        names = tuple(dict.fromkeys((*categories, *_sort_labels(codes, texts))))
+    indices = find_label_positions(codes, texts, names, lambda k: describe_position(k % n_rows, k < n_rows))
+    winner, loser = indices[:n_rows], indices[n_rows:]
+    if (self_pairs := np.flatnonzero((winner == loser) & (counts > 0))).size:
+        k = int(self_pairs[0])
         label = names[winner[k]]
         if is_tie_label(label):
             raise DataError(
                 f"{explain_tie_label(label)} {label!r} is in both columns"
-                f" {where(k, True).split(',')[0]}."
+                f" {describe_position(k, True).split(',')[0]}."
             )
         raise DataError(
-            f"{label!r} is compared with itself {where(k, True)}; correct or remove the row."
+            f"{label!r} is compared with itself {describe_position(k, True)}; correct or remove the row."
         )
     if labels is None:
         refuse_ties(names, winner, loser, counts)
     return names, winner, loser
 
 
-def label_positions(
+def find_label_positions(
     codes: np.ndarray,
     texts: list[str],
     names: Sequence[str],
-    where: Callable[[int], str],
-    what: str = "A label",
+    describe_position: Callable[[int], str],
+    subject: str = "A label",
 ) -> np.ndarray:
-    """Return the positions of the labels `texts[codes]` among names.
+    """Return the indices of the labels `texts[codes]` among names.
 
-    An error tells `where` the first label is that is missing or unknown.
+    `where` describes the position of the first missing or unknown label in the error.
     """
-    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    if empty.any():
+    is_missing = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
+    if is_missing.any():
         raise DataError(
-            f"{what} is missing {where(int(empty.argmax()))}; fill it in or remove the row."
+            f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or remove the row."
         )
-    numbers = places_among(texts, names)[codes]
-    if (numbers < 0).any():
-        k = int((numbers < 0).argmax())
+    indices = places_among(texts, names)[codes]
+    if (indices < 0).any():
+        k = int((indices < 0).argmax())
         text = texts[codes[k]]
-        raise DataError(f"{text!r} {where(k)} is not in `labels`.{suggest(text, names)}")
-    return numbers
+        raise DataError(f"{text!r} {describe_position(k)} is not in `labels`.{suggest(text, names)}")
+    return indices
 
 
-def _in_order(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
-    """The distinct texts: numbers by size, names as they first appear when the table is read row by
-    row."""
-    rows = len(codes) // 2
-    appears = np.full(len(texts), len(codes))
-    np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
-    return in_order(list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable"))))
+def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
+    """Sort distinct texts: numbers by size, names by first appearance row by row."""
+    n_rows = len(codes) // 2
+    first_appearance = np.full(len(texts), len(codes))
+    np.minimum.at(first_appearance, codes, np.concatenate([np.arange(n_rows) * 2, np.arange(n_rows) * 2 + 1]))
+    return sort_texts(list(dict.fromkeys(texts[k] for k in np.argsort(first_appearance, kind="stable"))))
 
 
-def pair_keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A number for each pair of n options or objects."""
-    return np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b)
+def number_pairs(n: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return a key for each pair of n options or objects."""
+    return np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
 
 
-def added_up(
+def sum_pair_counts(
     n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """First, second, wins, losses and ties of every pair with any of them, row by row of the n x n
-    table."""
-    compared = counts + tied > 0
+    """Sum counts by pair: first, second, wins, losses and ties.
+
+    Pairs are sorted row by row of the n x n table; pairs without comparisons are dropped.
+    """
+    is_positive = counts + tied > 0
     winner, loser, counts, tied = (
-        winner[compared],
-        loser[compared],
-        counts[compared],
-        tied[compared],
+        winner[is_positive],
+        loser[is_positive],
+        counts[is_positive],
+        tied[is_positive],
     )
-    pairs, place = np.unique(pair_keys(n, winner, loser), return_inverse=True)
-    won = winner < loser
-    wins = np.bincount(place[won], weights=counts[won], minlength=len(pairs))
-    losses = np.bincount(place[~won], weights=counts[~won], minlength=len(pairs))
+    pairs, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
+    is_first_winner = winner < loser
+    wins = np.bincount(pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pairs))
+    losses = np.bincount(pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pairs))
     return (
         pairs // n,
         pairs % n,
         wins,
         losses,
-        np.bincount(place, weights=tied, minlength=len(pairs)),
+        np.bincount(pair_index, weights=tied, minlength=len(pairs)),
     )
 
 
-# Columns of a table in numbers: labels as positions among what they stand for, and marks of yes and
-# no
+# Columns of a table as integers: labels as indices, and marks of yes and no
 
 
 YES = {"1", "true", "t", "yes", "y"}
 NO = {"0", "false", "f", "no", "n"}
 
 
-def coded(
+def encode_column(
     frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """A column as numbers, and what they stand for: `labels`, the categories, or the values in
-    their order."""
+    """Encode a column as integers, and return the codes and their labels.
+
+    The labels are `labels`, the categories, or the values in order.
+    """
     import pandas as pd
 
-    values = column(frame, name)
-    codes, distinct = pd.factorize(values)
+    series = get_column(frame, name)
+    codes, distinct = pd.factorize(series)
     texts = [as_label(value) for value in distinct]
     if labels is not None:
         names = checked_labels(labels)
-    elif isinstance(values.dtype, pd.CategoricalDtype):
-        names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
+    elif isinstance(series.dtype, pd.CategoricalDtype):
+        names = tuple(dict.fromkeys(as_label(value) for value in series.cat.categories))
     else:
-        names = in_order(list(dict.fromkeys(texts)))
-    return label_positions(
+        names = sort_texts(list(dict.fromkeys(texts)))
+    return find_label_positions(
         codes, texts, names, lambda row: f"in row {frame.index[row]}, column {name!r}"
     ), names
 
 
-def in_order(texts: list[str]) -> tuple[str, ...]:
-    """Numbers by size, names as they first appear."""
+def sort_texts(texts: list[str]) -> tuple[str, ...]:
+    """Sort numbers by size; keep names in order of appearance."""
     try:
         return tuple(sorted(texts, key=lambda text: (float(text), text)))
     except ValueError:
         return tuple(texts)
 
 
-def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
-    """A column of yes and no."""
-    values = column(frame, name)
-    yes, wrong = yes_no(values)
-    if wrong.any():
-        row = int(wrong.argmax())
+def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    """Read a column of yes and no, shape (rows,)."""
+    series = get_column(frame, name)
+    is_yes, is_wrong = classify_yes_no(series)
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
         raise DataError(
             f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[row]} contains"
-            f" {as_label(values.iloc[row])!r}."
+            f" {as_label(series.iloc[row])!r}."
         )
-    return yes
+    return is_yes
 
 
-def yes_no(values: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
-    """Whether each cell is a yes, and whether it is neither yes nor no."""
+def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
+    """Return whether each cell is a yes, and whether it is neither yes nor no."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(values)
+    codes, distinct = pd.factorize(series)
     texts = [as_label(value).casefold() for value in distinct]
-    yes = np.array([*(text in YES for text in texts), False])
-    known = np.array([*(text in YES or text in NO for text in texts), False])
-    return yes[codes], ~known[codes]
+    is_yes = np.array([*(text in YES for text in texts), False])
+    is_known = np.array([*(text in YES or text in NO for text in texts), False])
+    return is_yes[codes], ~is_known[codes]

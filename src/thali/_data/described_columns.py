@@ -1,5 +1,4 @@
-"""What the columns of a table are there for: those that a shape reads, those that describe people
-or comparisons."""
+"""Roles of the columns that no reader uses: columns of people, comparisons, or options."""
 
 import math
 import re
@@ -11,7 +10,7 @@ import numpy as np
 
 from thali._labels import as_label
 
-from .columns import column, numbers_rows
+from .columns import get_column, is_row_number
 from .people import list_differing_columns
 from .roles import (
     ALTERNATIVE,
@@ -27,50 +26,55 @@ from .roles import (
     STEMS_OF_SIDES,
     THIRD,
     TRIAL,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    plain,
+    simplify_name,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Sides(NamedTuple):
-    """Two columns with the same name but for their side."""
+class SideColumns(NamedTuple):
+    """Two columns whose names differ only in their side."""
 
-    stem: str  # what the two names have in common, in plain letters
+    stem: str  # the common part of the two names, in plain letters
     side: tuple[str, str]  # the marks, such as ("left", "right")
     columns: tuple[str, str]
 
 
-def side_columns(names: list[str]) -> list[Sides]:
-    """All such columns, but for those of three or more with the marks a, b, c and the like."""
-    own = by_plain_name(names)
-    found: dict[tuple[str, str], Sides] = {}
+def find_side_columns(names: list[str]) -> list[SideColumns]:
+    """Find all pairs of side columns.
+
+    Series of three or more columns (a, b, c) are skipped.
+    """
+    name_by_plain = map_plain_names(names)
+    pairs: dict[tuple[str, str], SideColumns] = {}
     for side in (*SIDES, *MORE_SIDES):
-        for stem, first, second, third in _spelled(own, side):
-            if second in own and third not in own:
-                found.setdefault(
-                    (own[first], own[second]), Sides(stem, side, (own[first], own[second]))
+        for stem, first, second, third in _split_side_names(name_by_plain, side):
+            if second in name_by_plain and third not in name_by_plain:
+                pairs.setdefault(
+                    (name_by_plain[first], name_by_plain[second]), SideColumns(stem, side, (name_by_plain[first], name_by_plain[second]))
                 )
-    return list(found.values())
+    return list(pairs.values())
 
 
-def _spelled(own: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
-    """Stem, first, second and third of every plain name that begins or ends with the mark of the
-    first side."""
-    mark, other = side
-    after = THIRD.get(other, "")
-    for name in own:
-        if name == mark:
-            yield "", mark, other, after
-        elif name.endswith(mark):
-            stem = name[: -len(mark)]
-            yield stem, name, stem + other, stem + after if after else ""
-        elif name.startswith(mark) and len(mark) > 1:
-            stem = name[len(mark) :]
-            yield stem, name, other + stem, after + stem if after else ""
+def _split_side_names(name_by_plain: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Split plain names that begin or end with the first side's mark.
+
+    Yield the stem, and the names for the first, second and third side.
+    """
+    first_mark, second_mark = side
+    third_mark = THIRD.get(second_mark, "")
+    for name in name_by_plain:
+        if name == first_mark:
+            yield "", first_mark, second_mark, third_mark
+        elif name.endswith(first_mark):
+            stem = name[: -len(first_mark)]
+            yield stem, name, stem + second_mark, stem + third_mark if third_mark else ""
+        elif name.startswith(first_mark) and len(first_mark) > 1:
+            stem = name[len(first_mark) :]
+            yield stem, name, second_mark + stem, third_mark + stem if third_mark else ""
 
 
 _NUMBERED = tuple(
@@ -78,11 +82,10 @@ _NUMBERED = tuple(
 )
 
 
-def shown_columns(names: Iterable[str]) -> list[str]:
-    """The columns of a design of pairs or sets, a row each, that hold what is shown; none of a
-    design of products.
+def find_option_columns(names: Iterable[str]) -> list[str]:
+    """Find the columns of a design of pairs or sets that contain the shown options.
 
-    They are called by their side, or by a number.
+    Their names are sides or numbered. The list is empty for a design of products.
 
     Examples
     --------
@@ -92,26 +95,28 @@ def shown_columns(names: Iterable[str]) -> list[str]:
     ... )
     (['option1', 'option2', 'option3'], ['links', 'rechts'])
     """
-    own = by_plain_name(names)
-    if next(ALTERNATIVE.surely(own), None) is not None:
+    name_by_plain = map_plain_names(names)
+    if next(ALTERNATIVE.surely(name_by_plain), None) is not None:
         return []
     for stem in _NUMBERED:
-        numbered = takewhile(own.__contains__, (f"{stem}{k}" for k in count(1)))
-        if len(found := [own[name] for name in numbered]) > 1:
-            return found
-    sides = (side for side in (*SIDES, *MORE_SIDES) if not side[0].isdigit() and len(side[0]) > 1)
-    return next(([own[one], own[other]] for one, other in sides if one in own and other in own), [])
+        numbered = takewhile(name_by_plain.__contains__, (f"{stem}{k}" for k in count(1)))
+        if len(series := [name_by_plain[name] for name in numbered]) > 1:
+            return series
+    for first, second in (*SIDES, *MORE_SIDES):
+        is_word = not first.isdigit() and len(first) > 1
+        if is_word and first in name_by_plain and second in name_by_plain:
+            return [name_by_plain[first], name_by_plain[second]]
+    return []
 
 
-# What the columns of a table are there for: those that a shape reads, those that describe people or
-# comparisons
+# Columns that a reader uses, and columns that describe people or comparisons
 
 
-_CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
-# of a column that may say who answered: different values, rows of each
+_MAX_CHANCE = 1e-3  # numbers that rise from row to row with a lower probability are not due to chance
+# a column of respondents has at least this number of different values, and rows of each
 _MIN_PEOPLE, _MIN_ANSWERS = 5, 2
-_LOOKED_AT = 100  # cells that must be dates
-_ROWS_LOOKED_AT = 10_000  # that tell whether a column may say who answered
+_MAX_CHECKED_CELLS = 100  # cells that must be dates
+_MAX_CHECKED_ROWS = 10_000  # rows checked for a column of respondents
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
 _OUTCOMES = {
     name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms
@@ -120,19 +125,19 @@ _OUTCOMES |= {name for two in SHORT_GOALS for name in two}
 
 
 class ColumnsRead(NamedTuple):
-    """The columns that a shape reads."""
+    """The columns that a reader uses."""
 
-    options: tuple[str, ...]  # what was compared, or offered; of pairs those of the two options
-    outcome: tuple[str, ...] = ()  # what came of it, where other columns say so
-    counts: tuple[str, ...] = ()  # how many answers a row stands for
-    who: str | None = None  # answered
-    judged: bool = True  # whether people answered, rather than played
-    # that say to which answer a row belongs; None: each row is one
+    options: tuple[str, ...]  # the compared or offered options
+    outcome: tuple[str, ...] = ()  # the outcomes, if they are in other columns
+    counts: tuple[str, ...] = ()  # the number of answers that a row represents
+    who: str | None = None  # the respondents
+    judged: bool = True  # False for results of games
+    # columns that identify the answer of a row; None: each row is one answer
     answer: tuple[str, ...] | None = None
 
     @property
     def all(self) -> set[str]:
-        """All of them."""
+        """All columns in use."""
         return {
             *self.options,
             *self.outcome,
@@ -141,9 +146,8 @@ class ColumnsRead(NamedTuple):
         }
 
 
-def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
-    """The columns that describe people and can tell some of them from others: no dates, no text of
-    everybody's own.
+def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
+    """List the columns that can divide people into groups: no dates, no unique texts.
 
     Examples
     --------
@@ -156,7 +160,7 @@ def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
     """
     if people is None:
         return []
-    each = {name: column(people, name) for name in list_differing_columns(people)}
+    each = {name: get_column(people, name) for name in list_differing_columns(people)}
     return [
         name
         for name, of in each.items()
@@ -164,109 +168,110 @@ def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
     ]
 
 
-def columns_of_comparisons(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """The columns that may describe the first of two options over the second.
+def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """List the columns that may describe the first of two options over the second.
 
-    Not among them are those that say who answered or describe who did, the options, what came of
-    it, or how long it took, in these or in other words; numbers of trials, dates, and what is the
-    same, or another text, in every row.
+    Excluded are columns of respondents, options, outcomes and response times, also under other
+    names; columns that describe respondents; trial numbers, dates, and columns that are constant or
+    different in every row.
     """
-    options = _labels(frame, roles)
-    known = [_codes(column(frame, name)) for name in sorted(roles.all)]
-    known += [_by_side(frame, name, roles) for name in roles.outcome]
-    people = None if roles.who is None else _codes(column(frame, roles.who))
-    codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
+    options = _list_option_labels(frame, roles)
+    used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
+    used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
+    respondent_codes = None if roles.who is None else _encode_cells(get_column(frame, roles.who))
+    codes = {name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)}
     return [
         name
-        for name, each in codes.items()
-        if not any(_say_the_same(each, other) for other in known)
-        and not (people is not None and _is_constant_within(each, people))
-        and not _is_text_of_others(column(frame, name), options)
-        and not _counts_rows(column(frame, name), people)
+        for name, cells in codes.items()
+        if not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
+        and not (respondent_codes is not None and _is_constant_within(cells, respondent_codes))
+        and not _is_comment_or_option(get_column(frame, name), options)
+        and not _is_rising(get_column(frame, name), respondent_codes)
     ]
 
 
-def column_of_people(
-    frame: "pd.DataFrame", roles: ColumnsRead, others: Collection[str] = ()
+def guess_respondent_column(
+    frame: "pd.DataFrame", roles: ColumnsRead, excluded: Collection[str] = ()
 ) -> str | None:
-    """The column that may say who answered, where none is known to: it has many values, each in
-    several rows.
+    """Guess the column of respondents: many values, each in several rows.
 
-    The rows of a value stand together, or something else is the same in them. Of several columns it
-    is the finest.
+    The rows of a value are adjacent, or another column is constant within them. Of several columns,
+    the one with the most values is returned.
     """
-    codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
-    most = {name: each.max() for name, each in codes.items()}
-    likely = [
+    codes = {name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)}
+    max_codes = {name: cells.max() for name, cells in codes.items()}
+    candidates = [
         name
-        for name in possible_respondents(frame, roles)
-        if name not in others
-        and most[name] >= _MIN_PEOPLE - 1
+        for name in list_respondent_candidates(frame, roles)
+        if name not in excluded
+        and max_codes[name] >= _MIN_PEOPLE - 1
         and np.bincount(codes[name]).min() >= _MIN_ANSWERS
         and (
-            np.count_nonzero(np.diff(codes[name])) == most[name]
+            np.count_nonzero(np.diff(codes[name])) == max_codes[name]
             or any(
-                _is_constant_within(codes[other], codes[name])
-                for other in most
-                if most[other] < most[name]
+                _is_constant_within(codes[coarser], codes[name])
+                for coarser in max_codes
+                if max_codes[coarser] < max_codes[name]
             )
         )
     ]
-    return max(likely, key=most.__getitem__, default=None)
+    return max(candidates, key=max_codes.__getitem__, default=None)
 
 
-def possible_respondents(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """Return the columns that may say who answered, where none is known to: few labels, each of
-    several rows."""
+def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """List the columns that may contain respondents: few labels, each in several rows.
+
+    The list is empty if the respondents are known, answers are counted, or these are games.
+    """
     if roles.who is not None or roles.counts or not roles.judged:
         return []
-    whole, frame = frame, frame.head(_ROWS_LOOKED_AT)
-    options = _labels(frame, roles)
-    known = [_codes(column(frame, name)) for name in sorted(roles.all)]
+    all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
+    options = _list_option_labels(frame, roles)
+    used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
     return [
         name
-        for name in _further(frame, roles)
-        if _has_few_labels(column(whole, name))
-        and not any(_say_the_same(_codes(column(frame, name)), other) for other in known)
-        and not _is_text_of_others(column(frame, name), options)
+        for name in _list_unused_columns(frame, roles)
+        if _has_few_labels(get_column(all_rows, name))
+        and not any(_are_equivalent(_encode_cells(get_column(frame, name)), cells) for cells in used_codes)
+        and not _is_comment_or_option(get_column(frame, name), options)
     ]
 
 
-def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
-    """Of the options."""
+def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
+    """List the labels of the options."""
     return {
-        as_label(value) for name in roles.options for value in column(frame, name).dropna().unique()
+        as_label(value) for name in roles.options for value in get_column(frame, name).dropna().unique()
     }
 
 
-def may_measure(name: str, values: "pd.Series") -> bool:
-    """Return whether a column contains numbers that differ, and is none of trials, times or rows by
-    its name."""
-    if _is_text(values) or _names_outcome(name) or values.nunique() == 1:
+def can_be_measure(name: str, series: "pd.Series") -> bool:
+    """Return whether a column contains different numbers and may be a measure.
+
+    Trials, times and row numbers are excluded by name.
+    """
+    if _is_text(series) or _is_outcome_name(name) or series.nunique() == 1:
         return False
-    return plain(name) in (*SIMILARITY.synonyms, *DISSIMILARITY.synonyms) or not numbers_rows(
-        values
+    return simplify_name(name) in (*SIMILARITY.synonyms, *DISSIMILARITY.synonyms) or not is_row_number(
+        series
     )
 
 
-def _has_few_labels(values: "pd.Series") -> bool:
-    """Return whether the cells are texts or whole numbers, each of two rows or more on average."""
-
-    if values.isna().any():
+def _has_few_labels(series: "pd.Series") -> bool:
+    """Return whether cells are texts or integers, each in two rows or more on average."""
+    if series.isna().any():
         return False
-    is_text, labels = _is_text(values), values.nunique()
-    # and no count, as of trials
-    whole = values.dtype.kind in "iu" and np.mean(np.diff(values) == 1) < 0.5
-    return (2 if is_text else 3) <= labels <= len(values) / 2 and (is_text or bool(whole))
+    is_text, n_labels = _is_text(series), series.nunique()
+    # integers that count up, such as trial numbers, are excluded
+    is_integer = series.dtype.kind in "iu" and np.mean(np.diff(series) == 1) < 0.5
+    return (2 if is_text else 3) <= n_labels <= len(series) / 2 and (is_text or bool(is_integer))
 
 
-def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """The columns that no shape reads, and whose name or cells do not show that they say nothing of
-    their rows."""
+def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
+    """List the columns that no reader uses and that may describe their rows."""
     names = column_names(frame)
-    goals = {
+    goal_columns = {
         name
-        for sides in side_columns(names)
+        for sides in find_side_columns(names)
         if sides.stem in GOALS.synonyms
         for name in sides.columns
     }
@@ -274,88 +279,91 @@ def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
         name
         for name in names
         if name not in roles.all
-        and name not in goals
-        and not _names_outcome(name)
-        and column(frame, name).nunique() > 1
-        and not _is_date(column(frame, name))
+        and name not in goal_columns
+        and not _is_outcome_name(name)
+        and get_column(frame, name).nunique() > 1
+        and not _is_date(get_column(frame, name))
     ]
 
 
-def _names_outcome(name: str) -> bool:
-    """Whether a name is that of an outcome, of the time that it took, or of a trial."""
-    known = plain(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
-    return known in _OUTCOMES or known.endswith(("thisn", "thistrialn", "thisrepn", "thisindex"))
+def _is_outcome_name(name: str) -> bool:
+    """Return whether a name denotes an outcome, response time or trial."""
+    plain_name = simplify_name(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
+    return plain_name in _OUTCOMES or plain_name.endswith(("thisn", "thistrialn", "thisrepn", "thisindex"))
 
 
-def _codes(values: "pd.Series") -> np.ndarray:
-    """Numbers of the different cells; an empty one is one of them."""
+def _encode_cells(series: "pd.Series") -> np.ndarray:
+    """Encode the different cells as integers; empty cells are one value."""
     import pandas as pd
 
-    return pd.factorize(values, use_na_sentinel=False)[0]
+    return pd.factorize(series, use_na_sentinel=False)[0]
 
 
-def _say_the_same(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two columns tell the same rows apart, of which some are alike."""
-    alike = one.max() == other.max() < len(one) - 1
-    return alike and _is_constant_within(one, other) and _is_constant_within(other, one)
+def _are_equivalent(first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether two columns divide the rows equally, with repeated values."""
+    have_equal_counts = first.max() == second.max() < len(first) - 1
+    return have_equal_counts and _is_constant_within(first, second) and _is_constant_within(second, first)
 
 
 def _is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
-    """Whether a column is the same in all rows of each group."""
-    of_group = np.zeros(groups.max() + 1, np.int64)
-    of_group[groups] = codes
-    return np.array_equal(of_group[groups], codes)
+    """Return whether a column is constant within each group of rows."""
+    group_codes = np.zeros(groups.max() + 1, np.int64)
+    group_codes[groups] = codes
+    return np.array_equal(group_codes[groups], codes)
 
 
-def _by_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
-    """What came of each row as the place of the option, where a cell names one."""
+def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
+    """Encode the outcome of each row as the position of the chosen option."""
     import pandas as pd
 
     def cells(name: str) -> pd.Series:
-        return pd.Series(list(map(as_label, column(frame, name))), dtype=object)
+        return pd.Series(list(map(as_label, get_column(frame, name))), dtype=object)
 
-    found = cells(name)
-    for place, option in enumerate(roles.options):
-        found = found.where(found != cells(option), place)  # a number, as labels are texts
-    return _codes(found)
+    outcomes = cells(name)
+    for position, option in enumerate(roles.options):
+        outcomes = outcomes.where(outcomes != cells(option), position)  # a number, as labels are texts
+    return _encode_cells(outcomes)
 
 
-def _is_text(values: "pd.Series") -> bool:
+def _is_text(series: "pd.Series") -> bool:
+    """Return whether a column is not numeric."""
     import pandas as pd
 
-    return not pd.api.types.is_numeric_dtype(values.dtype)
+    return not pd.api.types.is_numeric_dtype(series.dtype)
 
 
-def _is_date(values: "pd.Series") -> bool:
-    """Whether the cells are dates, or times of a day."""
+def _is_date(series: "pd.Series") -> bool:
+    """Return whether the cells are dates, or times of day."""
     import datetime
 
-    if values.dtype.kind in "mM":
+    if series.dtype.kind in "mM":
         return True
-    cells = list(values.dropna().unique()[:_LOOKED_AT]) if _is_text(values) else []
+    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS]) if _is_text(series) else []
     times = (datetime.date, datetime.time, datetime.timedelta)
     return bool(cells) and all(
-        isinstance(each, times) or _DATE.match(str(each).strip()) for each in cells
+        isinstance(cell, times) or _DATE.match(str(cell).strip()) for cell in cells
     )
 
 
-def _is_text_of_others(values: "pd.Series", options: Collection[str]) -> bool:
-    """Whether the cells name options, or are comments: most are those of a single row."""
-    if not _is_text(values):
+def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool:
+    """Return whether texts name options, or are comments that rarely repeat."""
+    if not _is_text(series):
         return False
-    cells = values.dropna()
-    different = {as_label(value) for value in cells.unique()}
-    return different <= set(options) or 2 * len(different) > len(cells)
+    cells = series.dropna()
+    labels = {as_label(value) for value in cells.unique()}
+    return labels <= set(options) or 2 * len(labels) > len(cells)
 
 
-def _counts_rows(values: "pd.Series", people: np.ndarray | None) -> bool:
-    """Whether numbers rise from row to row, of each person if they are known, as those of trials
-    and of clocks do."""
-    if _is_text(values):
+def _is_rising(series: "pd.Series", respondent_codes: np.ndarray | None) -> bool:
+    """Return whether numbers rise from row to row within each person.
+
+    Trial numbers and clock times do; without people all rows are one group.
+    """
+    if _is_text(series):
         return False
-    people = np.zeros(len(values), np.int64) if people is None else people
-    order = np.argsort(people, kind="stable")
-    numbers, who = values.to_numpy(float, na_value=np.nan)[order], people[order]
-    same = who[1:] == who[:-1]
-    by_chance = -sum(math.lgamma(rows + 1) for rows in np.bincount(people))
-    return by_chance < math.log(_CHANCE) and bool((np.diff(numbers)[same] > 0).all())
+    respondent_codes = np.zeros(len(series), np.int64) if respondent_codes is None else respondent_codes
+    order = np.argsort(respondent_codes, kind="stable")
+    numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
+    is_same_person = sorted_people[1:] == sorted_people[:-1]
+    log_chance = -sum(math.lgamma(rows + 1) for rows in np.bincount(respondent_codes))
+    return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())

@@ -1,5 +1,4 @@
-"""What all data objects share: they cannot be changed; and what judgements of options say, under
-one name."""
+"""What all data objects share: they are read-only, and answers have one interface."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,24 +19,25 @@ if TYPE_CHECKING:
 
 
 class Frozen(Described):
-    """Data made of a few fields, of which arrays are read-only."""
+    """Data made of a few fields, with read-only arrays."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
-    # a field that is kept only where it is known, and None by its class otherwise
+    # a field that is stored only if it is known; the class attribute is None
     _IF_KNOWN: ClassVar[str] = ""
-    read_as: str = ""  # how `thali.read` read it
+    read_as: str = ""  # description of how `thali.read` read the data
 
     @classmethod
-    def _made_of(cls, *values: Any) -> Self:
-        """The data with these fields, in the order of `_FIELDS`."""
+    def _from_fields(cls, *values: Any) -> Self:
+        """Build data from the fields in `_FIELDS`, in this order."""
         return cls.__new__(cls)._freeze(*values)
 
     def _freeze(self, *values: Any) -> Self:
-        for name, value in zip(self._FIELDS, values, strict=True):
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
-        # files and digests hold what is known alone
+        """Set the fields once, and make arrays read-only."""
+        for name, field_value in zip(self._FIELDS, values, strict=True):
+            if isinstance(field_value, np.ndarray):
+                field_value.flags.writeable = False
+            object.__setattr__(self, name, field_value)
+        # files and digests contain only fields that are known
         if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:
             vars(self).pop(self._IF_KNOWN)
         return self
@@ -46,7 +46,7 @@ class Frozen(Described):
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
 
     def _details(self) -> Facts:
-        """What a notebook shows of the data besides their size."""
+        """Return the facts that a notebook shows in addition to the size."""
         raise NotImplementedError
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -62,7 +62,7 @@ class Frozen(Described):
 
     def __reduce__(self) -> Any:
         # NumPy does not pickle the read-only flag, so the copy is frozen once more
-        return type(self)._made_of, tuple(getattr(self, name) for name in self._FIELDS)
+        return type(self)._from_fields, tuple(getattr(self, name) for name in self._FIELDS)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -72,21 +72,22 @@ class Frozen(Described):
             for name in self._FIELDS
             if not name.startswith("_")
         ]
-        return all(_same(a, b) for a, b in fields)
+        return all(_are_equal_fields(a, b) for a, b in fields)
 
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-def _same(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    if isinstance(a, np.ndarray):
-        return np.array_equal(a, b)
-    if isinstance(a, tuple | str | int | float | Frozen):
-        return a == b
+def _are_equal_fields(first: Any, second: Any) -> bool:
+    """Return whether two values of a field are equal."""
+    if first is None or second is None:
+        return first is second
+    if isinstance(first, np.ndarray):
+        return np.array_equal(first, second)
+    if isinstance(first, tuple | str | int | float | Frozen):
+        return first == second
     import pandas as pd
 
-    return a.equals(b) if isinstance(a, pd.DataFrame) else a == b
+    return first.equals(second) if isinstance(first, pd.DataFrame) else first == second
 
 
 # What every kind of judgement of options says of itself, under one name ---------------------------
@@ -98,22 +99,24 @@ _NO_COVARIATES = (
 
 
 class Judged(Frozen):
-    """Answers about options or objects that have labels; a kind without the thing answers with the
-    neutral value."""
+    """Answers about options or objects with labels.
 
-    kind: ClassVar[str]  # of data, of `thali._data.kinds`
+    A kind without some property returns its neutral value.
+    """
+
+    kind: ClassVar[str]  # from `thali._data.kinds`
     population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
-    respondents: tuple[str, ...] = ()  # the names of those who answered; () if unknown
+    respondents: tuple[str, ...] = ()  # names of the respondents; () if unknown
     option_word: ClassVar[str] = "option"
     are_choices: ClassVar[bool] = False
-    add_up: ClassVar[bool] = False  # over people, so that tables may say who gave them
+    add_up: ClassVar[bool] = False  # over people, so that tables may name respondents
     _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
     labels: tuple[str, ...]
-    people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person
+    people: "pd.DataFrame | None" = None  # columns that describe respondents, one row each
     covariates: Any = None  # of comparisons of two
     dates: Any = None  # when comparisons were made
-    worst: np.ndarray | None = None  # of best-worst choices, as `Choices` has it
-    # which of two options was shown first, as `PairedComparisons` has it
+    worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
+    # comparisons in which the first option was shown first; see `PairedComparisons`
     forward: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -121,7 +124,7 @@ class Judged(Frozen):
 
     @property
     def n_options(self) -> int:
-        """Number of options, those never judged included."""
+        """Number of options, including options never judged."""
         return len(self.labels)
 
     @property
@@ -131,53 +134,53 @@ class Judged(Frozen):
 
     @property
     def answers_in_words(self) -> str:
-        """How many answers there are, with their name: "10 comparisons"."""
+        """Number and name of the answers, such as "10 comparisons"."""
         return f"{self.n_answers:,} {self._ANSWER[self.n_answers != 1]}"
 
     @property
     def word_for_answers(self) -> str:
-        """What several answers are called: "comparisons"."""
+        """Plural name of the answers, such as "comparisons"."""
         return self._ANSWER[1]
 
     @property
     def never_judged(self) -> list[str]:
-        """Labels of the options without a single answer."""
+        """Labels of the options without an answer."""
         return []
 
-    def _besides(self, *judged: np.ndarray) -> list[str]:
-        """Labels of the options that are in none of these arrays of positions."""
-        never = np.ones(self.n_options, bool)
-        for places in judged:
-            never[places] = False
-        return [self.labels[k] for k in np.flatnonzero(never)]
+    def _list_absent_labels(self, *judged: np.ndarray) -> list[str]:
+        """List the labels that are in none of these arrays of indices."""
+        is_absent = np.ones(self.n_options, bool)
+        for indices in judged:
+            is_absent[indices] = False
+        return [self.labels[k] for k in np.flatnonzero(is_absent)]
 
     @property
     def n_ties(self) -> int | float:
-        """Number of answers that are ties; their total weight when counts are fractional."""
+        """Number of ties; their total weight when counts are fractional."""
         return 0
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
-        """Of the covariates of the answers."""
+        """Names of the covariates of the answers."""
         return ()
 
     def questions(self, ties: bool | None = None) -> "Questions | None":
-        """Return what was asked and answered how often; None where that is not counted.
+        """Return the questions with counts of their answers; None if answers are not counted.
 
         `ties`: whether a tie is an answer; None: if there are any.
         """
         return None
 
     def _facts(self) -> Facts:
-        """Names and values that describe the data, as a report lists them."""
+        """Return names and values that describe the data in a report."""
         return ()
 
     def example(self) -> str:
-        """One answer in words; "" where there is none."""
+        """Describe one answer; "" if there is none."""
         return ""
 
     def by_respondent(self, /) -> Mapping[str, Self]:
-        """The answers of each person; a DataError if the data do not say who answered."""
+        """Return the data of each respondent; a DataError if respondents are unknown."""
         raise DataError(
             f"{type(self).__name__} do not identify respondents; ",
             InPython(
@@ -187,82 +190,89 @@ class Judged(Frozen):
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
-        """The answers of each group of people, by a column of `people`; a DataError of data whose
-        groups are given apart, as of similarities, which are means over the people of a group."""
+        """Return the data of each group of respondents, by a column of `people`.
+
+        Raise a DataError for data that are not divided into groups, such as similarities, which are
+        means over the people of a group.
+        """
         raise DataError(
             f"{type(self).__name__} are not divided into groups; give a mapping from group names"
             " to data."
         )
 
     def to_comparisons(self) -> "PairedComparisons":
-        """The same answers as paired comparisons; a DataError if they are none."""
-        raise DataError(not_pairs(self))
+        """Return the answers as paired comparisons; a DataError if impossible."""
+        raise DataError(explain_unpaired_data(self))
 
     def without_ties(self, how: str, /) -> Self:
-        """The same answers for whatever knows choices alone: a tie counts "half" a choice of either
-        option, or none."""
+        """Return the answers without ties.
+
+        A tie counts as half a choice of either option ("half"), or is dropped ("drop").
+        """
         return self
 
     def with_covariates(self, names: Iterable[str], /) -> Self:
-        """The same answers with some of their covariates; a DataError if they have none of that
-        name."""
+        """Keep only these covariates; a DataError if a name is unknown."""
         if list(names):
             raise DataError(_NO_COVARIATES)
         return self
 
     def with_option_covariates(self, frame: Any, /) -> Self:
-        """The same answers with covariates of the options; a DataError if they are no comparisons
-        of two options."""
+        """Add covariates of options; a DataError unless these are comparisons of two."""
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
-        """The answers of all, of these options, and who gave them if all know it. A DataError if
-        they do not add up."""
+        """Merge the answers of several data objects, for these options.
+
+        Respondents are kept if all know them. Raise a DataError if answers do not add up.
+        """
         raise NotImplementedError
 
 
 class JudgedByPeople(Judged):
-    """Answers of which it may be known who gave them."""
+    """Answers whose respondents may be known."""
 
     answers: Any
 
     @property
     def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Who answered; empty if the data do not say."""
+        """Names of the respondents; empty if unknown."""
         return () if self.answers is None else self.answers.respondents
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """What is known of those who answered: a row a person; None if nothing is."""
+        """Columns that describe the respondents, one row each; None if there are none."""
         return None if self.answers is None else self.answers.people
 
 
-def with_more(old: Any, new: Any) -> Any:
-    """All comparisons or choices together, of the options of the old ones; who made them is kept if
-    both know it."""
-    for each, which in ((old, "the model was fitted to"), (new, "got")):
-        if not isinstance(each, Judged) or not each.are_choices or each.worst is not None:
+def merge_new_data(old_data: Any, new_data: Any) -> Any:
+    """Merge new comparisons or choices into old ones, for the old options.
+
+    Respondents are kept if both know them.
+    """
+    for data, origin in ((old_data, "the model was fitted to"), (new_data, "got")):
+        if not isinstance(data, Judged) or not data.are_choices or data.worst is not None:
             raise DataError(
-                f"Only paired comparisons and choices from sets can be updated; {which}"
-                f" {type(each).__name__}. Fit all data together instead."
+                f"Only paired comparisons and choices from sets can be updated; {origin}"
+                f" {type(data).__name__}. Fit all data together instead."
             )
-    if type(old) is not type(new):
-        kinds = f"{type(old).__name__}, but the update has {type(new).__name__}"
-        raise DataError(f"The model was fitted to {kinds}; fit all data together.")
-    unknown = [label for label in new.labels if label not in set(old.labels)]
+    if type(old_data) is not type(new_data):
+        types = f"{type(old_data).__name__}, but the update has {type(new_data).__name__}"
+        raise DataError(f"The model was fitted to {types}; fit all data together.")
+    unknown = [label for label in new_data.labels if label not in set(old_data.labels)]
     if unknown:
         raise DataError(
             "The new data contain options that the model was not fitted to:"
-            f" {shorten(unknown)}; fit all data together.{suggest(unknown[0], old.labels)}"
+            f" {shorten(unknown)}; fit all data together.{suggest(unknown[0], old_data.labels)}"
         )
-    if old.covariate_names or new.covariate_names:
+    if old_data.covariate_names or new_data.covariate_names:
         raise DataError(
             "A fit with covariates cannot be updated with new comparisons; fit all data together."
         )
-    return old.together([new], old.labels)
+    return old_data.together([new_data], old_data.labels)
 
 
-def not_pairs(data: Any) -> str:
-    """The sentence where something else than paired comparisons was given."""
-    needed = "This requires PairedComparisons, or a square table of counts (row chosen over column)"
-    return f"{needed}; got {type(data).__name__}."
+def explain_unpaired_data(data: Any) -> str:
+    """Explain that paired comparisons are required."""
+    requirement = "This requires PairedComparisons, or a square table of counts (row chosen over column)"
+    return f"{requirement}; got {type(data).__name__}."

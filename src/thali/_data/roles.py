@@ -1,7 +1,6 @@
-"""What a column of a table can hold, and by which names it is recognised: one table of all roles,
-in four languages.
+"""Roles that a column of a table can have, with their usual names in four languages.
 
-Names are compared as `plain` makes them: without capitals, accents, blanks and punctuation.
+Names are compared after `simplify_name`: without capitals, accents, blanks and punctuation.
 """
 
 import re
@@ -21,8 +20,8 @@ _ACCENTED = re.compile(r"([a-z])[\u0300-\u036f]+")
 _COMPONENT = re.compile(r"(.+)\.(?:keys|clicked_name|response)")
 
 
-def plain(name: str) -> str:
-    """The name as it is compared.
+def simplify_name(name: str) -> str:
+    """Simplify a name for comparison.
 
     Examples
     --------
@@ -38,28 +37,28 @@ def plain(name: str) -> str:
 
 
 def column_names(frame: "pd.DataFrame") -> list[str]:
-    """The names of the columns as text."""
+    """Return the names of the columns as text."""
     return [str(name) for name in frame.columns]
 
 
-def by_plain_name(names: Iterable[str]) -> dict[str, str]:
-    """Plain name -> the first of the names that has it.
+def map_plain_names(names: Iterable[str]) -> dict[str, str]:
+    """Map each simplified name to the first column name that has it.
 
-    In a table of PsychoPy, whose loops write the column NAME.thisN, a component called odd writes
-    the column odd.keys, odd.clicked_name or odd.response, which is also the column odd.
+    A PsychoPy table has columns NAME.thisN; there the column odd.keys, odd.clicked_name or
+    odd.response of the component odd is also the column odd.
     """
     names = list(names)
-    own: dict[str, str] = {}
+    name_by_plain: dict[str, str] = {}
     for name in names:
-        own.setdefault(plain(name), name)
+        name_by_plain.setdefault(simplify_name(name), name)
     if any(name.endswith(".thisN") for name in names):
         for name in names:
             if (component := _COMPONENT.fullmatch(name)) is not None:
-                own.setdefault(plain(component[1]), name)
-    return own
+                name_by_plain.setdefault(simplify_name(component[1]), name)
+    return name_by_plain
 
 
-# What an option is called, in plain, that stands for choosing none of the others.
+# Simplified names of an option that means choosing none of the others.
 NO_CHOICE = (
     "none",
     "nochoice",
@@ -76,7 +75,7 @@ NO_CHOICE = (
 
 @dataclass(frozen=True)
 class Role:
-    """What a column holds, and what it is called.
+    """The role of a column, and its usual names.
 
     Parameters
     ----------
@@ -109,67 +108,66 @@ class Role:
 
     @cached_property
     def languages(self) -> dict[str, tuple[str, ...]]:
-        """The names that are sure, by language, as they are compared."""
+        """The unambiguous names, simplified, by language."""
         texts = (self.english, self.german, self.french, self.spanish)
         endings = ("", *self.endings.split())
         return {
             language: tuple(
-                dict.fromkeys(plain(name) + ending for name in text.split() for ending in endings)
+                dict.fromkeys(simplify_name(name) + ending for name in text.split() for ending in endings)
             )
             for language, text in zip(LANGUAGES, texts, strict=True)
         }
 
     @cached_property
     def sure(self) -> tuple[str, ...]:
-        """Those names of all languages, English first."""
+        """The unambiguous names of all languages, English first."""
         return tuple(dict.fromkeys(word for words in self.languages.values() for word in words))
 
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
-        """All names, the vague ones last."""
+        """All names, the vague names last."""
         wider = () if self.wider is None else self.wider.sure
-        return tuple(dict.fromkeys((*self.sure, *map(plain, self.vague.split()), *wider)))
+        return tuple(dict.fromkeys((*self.sure, *map(simplify_name, self.vague.split()), *wider)))
 
     def but(self, **changes: str) -> "Role":
-        """The same role with some things different."""
+        """Return a copy with some fields changed."""
         return replace(self, **changes)
 
-    def among(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> str | None:
-        """The likeliest column, of names by plain name; None if no column is so called.
+    def among(self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()) -> str | None:
+        """Return the most probable column, or None if no column has such a name.
 
-        A name that means two roles in two languages is one of them where other names say which
-        language it is.
+        `own` maps simplified names to columns. A name that has different roles in two languages
+        counts only if other names identify the language.
         """
-        return next(self.each(own, taken), None)
+        return next(self.each(name_by_plain, taken), None)
 
-    def each(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
-        """All columns that are so called, the likeliest first."""
-        return self._called(self.synonyms, own, taken)
+    def each(self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
+        """Iterate over all columns with such a name, the most probable first."""
+        return self._called(self.synonyms, name_by_plain, taken)
 
-    def surely(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
-        """Those of them whose name is not vague."""
-        return self._called(self.sure, own, taken)
+    def surely(self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
+        """Iterate over the columns whose name is not vague."""
+        return self._called(self.sure, name_by_plain, taken)
 
     def _called(
-        self, words: Iterable[str], own: Mapping[str, str], taken: Collection[str | None]
+        self, words: Iterable[str], name_by_plain: Mapping[str, str], taken: Collection[str | None]
     ) -> Iterator[str]:
+        """Iterate over the columns named by these words."""
         for word in words:
-            if word in own and own[word] not in taken and self._is_meant(word, own):
-                yield own[word]
+            if word in name_by_plain and name_by_plain[word] not in taken and self._is_meant(word, name_by_plain):
+                yield name_by_plain[word]
 
-    def _is_meant(self, word: str, own: Mapping[str, str]) -> bool:
-        """Whether a name means this role, rather than another one in another language."""
-        meanings = _homographs().get(word)
+    def _is_meant(self, word: str, name_by_plain: Mapping[str, str]) -> bool:
+        """Return whether a name has this role, and not another role in another language."""
+        meanings = _map_homographs().get(word)
         if meanings is None or self.name not in meanings:
             return True
-        spoken = {_language_of().get(other) for other in own if other != word}
-        meant = {role for role, language in meanings.items() if language in spoken}
-        if len(meant) == 1:
-            return self.name in meant
-        return False
+        languages = {_map_languages().get(name) for name in name_by_plain if name != word}
+        matching_roles = {role for role, language in meanings.items() if language in languages}
+        return matching_roles == {self.name}
 
 
-# What a cell holds.
+# Contents of a cell.
 LABEL = "a label"
 COUNT_OF_ROWS = "a number >= 0"
 MARK = "1 or 0"
@@ -177,7 +175,7 @@ PLACE = "1, 2, 3, ..."
 NUMBER = "a number"
 ANSWER = "a label, a side or a word"
 
-# Who answered: people, and programs that judge.
+# Respondents: people, and programs that judge.
 RESPONDENT = Role(
     "respondent",
     "the respondent",
@@ -193,8 +191,7 @@ RESPONDENT = Role(
     vague="id",
     endings="id hash name model no nr num number code uuid",
 )
-# The same where each row describes an alternative: what else describes people is a name of them if
-# no other is.
+# Respondents where each row describes an alternative; other names of respondents count last.
 RESPONDENT_OF_TASKS = Role(
     "respondent",
     "the respondent of a task",
@@ -208,7 +205,7 @@ RESPONDENT_OF_TASKS = Role(
     " consumer customer",
     wider=RESPONDENT,
 )
-# Which choice, of several by everybody.
+# The choice task, of several tasks per respondent.
 TASK = Role(
     "choice_id",
     "the task or occasion",
@@ -287,7 +284,7 @@ SURVEY_WEIGHTS += ("frequency", "count", "counts")
 # Columns that programs write to number the rows: pandas, R, Rdatasets.
 ROW_NUMBERS = ("rownames", "rowname", "rownumber", "index", "x")
 
-# Two options and what came of them.
+# Two options and their outcome.
 FIRST = Role("first", "the first of two options", LABEL, "first")
 SECOND = Role("second", "the second of two options", LABEL, "second")
 CHOSEN_OF_TWO = Role(
@@ -421,7 +418,7 @@ FARTHER = Role(
     "lejano",
 )
 
-# What a row says of the trial besides: which it was, and how long it took. No shape reads them.
+# The number of the trial and its duration, which no reader uses.
 TRIAL = Role(
     "trial",
     "the number of the trial",
@@ -451,7 +448,7 @@ GOALS = Role(
     "goles",
 )
 
-TARGET = Role("target", "the classes", LABEL, "target")  # which is named, never recognised
+TARGET = Role("target", "the classes", LABEL, "target")  # always named, never recognised
 
 ROLES = (
     *(
@@ -483,27 +480,27 @@ ROLES = (
     *(TRIAL, RESPONSE_TIME, GOALS),
 )
 
-# Names that come in twos: of two sides, or of what was chosen over what.
+# Names that come in pairs: two sides, or chosen and rejected options.
 
 
-def _twos(text: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of names as they are compared, from a text with commas between the pairs."""
-    pairs = (tuple(map(plain, pair.split())) for pair in text.split(","))
-    return tuple((one, other) for one, other in pairs)
+def _split_name_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Split a text into pairs of simplified names; commas separate the pairs."""
+    pairs = (map(simplify_name, pair.split()) for pair in text.split(","))
+    return tuple((first, second) for first, second in pairs)
 
 
-SIDES = _twos("a b, i j, 1 2, first second, left right, home away")
-# Further ones, whose columns hold options but no counts of wins; the third of a series, if it is
-# there, is none of two.
-MORE_SIDES = _twos(
+SIDES = _split_name_pairs("a b, i j, 1 2, first second, left right, home away")
+# More sides, whose columns contain options but no counts of wins. A series with a third column is
+# not a pair of sides.
+MORE_SIDES = _split_name_pairs(
     "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
     " visitante, player opponent, team opponent"
 )
-# first sides of those who play
+# first sides of games
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
-# First sides by which a table of counts says which option was first, or at home.
+# First sides by which a table of counts records which option was first, or at home.
 PLACES = (
     "home",
     "heim",
@@ -538,26 +535,26 @@ STEMS_OF_SIDES += (
     "opcion{0}",
     "bild{0}",
 )
-SHORT_GOALS = _twos("fthg ftag, hg ag")  # of the home side and of the other
-ROW_COLUMN = _twos("row column, row col, rows columns")
-CHOSEN_REJECTED = _twos(
+SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other
+ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")
+CHOSEN_REJECTED = _split_name_pairs(
     "chosen rejected, chosen notchosen, winner loser, won lost, preferred other, preferred"
     " notpreferred, preferred rejected, selected rejected, better worse, topitem bottomitem,"
     " gewählt abgelehnt, gewaehlt abgelehnt, gewählt nichtgewählt, bevorzugt abgelehnt, gewinner"
     " verlierer, sieger verlierer, choisi rejeté, préféré rejeté, gagnant perdant, vainqueur"
     " perdant, elegido rechazado, preferido rechazado, ganador perdedor, i j"
 )
-WINS_LOSSES = _twos(
+WINS_LOSSES = _split_name_pairs(
     "wins losses, win loss, win lose, won lost, siege niederlagen, victoires défaites, victorias"
     " derrotas"
 )
-SIMILAR_TWO = _twos("chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2")
+SIMILAR_TWO = _split_name_pairs("chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2")
 
-# Words in cells that say that neither of two was chosen.
+# Words in cells that mean a tie.
 TIE_WORDS = (*TIES.sure, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nodifference")
 TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "aucun", "aucune", "igual")
 TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
-# And that nothing is said of them, as by an empty cell.
+# Words in cells that mean no answer, like an empty cell.
 UNKNOWN_WORDS = (
     "dontknow",
     "don'tknow",
@@ -578,18 +575,18 @@ UNKNOWN_WORDS += (
     "keineantwort",
 )
 UNKNOWN_WORDS += ("nesaitpas", "jenesaispas", "nosabe", "nolose")
-# Cells that are empty to a program: in a column of numbers, and as an answer unless an option is so
-# called.
+# Cells that programs treat as empty: in a column of numbers, and as an answer unless an option has
+# this name.
 MISSING_WORDS = ("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", ".")
 NO_ANSWERS = (*MISSING_WORDS, "None", "null", "Null", "NULL", "<NA>", "NaT")
 
 
-def no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:
-    """Return the words among these texts that mean no answer and name nothing that is known."""
+def find_no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:
+    """Return the texts that mean no answer and are not known labels."""
     return {
         text
         for text in texts
-        if (text in NO_ANSWERS or plain(text) in UNKNOWN_WORDS) and text not in known
+        if (text in NO_ANSWERS or simplify_name(text) in UNKNOWN_WORDS) and text not in known
     }
 
 
@@ -598,62 +595,64 @@ ROLE_NAMES = {role.name: role for role in reversed(ROLES)}
 
 
 @cache
-def _language_of() -> dict[str, str]:
-    """The language of each name that only one language has."""
-    found: dict[str, set[str]] = {}
+def _map_languages() -> dict[str, str]:
+    """Map each name that occurs in one language only to this language."""
+    languages_by_word: dict[str, set[str]] = {}
     for role in ROLES:
         for language, words in role.languages.items():
             for word in words:
-                found.setdefault(word, set()).add(language)
-    return {word: languages.pop() for word, languages in found.items() if len(languages) == 1}
+                languages_by_word.setdefault(word, set()).add(language)
+    return {word: languages.pop() for word, languages in languages_by_word.items() if len(languages) == 1}
 
 
 @cache
-def _homographs() -> dict[str, dict[str, str]]:
-    """The names that mean one role in one language and another one in another: language by name of
-    the role."""
-    found: dict[str, dict[str, set[str]]] = {}
+def _map_homographs() -> dict[str, dict[str, str]]:
+    """Map names with different roles in different languages to {role: language}."""
+    roles_by_word: dict[str, dict[str, set[str]]] = {}
     for role in _READ:
         for language, words in role.languages.items():
             for word in words:
-                found.setdefault(word, {}).setdefault(role.name, set()).add(language)
+                roles_by_word.setdefault(word, {}).setdefault(role.name, set()).add(language)
     return {
         word: {name: languages.pop() for name, languages in meanings.items()}
-        for word, meanings in found.items()
+        for word, meanings in roles_by_word.items()
         if len(meanings) > 1
         and all(len(languages) == 1 for languages in meanings.values())
         and len(set().union(*meanings.values())) == len(meanings)
     }
 
 
-def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> None:
-    """Raise if nothing says what a column of numbers holds whose name means two roles in two
-    languages."""
+def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = ()) -> None:
+    """Raise if the name of a numeric column has two roles in two languages.
+
+    Names in `given`, and names whose language is clear, are accepted.
+    """
     import pandas as pd
 
-    own = by_plain_name(column_names(frame))
-    for word, meanings in _homographs().items():
+    name_by_plain = map_plain_names(column_names(frame))
+    for word, meanings in _map_homographs().items():
         if (
-            word not in own
-            or own[word] in given
-            or any(ROLE_NAMES[role]._is_meant(word, own) for role in meanings)
+            word not in name_by_plain
+            or name_by_plain[word] in named_columns
+            or any(ROLE_NAMES[role]._is_meant(word, name_by_plain) for role in meanings)
         ):
             continue
-        if pd.api.types.is_numeric_dtype(frame[own[word]].dtype):
+        if pd.api.types.is_numeric_dtype(frame[name_by_plain[word]].dtype):
             readings = [
                 f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()
             ]
-            named = [part for role in meanings for part in (" or ", Argument(role))]
+            arguments = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {own[word]!r} may contain {' or '.join(readings)}; name it with ",
-                *named[1:],
+                f"Column {name_by_plain[word]!r} may contain {' or '.join(readings)}; name it with ",
+                *arguments[1:],
                 ", or rename the column.",
             )
 
 
-def names_of_columns() -> "pd.DataFrame":
-    """The names by which columns are recognised: a row a role, a column a language; last, names
-    that may mean others.
+def list_role_names() -> "pd.DataFrame":
+    """List the recognised column names: one row per role, one column per language.
+
+    The last column lists names that may have other meanings.
 
     Examples
     --------
@@ -662,13 +661,13 @@ def names_of_columns() -> "pd.DataFrame":
     """
     import pandas as pd
 
-    shown = [
+    listed_roles = [
         role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)
     ]
     rows = [
         (role.cell, (role.english, role.german, role.french, role.spanish, role.vague))
-        for role in shown
+        for role in listed_roles
     ]
     names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
-    held = pd.Index([role.meaning for role in shown], name="a column contains")
-    return pd.DataFrame(names, held, ["a cell is", *LANGUAGES, "if there is no other"])
+    index = pd.Index([role.meaning for role in listed_roles], name="a column contains")
+    return pd.DataFrame(names, index, ["a cell is", *LANGUAGES, "if there is no other"])

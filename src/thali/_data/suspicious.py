@@ -10,7 +10,7 @@ from thali._inference.warn import warn
 from thali._labels import as_label, plural, short_number, shorten
 from thali.errors import DataError, DataWarning, InPython, Message
 
-from .roles import LOSSES, TIES, plain
+from .roles import LOSSES, TIES, simplify_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ def explain_tie_label(label: str) -> str:
 
 def is_tie_label(label: str) -> bool:
     """Return whether a label is a word or sign for a comparison without a winner."""
-    return plain(label) in TIES.sure or label.casefold() in _NO_OPTION
+    return simplify_name(label) in TIES.sure or label.casefold() in _NO_OPTION
 
 
 def refuse_ties(
@@ -118,7 +118,7 @@ def find_dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
         str(name)
         for name in frame.columns
         if name not in used
-        and plain(str(name)) in (*LOSSES.sure, *TIES.sure)
+        and simplify_name(str(name)) in (*LOSSES.sure, *TIES.sure)
         and any(as_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
     ]
     if not names:
@@ -162,7 +162,7 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
 
 def find_total_labels(labels: Sequence[str]) -> str | None:
     """Return a sentence if an option has the name of a total or mean."""
-    total_labels = [label for label in labels if plain(label) in _TOTALS]
+    total_labels = [label for label in labels if simplify_name(label) in _TOTALS]
     if not total_labels:
         return None
     return (

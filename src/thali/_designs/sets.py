@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._data.connectivity import number_components
-from thali._data.described_columns import shown_columns
+from thali._data.described_columns import find_option_columns
 from thali._data.roles import column_names
 from thali._inference.seeds import spawn_generators
 from thali._labels import as_label, labels_of_design, plural
@@ -163,7 +163,7 @@ def read_sets(design: Any) -> "pandas.DataFrame | None":
 
     if not isinstance(design, pd.DataFrame):
         return None
-    option_columns = shown_columns(column_names(design))
+    option_columns = find_option_columns(column_names(design))
     if len(option_columns) < 2:
         return None
     frame = design.reset_index(drop=True)

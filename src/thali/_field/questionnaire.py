@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from thali._data.choices.best_worst import are_ranks
 from thali._data.experiments.scheme import HELD_OUT
-from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, plain
+from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
 from thali._data.roles import TASK as TASK_OF_TABLES
 from thali._inference.files import atomic_write
 from thali._labels import plural, printable, shorten, suggest
@@ -256,19 +256,19 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
             f" {survey.kind}; remove it."
         )
     if study.no_preference and (
-        tie_labels := [label for label in survey.options if plain(label) in TIE_WORDS]
+        tie_labels := [label for label in survey.options if simplify_name(label) in TIE_WORDS]
     ):
         raise DataError(
             f"The option {tie_labels[0]!r} would be read as {TIE!r} in a table of pairs; rename it."
         )
-    plain_attributes = {plain(name): name for name in survey.attributes}
+    plain_attributes = {simplify_name(name): name for name in survey.attributes}
     if question_names := [
-        question.name for question in study.questions if plain(question.name) in plain_attributes
+        question.name for question in study.questions if simplify_name(question.name) in plain_attributes
     ]:
         raise DataError(
             f"The question {question_names[0]!r} has the name of an attribute; rename it."
         )
-    if reserved_names := [name for name in survey.attributes if plain(name) in _RESERVED_NAMES]:
+    if reserved_names := [name for name in survey.attributes if simplify_name(name) in _RESERVED_NAMES]:
         raise DataError(
             f"The attribute {reserved_names[0]!r} has the name of a column of answers; rename it."
         )
@@ -286,7 +286,7 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
         raise DataError(
             f"The kind {BEST!r} requires sets of at least 3 options; for 2 options use {PAIRS!r}."
         )
-    if survey.kind == PAIRS and all(plain(label) in _SIDES for label in survey.options):
+    if survey.kind == PAIRS and all(simplify_name(label) in _SIDES for label in survey.options):
         raise DataError(
             f"The options {shorten(survey.options)} would be read as the two sides of a pair;"
             " rename them, for instance to 'design A'."
@@ -433,9 +433,9 @@ def list_answer_columns(question_kind: str, study: StudyDescription, size: int) 
 
 def _check_question_names(columns: list[str], study: StudyDescription) -> list[str]:
     """Return the columns; raise if a question has the name of another column."""
-    names = [plain(name) for name in columns]
+    names = [simplify_name(name) for name in columns]
     if repeated_names := [
-        question.name for question in study.questions if names.count(plain(question.name)) > 1
+        question.name for question in study.questions if names.count(simplify_name(question.name)) > 1
     ]:
         raise DataError(
             f"The question {repeated_names[0]!r} has the name of a column of answers; rename it."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from thali._data.roles import ROLES, plain
+from thali._data.roles import ROLES, simplify_name
 from thali._labels import as_label, checked_labels, listed, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
@@ -373,12 +373,12 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
                 "The name of a question is the name of its column and must be one word of letters"
                 f" and digits; got {name!r}."
             )
-        if plain(name) in _reserved_columns():
+        if simplify_name(name) in _reserved_columns():
             raise DataError(
                 f"The column of the question {name!r} would be read as"
-                f" {_reserved_columns()[plain(name)]}; rename it."
+                f" {_reserved_columns()[simplify_name(name)]}; rename it."
             )
-        if any(plain(name) == plain(question.name) for question in questions):
+        if any(simplify_name(name) == simplify_name(question.name) for question in questions):
             raise DataError(f"Two questions are called {name!r}; rename one.")
         ask = _parse_text("ask", entry.get("ask", ""))
         if not ask:

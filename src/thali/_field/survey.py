@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.columns import flags
-from thali._data.described_columns import shown_columns
+from thali._data.columns import read_flags
+from thali._data.described_columns import find_option_columns
 from thali._data.experiments.scheme import HELD_OUT
-from thali._data.roles import NO_CHOICE, column_names, plain
+from thali._data.roles import NO_CHOICE, column_names, simplify_name
 from thali._designs.sets import sets
 from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali._paired.design import PairDesign
@@ -165,7 +165,7 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     _check_not_typeset([path])
     file_bytes = path.read_bytes()
     lines = [line.strip() for line in decode_text(file_bytes).splitlines() if line.strip()]
-    if lines and plain(lines[0].strip('"')) == "option":  # a single column has no separator
+    if lines and simplify_name(lines[0].strip('"')) == "option":  # a single column has no separator
         return _pair_pictures(
             [row[0].strip() for row in csv.reader(lines[1:], delimiter=_UNUSED_SEPARATOR)],
             path.parent,
@@ -209,7 +209,7 @@ def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
 
 def _is_table_header(line: str) -> bool:
     """Return whether a line contains column names instead of an option."""
-    names = {plain(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
+    names = {simplify_name(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
     return len(names) > 1 and any(names >= columns for columns in _HEADERS)
 
 
@@ -236,7 +236,7 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
         files = map(as_label, frame["picture"])
         pictures = {label: folder / file for label, file in zip(labels, files, strict=True) if file}
         return PicturedOptions(labels, pictures)
-    if "alternative" in frame or len(shown_columns(frame)) > 1:
+    if "alternative" in frame or len(find_option_columns(frame)) > 1:
         return frame
     raise DataError(
         "The table must have a column option, or be a design with option1, option2 and so on,"
@@ -251,13 +251,13 @@ def _normalise_names(names: list[str]) -> list[str]:
     plain_names = names[:]
     for k, name in enumerate(names):
         # a version is an attribute next to columns in lower case
-        is_attribute = plain(name) == "version" and "alternative" in names
+        is_attribute = simplify_name(name) == "version" and "alternative" in names
         if (
-            _DESIGN_COLUMNS.fullmatch(plain(name))
-            and plain(name) not in plain_names
+            _DESIGN_COLUMNS.fullmatch(simplify_name(name))
+            and simplify_name(name) not in plain_names
             and not is_attribute
         ):
-            plain_names[k] = plain(name)
+            plain_names[k] = simplify_name(name)
     return plain_names
 
 
@@ -311,7 +311,7 @@ def _build_set_survey(
     options: PicturedOptions | None = None,
 ) -> Survey:
     """Build the tasks of a design of pairs or sets."""
-    columns = shown_columns(frame)
+    columns = find_option_columns(frame)
     if question_kind is None and len(columns) > 2:
         raise ArgumentError(
             f"The design has sets of {len(columns)}; choose the question with ",
@@ -393,7 +393,7 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
         )
     is_held_out = np.zeros(len(frame), bool)
     if HELD_OUT in frame:
-        is_held_out = flags(frame, HELD_OUT)
+        is_held_out = read_flags(frame, HELD_OUT)
     tasks, first_rows = [], []
     for _, task_rows in frame.groupby(keys, sort=False):
         if len(set(is_held_out[task_rows.index].tolist())) > 1:
@@ -403,7 +403,7 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
                 " value in all."
             )
         labels = task_rows["alternative"].map(as_label)
-        is_none = labels.map(plain).isin(NO_CHOICE) & task_rows[attributes].isna().all(axis=1)
+        is_none = labels.map(simplify_name).isin(NO_CHOICE) & task_rows[attributes].isna().all(axis=1)
         product_rows = task_rows.loc[~is_none, attributes].itertuples(index=False)
         products = tuple(tuple(map(as_label, row)) for row in product_rows)
         if len(products) < 2:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.answers import first_answers, ordered_pairs
+from thali._data.answers import find_first_answers, list_ordered_pairs
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
@@ -42,7 +42,7 @@ def answer_probabilities(
     weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float, rule: str
 ) -> np.ndarray:
     """The probability of every answer for weights (draws, options): array (draws, answers)."""
-    sizes, first = np.diff(start), first_answers(start)
+    sizes, first = np.diff(start), find_first_answers(start)
     found = np.empty((len(weights), first[-1]))
     of_rule = _by_ranking if rule == RANKING else _by_difference
     for m in np.unique(sizes).tolist():
@@ -65,7 +65,7 @@ def _by_ranking(own: np.ndarray, lapse: float) -> np.ndarray:
             continue
         chosen = shares_of(own[..., there], lapse)
         if mask == (1 << m) - 1:
-            best, worst = ordered_pairs(m)
+            best, worst = list_ordered_pairs(m)
             # (..., best, worst)
             after = np.stack([last[mask ^ (1 << j)] for j in range(m)], axis=-2)
             return chosen[..., best] * after[..., best, worst]
@@ -89,7 +89,7 @@ def above_zero(own: np.ndarray) -> np.ndarray:
 def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     """Of sets of m members with weights (..., m)."""
     m = own.shape[-1]
-    best, worst = ordered_pairs(m)
+    best, worst = list_ordered_pairs(m)
     own = above_zero(own)
     odds = own[..., best] / own[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))

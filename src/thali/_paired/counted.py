@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.checks import are_integers
 from thali._data.choices import Choices
-from thali._data.judged import Judged, not_pairs
+from thali._data.judged import Judged, explain_unpaired_data
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
@@ -33,7 +33,7 @@ def comparisons_of(data: Any) -> PairedComparisons:
         return data.to_comparisons()
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
         return PairedComparisons(data)
-    raise DataError(not_pairs(data))
+    raise DataError(explain_unpaired_data(data))
 
 
 def judgements_of(data: Any) -> Judgements:
@@ -183,7 +183,7 @@ def with_order(forward: PairedComparisons, backward: PairedComparisons) -> Paire
         np.concatenate(column) for column in zip(*rows, strict=True)
     )
     fields = fields_of_rows(forward.labels, winner, loser, counts, tied, None, in_order)
-    return PairedComparisons._made_of(*fields).with_order()
+    return PairedComparisons._from_fields(*fields).with_order()
 
 
 def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:

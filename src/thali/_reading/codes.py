@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.experiments.wide import bases_of
-from thali._data.roles import column_names, plain
+from thali._data.roles import column_names, simplify_name
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
@@ -58,9 +58,9 @@ def replace_codes(
     names = column_names(frame)
     order = {}
     for attribute, labels in codes.items():
-        columns = [name for name in names if plain(name) == plain(attribute)]
+        columns = [name for name in names if simplify_name(name) == simplify_name(attribute)]
         columns = columns or [
-            name for name in names if plain(attribute) in map(plain, bases_of(name))
+            name for name in names if simplify_name(attribute) in map(simplify_name, bases_of(name))
         ]
         if not columns:
             raise DataError(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.described_columns import shown_columns
+from thali._data.described_columns import find_option_columns
 from thali._data.roles import (
     ALTERNATIVE,
     BEST,
@@ -23,9 +23,9 @@ from thali._data.roles import (
     TIE_WORDS,
     VERSION,
     WORST,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    plain,
+    simplify_name,
 )
 from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, DataError
@@ -77,7 +77,7 @@ def match_answers(
     table.check_row_lengths()
     with prefix_errors(design.file):
         design.check_row_lengths()
-        if option_columns := shown_columns(column_names(design.frame)):
+        if option_columns := find_option_columns(column_names(design.frame)):
             return _match_set_answers(table, design, option_columns), {}
         design_rows = _read_design_rows(design.frame, column_names(table.frame))
     answers = _read_task_answers(table.frame, design_rows, named_columns)
@@ -134,7 +134,7 @@ def _check_column_clash(
 
 def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
     """Read the columns of a design and the rows of its tasks."""
-    names = by_plain_name(column_names(frame))
+    names = map_plain_names(column_names(frame))
     version, task = VERSION.among(names), TASK.among(names)
     alternative = next(ALTERNATIVE.surely(names), None)
     if task is None:
@@ -173,7 +173,7 @@ def _read_task_answers(
     frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
 ) -> TaskAnswers:
     """Read answers with one row per task, or per respondent with one column per task."""
-    names = by_plain_name(column_names(frame))
+    names = map_plain_names(column_names(frame))
     respondent = named_columns.get("respondent") or RESPONDENT_OF_TASKS.among(names)
     if respondent is None:
         raise DataError(
@@ -215,13 +215,13 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Return one row per respondent and set: the options shown and the answers."""
-    design_names, answers = by_plain_name(column_names(design.frame)), table.frame
+    design_names, answers = map_plain_names(column_names(design.frame)), table.frame
     version = VERSION.among(design_names, option_columns)
     task = TASK.among(design_names, option_columns)
     rows: dict[str, list[int]] = {}
     for row, version_name in enumerate(_label_cells(design.frame, version)):
         rows.setdefault(version_name, []).append(row)
-    answer_names = by_plain_name(column_names(answers))
+    answer_names = map_plain_names(column_names(answers))
     version_column = None if len(rows) == 1 else VERSION.among(answer_names)
     if version_column is None and len(rows) > 1:
         raise DataError(
@@ -287,7 +287,7 @@ def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, 
         numbered_name = _split_numbered_name(name)
         if (
             numbered_name is not None
-            and plain(numbered_name[0]) in answer_names
+            and simplify_name(numbered_name[0]) in answer_names
             and 1 <= numbered_name[1] <= tasks
         ):
             series.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = name
@@ -316,7 +316,7 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
     columns_of_question: dict[str, list[str]] = {}
     for name in names:
         question, _ = _split_loop_name(name) or ("", 0)
-        if plain(question) in answer_names:
+        if simplify_name(question) in answer_names:
             columns_of_question.setdefault(question, []).append(name)
     return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
 
@@ -329,7 +329,7 @@ def _split_series_name(name: str) -> tuple[str, int] | None:
 
 def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
     """Return the answer; code 3 for a pair becomes "tie"."""
-    is_of_two = len(options) == 2 and plain(stem) in CHOSEN_OF_TWO.sure
+    is_of_two = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
     if is_of_two and as_label(cell) == "3" and "3" not in options:
         return TIE_WORDS[0]
     return cell
@@ -384,7 +384,7 @@ def _find_task_columns(
         for name in column_names(frame)
         if name not in used_columns
         and all(
-            label in possible_answers or plain(label) in NO_CHOICE
+            label in possible_answers or simplify_name(label) in NO_CHOICE
             for label in map(as_label, frame[name].unique())
         )
     ]
@@ -473,9 +473,9 @@ def _find_choice(
     labels = design.list_labels(rows_of_task)
     if picked in labels:
         return rows_of_task, labels.index(picked)
-    if plain(picked) in NO_CHOICE or picked in ("0", str(len(rows_of_task) + 1)):
+    if simplify_name(picked) in NO_CHOICE or picked in ("0", str(len(rows_of_task) + 1)):
         return rows_of_task, next(
-            (k for k, label in enumerate(labels) if plain(label) in NO_CHOICE), len(rows_of_task)
+            (k for k, label in enumerate(labels) if simplify_name(label) in NO_CHOICE), len(rows_of_task)
         )
     if picked.isdigit() and 1 <= int(picked) <= len(rows_of_task):
         return rows_of_task, int(picked) - 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.columns import column
+from thali._data.columns import get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, NoDate, when_of
 from thali._inference.progress import Progress
@@ -143,7 +143,7 @@ class ComparisonTable(NamedTuple):
     def split_by(self, name: str) -> dict[str, Any]:
         """Return the comparisons for each value of a column; empty cells are skipped."""
         with prefix_errors(self.table.file):
-            cells = column(self.table.frame, name)
+            cells = get_column(self.table.frame, name)
         distinct_values, value_index = np.unique(
             cells.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True
         )
@@ -170,7 +170,7 @@ class ComparisonTable(NamedTuple):
 
         frame = self.table.frame
         with prefix_errors(self.table.file):
-            cells = column(frame, name)
+            cells = get_column(frame, name)
             if (empty_rows := np.flatnonzero(cells.isna())).size:
                 raise DataError(
                     f"Column {name!r} identifies answers but is empty in row"
@@ -264,7 +264,7 @@ def read_rows(
             )
             head = filtered_file.read_head().drop_columns(without, named_columns)
             for name in extra_columns:
-                column(head.frame, name)
+                get_column(head.frame, name)
         reading = ComparisonTable(head, options, others=other_kinds).recognise_reading()
         if reading.countable is not None:
             columns, counts = reading.countable

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.roles import plain
+from thali._data.roles import simplify_name
 from thali._inference.warn import warn
 from thali._labels import as_label, plural
 from thali.errors import DataWarning, Message, Setting
@@ -27,7 +27,7 @@ _PARTS = (
     "trials trial blocks block phase rounds round session run task loop durchgänge durchgang"
     " durchlauf essai essais ensayo bloque bloc"
 )
-_PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(plain, text.split())) for text in (_WORDS, _PARTS))
+_PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(simplify_name, text.split())) for text in (_WORDS, _PARTS))
 
 
 class PracticeRows(NamedTuple):
@@ -59,7 +59,7 @@ def is_practice_label(text: str) -> bool:
     ... ]
     [True, True, True, False, False, False]
     """
-    word = plain(text).rstrip("0123456789")
+    word = simplify_name(text).rstrip("0123456789")
     ends = [word, *(word.removesuffix(part) for part in _PLAIN_PARTS)]
     return any(end in _PLAIN_WORDS or end.removesuffix("s") in _PLAIN_WORDS for end in ends)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._data.columns import as_frame, with_text_names
+from thali._data.columns import convert_frame, rename_as_text
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._data.roles import column_names
 from thali._source import Source
@@ -99,8 +99,8 @@ def read(
 
 def convert_frame(frame: Any) -> RawTable:
     """Convert a data frame to a raw table; labels of a square become the first column."""
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")
-    frame = with_text_names(frame).set_axis(range(len(frame)), axis=0)
+    frame = rename_as_text(frame).set_axis(range(len(frame)), axis=0)
     return RawTable(frame, "the data frame")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from thali._data.columns import column
+from thali._data.columns import get_column
 from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._data.roles import (
     COUNT,
@@ -16,7 +16,7 @@ from thali._data.roles import (
     RESPONDENT,
     TARGET,
     TASK_OF_RESPONDENT,
-    by_plain_name,
+    map_plain_names,
     refuse_ambiguous,
 )
 from thali._labels import as_label, shorten, suggest
@@ -298,7 +298,7 @@ def recognise(
         for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
             columns = options.get(role) or ()
             for name in [columns] if isinstance(columns, str) else columns:
-                column(table.frame, name)
+                get_column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         is_known = len(data_kinds) == 1
@@ -483,7 +483,7 @@ def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
 
 def _describe_mismatch(shape: Shape, table: RawTable) -> str:
     """Describe the columns that a table lacks for a shape."""
-    names = by_plain_name(table.names)
+    names = map_plain_names(table.names)
     main_roles = [
         role
         for role in shape.roles

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.columns import column, with_text_names
+from thali._data.columns import get_column, rename_as_text
 from thali._inference.warn import warn
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
@@ -207,7 +207,7 @@ def _quote_text(text: str) -> str:
 def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     """Return the column of a condition; errors name the condition."""
     try:
-        return column(with_text_names(frame), condition.column)
+        return get_column(rename_as_text(frame), condition.column)
     except DataError as error:
         raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thali._data.columns import column, listed_omissions, numbers_rows
-from thali._data.described_columns import ColumnsRead, possible_respondents
+from thali._data.columns import get_column, collect_notes, is_row_number
+from thali._data.described_columns import ColumnsRead, list_respondent_candidates
 from thali._data.roles import Role, column_names
 from thali._labels import shorten
 from thali.errors import PYTHON, Argument, DataError, Message, Words
@@ -42,7 +42,7 @@ class Reading:
         """
         if self.table is None:
             return self.convert()
-        with prefix_errors(self.table.file), listed_omissions() as clauses:
+        with prefix_errors(self.table.file), collect_notes() as clauses:
             data, sentence = self.convert()
             warn_about_practice(self.table, data)
         note = f"; {self.table.note}" * bool(self.table.note)
@@ -74,7 +74,7 @@ class Reading:
             used_columns |= {name for name, _ in scheme.none}
             # a clause reports row numbers
             used_columns |= {
-                name for name in table.names if numbers_rows(column(table.frame, name))
+                name for name in table.names if is_row_number(get_column(table.frame, name))
             }
         unused_columns = [
             name
@@ -84,7 +84,7 @@ class Reading:
         if unused_columns:
             yield f"; columns not used: {shorten(unused_columns)}"
         if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
-            if possible_names := possible_respondents(
+            if possible_names := list_respondent_candidates(
                 table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
             ):
                 question = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.roles import RESPONDENT, plain
+from thali._data.roles import RESPONDENT, simplify_name
 from thali._data.similarities.tables import is_symmetric
 from thali._data.squares import describe_label_mismatch
 from thali._data.suspicious import refuse_lone_totals
@@ -128,7 +128,7 @@ def _is_bare_square(frame: pd.DataFrame) -> bool:
     """Return whether a table has equal numbers of rows and numeric columns."""
     # An empty column may be the edge of a triangle.
     if frame.shape[0] != frame.shape[1] or any(
-        plain(str(name)) in RESPONDENT.synonyms for name in frame.columns
+        simplify_name(str(name)) in RESPONDENT.synonyms for name in frame.columns
     ):
         return False
     is_empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
-from thali._data.columns import column, note_thousands, numbers_rows, refuse_nested
-from thali._data.described_columns import side_columns
+from thali._data.columns import get_column, note_thousands, is_row_number, refuse_nested
+from thali._data.described_columns import find_side_columns
 from thali._data.pairs.trials import STEMS
 from thali._data.roles import (
     BEST,
@@ -25,9 +25,9 @@ from thali._data.roles import (
     RESPONDENT,
     ROW_NUMBERS,
     WORST,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    plain,
+    simplify_name,
 )
 from thali._labels import as_label, plural, positions, shorten
 from thali._source import Source, read_source
@@ -534,14 +534,14 @@ class RawTable:
     def drop_columns(self, names: Sequence[str], used_names: Collection[Any] = ()) -> "RawTable":
         """Drop columns by name, and row numbers that are not `used_names`; note both."""
         for name in names:
-            column(self.frame, name)
+            get_column(self.frame, name)
         row_numbers = []
         has_rows = self.named and not self.sheets and not self.short_rows
         if has_rows and (self.square is None or self.square.is_bare):
             row_numbers = [
                 name
                 for name in self.names
-                if name not in used_names and _is_row_number(name, column(self.frame, name))
+                if name not in used_names and _is_row_number(name, get_column(self.frame, name))
             ]
         if not names and not row_numbers:
             return self
@@ -580,10 +580,10 @@ class RawTable:
 
 def _is_row_number(name: str, cells: "pd.Series") -> bool:
     """Return whether a column numbers the rows, by its name and cells."""
-    short = plain(name)
+    short = simplify_name(name)
     is_named = short in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
     return is_named and (
-        numbers_rows(cells) or (short != "x" and cells.dtype.kind in "iu" and cells.is_unique)
+        is_row_number(cells) or (short != "x" and cells.dtype.kind in "iu" and cells.is_unique)
     )
 
 
@@ -692,7 +692,7 @@ def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
         return first_table
     if all(table.square is not None for table in tables):
         return replace(first_table, sheets=tuple(sheets.items()))
-    names = by_plain_name(first_table.names)
+    names = map_plain_names(first_table.names)
     frames = [table.frame for table in tables]
     if RESPONDENT.among(names) is None:
         frames = [table.frame.assign(respondent=title) for title, table in sheets.items()]
@@ -763,9 +763,9 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
     """Find columns that are text despite numeric cells."""
     # Examples: respondents 100 and 1e2, and answers with the label NA.
     is_text = {}
-    answer_names = {name for name in header if plain(name) in _ANSWER_NAMES}
+    answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
     side_names = [
-        side.columns for side in side_columns(header) if answer_names and side.stem in STEMS
+        side.columns for side in find_side_columns(header) if answer_names and side.stem in STEMS
     ]
     for name, cells in zip(header, columns, strict=True):
         missing_words = MISSING.intersection(cells) - {""}
@@ -774,7 +774,7 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
             or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}
         ):
             is_text[name] = True
-        if plain(name) in RESPONDENT.sure:
+        if simplify_name(name) in RESPONDENT.sure:
             texts = set(cells) - MISSING
             if all(map(NUMBER.fullmatch, texts)) and len(set(map(_parse_float, texts))) < len(
                 texts

@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import one_of, positive, share
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
-from thali._data.judged import Judged, with_more
+from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
 from thali._model.available import covariates, draws, maximum_likelihood, requires
@@ -383,7 +383,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         from thali._model.sampling import refuse_changed
 
         refuse_changed(self)
-        data = self._as_data(with_more(self._state_.source, new_data))
+        data = self._as_data(merge_new_data(self._state_.source, new_data))
         was = self._state_
         draws = was.draws if draws is None else draws
         return self._update(data, draws, was.run.tune, cores, progressbar)

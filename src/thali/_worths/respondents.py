@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import possible_answers
+from thali._data.answers import list_possible_answers
 from thali._data.choices import Choices
 from thali._model.clusters import Clusters, clusters_of
 from thali._model.dependence import choose_dependence, effect_of
@@ -90,7 +90,7 @@ def _of_sets(
     that was given."""
     sizes, start, worst = data.sizes, data.start, None
     if data.worst is not None:
-        answers = possible_answers(start)
+        answers = list_possible_answers(start)
         set_of, best, worst = (
             np.repeat(np.arange(len(sizes)), answers.sizes),
             answers.best,

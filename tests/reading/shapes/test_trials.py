@@ -7,7 +7,7 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
 
 import thali as th
-from thali._data.described_columns import side_columns
+from thali._data.described_columns import find_side_columns
 from thali._reading.recognise import recognise
 from thali._reading.shapes import SHAPES
 
@@ -180,7 +180,7 @@ def test_who_does_not_know_says_nothing(word):
 def test_columns_in_twos():
     found = {
         each.columns
-        for each in side_columns(
+        for each in find_side_columns(
             ["Model A", "Model B", "x1", "x2", "x3", "left_img", "right_img", "a"]
         )
     }

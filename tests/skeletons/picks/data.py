@@ -77,7 +77,7 @@ class Picks(Frozen):
         sizes = np.diff(self.start)
         there = np.repeat(sets, sizes)
         start = np.cumsum([0, *sizes[sets]])
-        return self._made_of(
+        return self._from_fields(
             self.labels, start, self.first[there], self.second[there], self.counts[there]
         )
 

@@ -43,7 +43,7 @@ class Ratings(Frozen):
 
     def take(self, which: np.ndarray) -> "Ratings":
         """Some of the ratings, of the same objects."""
-        return type(self)._made_of(self.labels, self.object[which], self.values[which])
+        return type(self)._from_fields(self.labels, self.object[which], self.values[which])
 
     def __str__(self) -> str:
         return f"{plural(len(self.labels), 'object')}, {plural(len(self.values), 'rating')}"

@@ -1,6 +1,6 @@
 """The shape of table: a rating a row, with the column of what was rated."""
 
-from thali._data.roles import ALTERNATIVE, NUMBER, Role, by_plain_name
+from thali._data.roles import ALTERNATIVE, NUMBER, Role, map_plain_names
 from thali._reading.shape import Lack, Reading, Shape
 from thali._reading.table import RawTable
 
@@ -26,7 +26,7 @@ RATING = Role(
 def match(table: RawTable, option: str | None = None, rating: str | None = None) -> Reading | None:
     """A table with both columns, by their names or named; nothing is converted, and nothing is
     raised."""
-    own = by_plain_name(table.names)
+    own = map_plain_names(table.names)
     rated, rating = option or RATED.among(own), rating or RATING.among(own)
     if not table.named or rated is None or rating is None:
         return None
@@ -41,7 +41,7 @@ def _converted(table: RawTable, rated: str, rating: str) -> tuple[Ratings, str]:
 
 def lacks(table: RawTable) -> Lack | None:
     """The rating beside what was rated."""
-    rated = RATED.among(by_plain_name(table.names))
+    rated = RATED.among(map_plain_names(table.names))
     return None if rated is None else Lack(f"a column of ratings for {rated!r}", "rating", 2)
 
 

@@ -70,7 +70,7 @@ class SetResults(DataAnswers):
         """Choices from sets of nobody in particular."""
         posterior, places = self.posterior, np.zeros(0, np.int64)
         sets = posterior.set_start, posterior.fixed["member"].values.copy()
-        empty = Choices._made_of(
+        empty = Choices._from_fields(
             tuple(posterior.labels), (), *sets, places, places, np.zeros(0), None, None
         )
         return empty.with_answers(posterior.chosen)
@@ -129,12 +129,12 @@ class PairResults(SetResults):
         covariates = None
         if names := tuple(self.posterior.covariates):
             options = np.zeros((self.posterior.n_options, len(names)))
-            covariates = PairCovariates._made_of(
+            covariates = PairCovariates._from_fields(
                 names, pair, cells["x"][kept], options, wins, losses, tied, None
             )
         sums = [np.bincount(pair, each, len(compared)) for each in (wins, losses, tied)]
         labels = tuple(self.posterior.labels)
-        return PairedComparisons._made_of(labels, first, second, *sums, None, None, covariates)
+        return PairedComparisons._from_fields(labels, first, second, *sums, None, None, covariates)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior

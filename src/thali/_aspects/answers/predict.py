@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import first_answers
+from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import LeftPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
@@ -99,7 +99,7 @@ def out_of_sets(
     start, members = part_bounds([len(each) for each in places]), np.concatenate(places)
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
-    return partial(answer_probability_draws, columns, start, members, lapse), first_answers(start)
+    return partial(answer_probability_draws, columns, start, members, lapse), find_first_answers(start)
 
 
 def errors_of_predictions(

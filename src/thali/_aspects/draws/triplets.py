@@ -182,6 +182,6 @@ def answered(posterior: Posterior) -> "Triplets":
     """The triplets that a model was fitted to, from its posterior tree."""
     from thali._data.triplets import Triplets
 
-    return Triplets._made_of(
+    return Triplets._from_fields(
         tuple(posterior.labels), posterior.set_start, *posterior.pairs, posterior.chosen, None
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled
-from thali._data.answers import ordered_pairs
+from thali._data.answers import list_ordered_pairs
 from thali._inference.indexing import iterate_slices, part_bounds
 from thali.errors import DataError
 
@@ -94,7 +94,7 @@ def answer_probability_draws(
     for of_set in np.split(members, start[1:-1]):
         whole, rests = sum(map(len, sets)), {}
         sets.append(of_set)
-        for best, worst in zip(*ordered_pairs(len(of_set)), strict=True):
+        for best, worst in zip(*list_ordered_pairs(len(of_set)), strict=True):
             middle = [k for k in range(len(of_set)) if k not in (best, worst)]
             if middle and best not in rests:
                 rests[best] = sum(map(len, sets))

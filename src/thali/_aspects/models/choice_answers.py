@@ -458,7 +458,7 @@ class ChoiceAnswers(LatentFeatures):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._data.judged import with_more
+        from thali._data.judged import merge_new_data
         from thali._model.sampling import refuse_changed
 
         refuse_changed(self)
@@ -473,6 +473,6 @@ class ChoiceAnswers(LatentFeatures):
                 Setting("people", INDEPENDENT),
                 ".",
             )
-        data = with_more(self._state_.source, new_data)
+        data = merge_new_data(self._state_.source, new_data)
         kept = self._state_.draws if draws is None else draws
         return self._update(data, kept, max(20, kept // 10), cores, progressbar)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.roles import NO_CHOICE, plain
+from thali._data.roles import NO_CHOICE, simplify_name
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import warn
 from thali._labels import as_label, as_labelled, plural, shorten, suggest
@@ -164,7 +164,7 @@ def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame
 
 def _is_nothing(label: str, levels: Sequence[str]) -> bool:
     """Whether a cell of an attribute with these levels holds none of them, by its own word."""
-    return label == "" or (label not in levels and plain(label) in NO_CHOICE)
+    return label == "" or (label not in levels and simplify_name(label) in NO_CHOICE)
 
 
 def _labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:

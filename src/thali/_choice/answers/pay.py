@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE, Scheme
-from thali._data.roles import plain
+from thali._data.roles import simplify_name
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
 from thali._posterior.interval import tails_of
@@ -202,7 +202,7 @@ def price_among(scheme: "Scheme") -> str | None:
 
 def _is_called_price(name: str) -> bool:
     """Whether an attribute is called so, whatever its unit."""
-    return plain(_UNIT.sub("", name)) in _PRICES
+    return simplify_name(_UNIT.sub("", name)) in _PRICES
 
 
 def prices_of(chooser: "Chooser", price: str) -> Prices:

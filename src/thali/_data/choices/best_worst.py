@@ -9,8 +9,8 @@ import numpy as np
 from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import whoever_answered
-from ..columns import answered_rows, coded, column, columns_in_words, count_column, in_order
+from ..answers import read_any_respondents
+from ..columns import select_answered_rows, encode_column, get_column, describe_columns, read_counts, sort_texts
 from ..roles import (
     ALTERNATIVE,
     BEST,
@@ -19,9 +19,9 @@ from ..roles import (
     RESPONDENT,
     TASK,
     WORST,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    plain,
+    simplify_name,
 )
 from .long import RawOccasions
 
@@ -53,7 +53,7 @@ class BestWorstColumns(NamedTuple):
             else f"choices in {self.best!r} and {self.worst!r}"
         )
         how = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {picked}"
-        return how + columns_in_words(None, self.respondent)
+        return how + describe_columns(None, self.respondent)
 
 
 def best_worst_columns(
@@ -63,8 +63,8 @@ def best_worst_columns(
     names = column_names(frame)
     for name in (*given.values(), *(options or ())):
         if name is not None:
-            column(frame, name)
-    own = by_plain_name(names)
+            get_column(frame, name)
+    own = map_plain_names(names)
     found = {role: given.get(role) for role in ("best", "worst", "respondent", "count")}
     for role, usual in (
         ("best", BEST),
@@ -100,7 +100,7 @@ def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Best
     """The columns of sets of three or more options and of the best, where no other column may hold
     the worst."""
     names = column_names(frame)
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     best, respondent = BEST.among(own), given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own, (best, respondent))
     if best is None or WORST.among(own) is not None:
@@ -109,8 +109,8 @@ def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Best
     for options in series(rest):
         if len(options) < 3 or not len(frame) or not _fits(frame, options, best):
             continue
-        answered = answered_rows(frame, [best], options, is_noted=False)
-        if plain(options[0])[:-1] in RANK.sure:
+        answered = select_answered_rows(frame, [best], options, is_reported=False)
+        if simplify_name(options[0])[:-1] in RANK.sure:
             continue  # rankings, a column a rank
         rows = [
             [as_label(value) for value in row]
@@ -153,7 +153,7 @@ def _may_be_worst(cells: list[str], rows: list[list[str]], tops: list[str]) -> b
 def series(names: list[str]) -> list[tuple[str, ...]]:
     """Columns that differ in a last letter or number alone, which go a, b, ..., or 1, 2, ..., or 0,
     1, ..."""
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     found = []
     for name in own:
         for marks in _MARKS:
@@ -171,7 +171,7 @@ def series(names: list[str]) -> list[tuple[str, ...]]:
 def _fits(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
     """Whether what is best stands in every row among these options."""
     try:
-        frame = answered_rows(frame, [best], options, is_noted=False)
+        frame = select_answered_rows(frame, [best], options, is_reported=False)
         offered = [[as_label(value) for value in frame[name]] for name in options]
         for row, text in enumerate(as_label(value) for value in frame[best]):
             _place(text, [cells[row] for cells in offered], options, "")
@@ -186,7 +186,7 @@ def _position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | 
     for k, name in enumerate(columns):
         ends = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if ends is None else str(int(ends[0]))
-        if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
+        if offered[k] and simplify_name(text) in (simplify_name(name), _MARKS[0][k], number) and simplify_name(text):
             return k
     return None
 
@@ -224,7 +224,7 @@ def occasions_of_best_worst(
     """The rows of what was offered, of which one is the best and perhaps one the worst."""
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
-    frame = answered_rows(frame, (columns.best, columns.worst), columns.options)
+    frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
     offered = [[as_label(value) for value in frame[name]] for name in columns.options]
     best = [as_label(value) for value in frame[columns.best]]
     worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
@@ -232,7 +232,7 @@ def occasions_of_best_worst(
     names = (
         checked_labels(labels)
         if labels is not None
-        else in_order(list(dict.fromkeys(filter(None, seen))))
+        else sort_texts(list(dict.fromkeys(filter(None, seen))))
     )
     place = positions(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
@@ -266,8 +266,8 @@ def occasions_of_best_worst(
             is_best.append(k == top)
             is_worst.append(k == bottom)
     at = np.array(occasion, np.int64)
-    count = count_column(frame, columns.count, weights)
-    who = whoever_answered(frame, columns.respondent, columns.used)
+    count = read_counts(frame, columns.count, weights)
+    who = read_any_respondents(frame, columns.respondent, columns.used)
     return RawOccasions(
         names,
         at,
@@ -307,19 +307,19 @@ class LongBestWorst(NamedTuple):
             f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in"
             f" {self.best!r} and {self.worst!r}"
         )
-        return how + columns_in_words(None, self.respondent)
+        return how + describe_columns(None, self.respondent)
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
     """The columns by their names, but for those given (best, worst, respondent, count); None:
     another shape."""
-    own = by_plain_name(column_names(frame))
+    own = map_plain_names(column_names(frame))
     best, worst = given.get("best") or BEST.among(own), given.get("worst") or WORST.among(own)
     task = TASK.among(own)
     option = ALTERNATIVE.among(own, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
         return None
-    cells = {as_label(value).lower() for name in (best, worst) for value in column(frame, name)}
+    cells = {as_label(value).lower() for name in (best, worst) for value in get_column(frame, name)}
     if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
     respondent = given.get("respondent") or RESPONDENT.among(own, (best, worst, task, option))
@@ -333,11 +333,11 @@ def widened(
     """The same with a set a row, under the number of its first row, and its columns."""
     import pandas as pd
 
-    key, _ = coded(frame, columns.task)
+    key, _ = encode_column(frame, columns.task)
     if columns.respondent is not None:
-        people, names = coded(frame, columns.respondent)
+        people, names = encode_column(frame, columns.respondent)
         key = key * len(names) + people
-    option_codes, option_names = coded(frame, columns.option)
+    option_codes, option_names = encode_column(frame, columns.option)
     labels = np.array(option_names, object)[option_codes]
     marks = {
         name: np.array([_CHOSEN.get(as_label(value).lower(), False) for value in frame[name]])

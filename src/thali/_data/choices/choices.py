@@ -13,7 +13,7 @@ from thali._inference.warn import warn
 from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..answers import Answers, Who, answers_given, first_answers, possible_answers
+from ..answers import Answers, RowRespondents, number_given_answers, find_first_answers, list_possible_answers
 from ..checks import convert_whole_counts
 from ..connectivity import list_components, describe_disconnected
 from ..facts import MAX_LISTED, count_component_facts, count_respondent_facts, format_value_range
@@ -286,7 +286,7 @@ class Choices(Judged):
                 for array in (data.answers.respondent, data.answers.pair)
             )
         rows = who, 2 * pair + side, counts[row, side]
-        return cls._made_of(data.labels, data.respondents, start, members, *rows, None, each.people)
+        return cls._from_fields(data.labels, data.respondents, start, members, *rows, None, each.people)
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons.
@@ -317,10 +317,10 @@ class Choices(Judged):
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
         answers = None
         if self.respondents and (self.respondent >= 0).all():
-            who = Who(self.respondents, self.respondent, self.people)
+            who = RowRespondents(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
             answers = Answers.of_rows(who, pair, is_first, self.times, 0.0 * self.times)
-        return PairedComparisons._made_of(
+        return PairedComparisons._from_fields(
             self.labels, *arrays, np.zeros(len(first)), None, answers, None
         )
 
@@ -354,7 +354,7 @@ class Choices(Judged):
         given = np.flatnonzero(counts)
         choice, worst = self.places_of(given)
         nobody = np.full(given.size, -1)
-        return self._made_of(
+        return self._from_fields(
             self.labels, (), self.start, self.members, nobody, choice, counts[given], worst, None
         )
 
@@ -363,7 +363,7 @@ class Choices(Judged):
         the worst."""
         if self.worst is None:
             return answers, None
-        possible = possible_answers(self.start)
+        possible = list_possible_answers(self.start)
         return possible.best[answers], possible.worst[answers]
 
     def as_rankings(self) -> "Choices":
@@ -393,7 +393,7 @@ class Choices(Judged):
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
         rows = rankings_of_answers(self)
-        return self._made_of(
+        return self._from_fields(
             rows.labels, rows.respondents, *tables.aggregated(rows)[:-1], rows.people
         )
 
@@ -506,7 +506,7 @@ class Choices(Judged):
     @property
     def never_judged(self) -> list[str]:
         """Labels of the options that are in no set."""
-        return self._besides(self.members)
+        return self._list_absent_labels(self.members)
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each set, answered by each of its members, or by each ordered pair
@@ -519,7 +519,7 @@ class Choices(Judged):
             return parts.without_tied_sets(self).questions()
         start, answer = self.start, self.choice
         if self.worst is not None:
-            start, answer = first_answers(start), answers_given(self)
+            start, answer = find_first_answers(start), number_given_answers(self)
         if self.n_ties:
             start = part_bounds(np.where(self.n_tied > 1, 1, self.sizes))
             answer = answer + (start - self.start)[self.set_of[answer]]

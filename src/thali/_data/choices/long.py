@@ -10,8 +10,8 @@ import numpy as np
 from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import whoever_answered
-from ..columns import answered_rows, as_frame, coded, column, count_column, flags, in_order, yes_no
+from ..answers import read_any_respondents
+from ..columns import select_answered_rows, convert_frame, encode_column, get_column, read_counts, read_flags, sort_texts, classify_yes_no
 from ..roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -19,7 +19,7 @@ from ..roles import (
     COUNT,
     RESPONDENT_OF_TASKS,
     TASK,
-    by_plain_name,
+    map_plain_names,
     column_names,
 )
 
@@ -53,14 +53,14 @@ def long_occasions(
 ) -> RawOccasions:
     """The rows of a long table; `names` gives the columns, None where they are to be found by their
     usual names."""
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     found = roles(frame, names)
     frame = _answered(frame, found, True)
-    alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
-    whole, task_names = coded(frame, _sure(found["choice_id"], "choice_id"))
-    who = whoever_answered(frame, found["respondent"], found.values())
+    alternative, known = encode_column(frame, _sure(found["alternative"], "alternative"), labels)
+    whole, task_names = encode_column(frame, _sure(found["choice_id"], "choice_id"))
+    who = read_any_respondents(frame, found["respondent"], found.values())
     # the same number may name occasions of several respondents
     key = (who.number + 1) * len(task_names) + whole
     keys, occasion = np.unique(key, return_inverse=True)
@@ -78,7 +78,7 @@ def long_occasions(
         _chosen(frame, found["chosen"], alternative, known),
         np.ones(len(frame), bool)
         if found["available"] is None
-        else flags(frame, found["available"]),
+        else read_flags(frame, found["available"]),
         who.names,
         who.number,
         count_occasions(frame, found["count"], weights, occasion, name),
@@ -90,8 +90,8 @@ def long_occasions(
 def _answered(frame: "pd.DataFrame", found: Mapping[str, Any], is_noted: bool) -> "pd.DataFrame":
     """Return the rows of occasions with an answer."""
     keys = found["choice_id"], found["respondent"]
-    return answered_rows(
-        frame, [found["chosen"]], [found["alternative"]], by=keys, is_noted=is_noted
+    return select_answered_rows(
+        frame, [found["chosen"]], [found["alternative"]], task_columns=keys, is_reported=is_noted
     )
 
 
@@ -105,7 +105,7 @@ def wide_occasions(
     weights: bool,
 ) -> RawOccasions:
     """The rows of a wide table, one an occasion, as those of a long one."""
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     if alternatives is not None and available is not None:
@@ -126,16 +126,16 @@ def wide_occasions(
     found = roles(frame, wanted)
     winner = _sure(found["chosen"], "chosen")
     options = alternatives or ([winner] if available is None else ())
-    frame = answered_rows(frame, [winner], options, map(as_label, available or ()))
+    frame = select_answered_rows(frame, [winner], options, map(as_label, available or ()))
     winners = [as_label(value) for value in frame[winner]]
     for row, winner in enumerate(winners):
         if not winner:
             raise DataError(
                 f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row."
             )
-    offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
+    offered = [[as_label(v) for v in get_column(frame, name)] for name in alternatives or ()]
     if available is not None:
-        texts = {as_label(label): flags(frame, name) for label, name in available.items()}
+        texts = {as_label(label): read_flags(frame, name) for label, name in available.items()}
         offered = [[label if there else "" for there in row] for label, row in texts.items()]
     seen = [text for cells in (winners, *offered) for text in cells if text]
     known = (
@@ -157,8 +157,8 @@ def wide_occasions(
             )
     occasion = np.array(row, np.int64)
     used = (*found.values(), *(alternatives or ()), *(available or {}).values())
-    who = whoever_answered(frame, found["respondent"], used)
-    count = count_column(frame, found["count"], weights)
+    who = read_any_respondents(frame, found["respondent"], used)
+    count = read_counts(frame, found["count"], weights)
     cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
         if (r, winner) not in cells:
@@ -185,9 +185,9 @@ def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> 
     is."""
     import pandas as pd
 
-    kind = column(frame, _sure(chosen, "chosen")).dtype
+    kind = get_column(frame, _sure(chosen, "chosen")).dtype
     if not isinstance(kind, pd.CategoricalDtype):
-        return in_order(list(dict.fromkeys(seen)))
+        return sort_texts(list(dict.fromkeys(seen)))
     return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
 
 
@@ -198,7 +198,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
         role.name: role
         for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
     }
-    own = by_plain_name(column_names(frame))
+    own = map_plain_names(column_names(frame))
     found: dict[str, str | None] = {}
     taken = set(filter(None, names.values()))
     for role, name in names.items():
@@ -206,7 +206,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
             likely = list(usual[role].each(own, taken))
             # a long table has several rows of each: not row numbers
             if role == "respondent" and "choice_id" in names:
-                likely = [each for each in likely if not column(frame, each).is_unique]
+                likely = [each for each in likely if not get_column(frame, each).is_unique]
             name = likely[0] if likely else None
         if name is not None:
             taken.add(name)
@@ -229,8 +229,8 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
     try:
         found = roles(frame, dict.fromkeys(LONG_ROLES))
         frame = _answered(frame, found, False)
-        alternative, known = coded(frame, _sure(found["alternative"], "alternative"))
-        coded(frame, _sure(found["choice_id"], "choice_id"))
+        alternative, known = encode_column(frame, _sure(found["alternative"], "alternative"))
+        encode_column(frame, _sure(found["choice_id"], "choice_id"))
         chosen = _chosen(frame, found["chosen"], alternative, known)
     except DataError:
         return False
@@ -258,7 +258,7 @@ def count_occasions(
 
     if count is None:
         return np.ones(len(frame))
-    values = column(frame, count)
+    values = get_column(frame, count)
     first = np.unique(occasion, return_index=True)[1][occasion]
     codes, _ = pd.factorize(values)
     if (uneven := codes != codes[first]).any():
@@ -268,7 +268,7 @@ def count_occasions(
             f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r};"
             " give one count, or rename the column if it describes the alternatives."
         )
-    return count_column(frame, count, weights)
+    return read_counts(frame, count, weights)
 
 
 def _chosen(
@@ -276,11 +276,11 @@ def _chosen(
 ) -> np.ndarray:
     """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row
     of an occasion."""
-    values = column(frame, _sure(name, "chosen"))
-    yes, wrong = yes_no(values)
+    values = get_column(frame, _sure(name, "chosen"))
+    yes, wrong = classify_yes_no(values)
     if not wrong.any():
         return yes
     texts = np.array([as_label(value) for value in values])
     if set(texts) <= set(known):
         return texts == np.array(known)[alternative]
-    return flags(frame, _sure(name, "chosen"))
+    return read_flags(frame, _sure(name, "chosen"))

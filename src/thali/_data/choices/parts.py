@@ -10,7 +10,7 @@ from thali._inference.indexing import part_bounds
 from thali._labels import positions
 from thali.errors import DataError
 
-from ..answers import NAMED, Who, all_who, possible_answers
+from ..answers import NAMED, RowRespondents, merge_respondents, list_possible_answers
 from ..people import group_people
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
 from .rankings import NAMELESS
@@ -89,7 +89,7 @@ def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None)
     worst = None if data.worst is None else data.worst[kept]
     found = of_choices(data, who, data.choice[kept], worst, times=data.times[kept])
     arrays = (getattr(found, name) for name in data._FIELDS[2:-2])
-    return found._made_of(data.labels, names, *arrays, known, found.n_tied)
+    return found._from_fields(data.labels, names, *arrays, known, found.n_tied)
 
 
 def places_of_rows(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +118,7 @@ def of_choices(
     shift = start[which] - data.start[sets][which]
     shifted = None if worst is None else worst + shift
     rows = who, choice + shift, times, shifted
-    return data._made_of(
+    return data._from_fields(
         data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets]
     )
 
@@ -148,7 +148,7 @@ def rows_of_options(data: "Choices") -> ReportRows:
     worst."""
     from scipy.sparse import csr_array
 
-    answers, n = possible_answers(data.start), data.n_options
+    answers, n = list_possible_answers(data.start), data.n_options
     column = np.tile(np.arange(len(answers.best)), 2)
     row = np.concatenate([data.members[answers.best], n + data.members[answers.worst]])
     counted = csr_array((np.ones(len(row)), (row, column)), shape=(2 * n, len(answers.best)))
@@ -191,14 +191,14 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
         )
     who = _all_who(parts)
     *arrays, n_tied = _put_together(parts, labels, who.number)
-    return data._made_of(labels, who.names, *arrays, who.people, n_tied)
+    return data._from_fields(labels, who.names, *arrays, who.people, n_tied)
 
 
-def _all_who(parts: "Sequence[Choices]") -> Who:
+def _all_who(parts: "Sequence[Choices]") -> RowRespondents:
     """Who made the choices of all, or nobody in particular if some do not say it."""
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
-        return Who((), np.full(sum(len(part.choice) for part in parts), -1), None)
-    known = [Who(part.respondents, part.respondent, part.people) for part in parts]
+        return RowRespondents((), np.full(sum(len(part.choice) for part in parts), -1), None)
+    known = [RowRespondents(part.respondents, part.respondent, part.people) for part in parts]
     numbers = count(1)
     for k, each in enumerate(known):
         names = [
@@ -206,8 +206,8 @@ def _all_who(parts: "Sequence[Choices]") -> Who:
             for name in each.names
         ]
         people = None if each.people is None else each.people.set_axis(names, axis=0)
-        known[k] = Who(tuple(names), each.number, people)
-    return all_who(known)
+        known[k] = RowRespondents(tuple(names), each.number, people)
+    return merge_respondents(known)
 
 
 def with_more(data: "Choices", more: "Choices") -> "Choices":

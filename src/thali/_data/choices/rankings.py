@@ -11,11 +11,11 @@ import numpy as np
 from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError
 
-from ..answers import whoever_answered
+from ..answers import read_any_respondents
 from ..checks import check_numbers
-from ..columns import coded, column, columns_in_words, count_column, in_order
+from ..columns import encode_column, get_column, describe_columns, read_counts, sort_texts
 from ..people import build_people_table
-from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, column_names, plain
+from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, map_plain_names, column_names, simplify_name
 from .long import RawOccasions, count_occasions
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _STEMS = {
     "favorite",
 }
 _ORDINALS = tuple(
-    tuple(map(plain, text.split()))
+    tuple(map(simplify_name, text.split()))
     for text in (
         "first second third fourth fifth sixth seventh eighth ninth tenth",
         "best secondbest thirdbest fourthbest",
@@ -96,7 +96,7 @@ def ranking_columns(
     does not name are worse, an empty column is one that nobody ranked.
     """
     names = column_names(frame)
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
     rest = [name for name in names if name not in (respondent, count)]
@@ -111,7 +111,7 @@ def ranking_columns(
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
     if columns := _of_options(frame, rest, with_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
-    texts = [name for name in rest if _holds_texts(column(frame, name))]
+    texts = [name for name in rest if _holds_texts(get_column(frame, name))]
     if len(texts) == 1:
         return RankingColumns(TEXT, (texts[0],), respondent, None, count)
     return None
@@ -137,7 +137,7 @@ def the_ranking_columns(
 ) -> RankingColumns:
     """The columns of rankings, in that layout if one is named."""
     for name in filter(None, given.values()):
-        column(frame, name)
+        get_column(frame, name)
     found = ranking_columns(frame, given, unranked)
     if layout in (RANKS, OPTIONS) and (found is None or found.shape != layout):
         taken = set(filter(None, given.values()))
@@ -162,14 +162,14 @@ def _by_rank(names: list[str]) -> list[str]:
     ... are no names."""
     stems: dict[str, list[str]] = {}
     for name in names:
-        found = _NUMBERED.fullmatch(plain(name))
+        found = _NUMBERED.fullmatch(simplify_name(name))
         if (
             found
             and found[1] in _STEMS
             and int(found[2]) == len(stems.setdefault(found[1], [])) + 1
         ):
             stems[found[1]].append(name)
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     for ordinals in _ORDINALS:
         for ending in ("", "choice", "place", "rank", "preference", "wahl", "choix"):
             listed = []
@@ -181,7 +181,7 @@ def _by_rank(names: list[str]) -> list[str]:
     longest = max(stems.values(), key=len, default=[])
     return (
         longest
-        if len(longest) > 1 and not (len(longest) == 2 and plain(longest[0]) in ("first", "best"))
+        if len(longest) > 1 and not (len(longest) == 2 and simplify_name(longest[0]) in ("first", "best"))
         else []
     )
 
@@ -299,7 +299,7 @@ def rankings_of_frame(
     def name(number: int) -> str:
         return f"row {frame.index[number]}"
 
-    count = count_column(frame, columns.count, weights)
+    count = read_counts(frame, columns.count, weights)
     if unranked == ABSENT:
         frame, count = frame.loc[count > 0], count[count > 0]
     if columns.shape == RANKS:
@@ -325,7 +325,7 @@ def rankings_of_frame(
     respondent, people = np.full(len(frame), -1), ()
     table = None
     if columns.respondent is not None:
-        respondent, people = coded(frame, columns.respondent)
+        respondent, people = encode_column(frame, columns.respondent)
     elif columns.count is None:
         respondent, people = np.arange(len(frame)), _nameless(len(frame))
     if people:
@@ -389,8 +389,8 @@ def _by_ranks(
 def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Ranked:
     """Rankings of which each option has a row."""
     option, rank = columns.columns
-    alternative, names = coded(frame, option, labels)
-    whose = [coded(frame, name) for name in (columns.respondent, columns.group) if name is not None]
+    alternative, names = encode_column(frame, option, labels)
+    whose = [encode_column(frame, name) for name in (columns.respondent, columns.group) if name is not None]
     key = np.zeros(len(frame), np.int64)
     for codes, values in whose:
         key = key * len(values) + codes
@@ -430,7 +430,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         _by_ranks(k, values[own], alternative[own], names, name)
         for k, own in enumerate(of_rankings)
     ]
-    who = whoever_answered(frame, columns.respondent, columns.used)
+    who = read_any_respondents(frame, columns.respondent, columns.used)
     count = count_occasions(frame, columns.count, weights, which, name)[first]
     return Ranked(names, orders, name, count, who.names, who.number[first], who.people)
 
@@ -441,7 +441,7 @@ def _numbered(
     """All labels, and the positions among them of the options of rankings, with their ranks."""
     orders = [[label for group in groups for label in group] for groups in rankings]
     named = list(dict.fromkeys(label for order in orders for label in order))
-    names = in_order(named) if labels is None else checked_labels(labels)
+    names = sort_texts(named) if labels is None else checked_labels(labels)
     place = positions(names)
     found = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
@@ -518,7 +518,7 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
 
 def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     """How rankings were read, in words."""
-    how = shown(columns) + columns_in_words(columns.count, columns.respondent)
+    how = shown(columns) + describe_columns(columns.count, columns.respondent)
     how += (
         f"; {plural(short_number(found.count.sum()), 'ranking')} of {len(found.labels):,} options"
     )

@@ -10,7 +10,7 @@ from thali._inference.indexing import part_bounds
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..columns import as_frame, note_omission
+from ..columns import convert_frame, note_omission
 from ..suspicious import find_similar_labels, find_total_labels, warn_each
 from .best_worst import (
     best_columns,
@@ -104,7 +104,7 @@ def from_wide(
     """
     others = {"respondent": respondent, "count": count}
     rows = wide_occasions(frame, chosen, alternatives, available, others, labels, weights)
-    return cls._made_of(*fields_of_occasions(rows))
+    return cls._from_fields(*fields_of_occasions(rows))
 
 
 def from_rankings(
@@ -183,18 +183,18 @@ def of_rankings(
     one_of("unranked", unranked, (ABSENT, WORSE))
     one_of("layout", layout, (None, *SHAPES))
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
-        rankings = as_frame(rankings)
+        rankings = convert_frame(rankings)
     else:
         if not is_list(rankings):
             raise DataError(
                 f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}."
             )
         occasions = occasions_of_rankings(rankings_of_list(rankings, labels), unranked)
-        return cls._made_of(*fields_of_occasions(occasions)), ""
+        return cls._from_fields(*fields_of_occasions(occasions)), ""
     columns = the_ranking_columns(rankings, layout, given, unranked)
     found = rankings_of_frame(rankings, columns, labels, weights, unranked)
-    note_omission(count_empty(found, unranked), what="ranking")
-    data = cls._made_of(*fields_of_occasions(occasions_of_rankings(found, unranked)))
+    note_omission(count_empty(found, unranked), noun="ranking")
+    data = cls._from_fields(*fields_of_occasions(occasions_of_rankings(found, unranked)))
     return data, words_of(found, columns, unranked)
 
 
@@ -249,7 +249,7 @@ def from_best_worst(
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
     "'milk' best and 'tea' worst of 'tea', 'milk' and 'water': 1 of 1 time"
     """
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     marked = long_columns(frame, given) if options is None else None
     alone = (
@@ -261,7 +261,7 @@ def from_best_worst(
         frame, columns = widened(frame, marked)
     else:
         columns = best_worst_columns(frame, given, options)
-    return cls._made_of(
+    return cls._from_fields(
         *fields_of_occasions(occasions_of_best_worst(frame, columns, labels, weights))
     )
 

@@ -23,7 +23,7 @@ import numpy as np
 from thali._labels import as_label
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import NO, YES, column
+from ..columns import NO, YES, get_column
 from .levels import row_texts
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def with_nothing(
     import pandas as pd
 
     name, alternative, chosen = columns
-    answers = row_texts(column(frame, bought))
+    answers = row_texts(get_column(frame, bought))
     _refuse_unclear(answers, task, frame, name, bought)
     is_bought = np.isin([text.casefold() for text in answers], list(YES))
     if alternative is None:

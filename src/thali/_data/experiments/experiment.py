@@ -12,7 +12,7 @@ from thali._inference.seeds import build_seed_sequence
 from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import answered_rows, as_frame, column, with_text_names
+from ..columns import select_answered_rows, convert_frame, get_column, rename_as_text
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
@@ -148,10 +148,10 @@ class ExperimentRows(Frozen):
 
         bought = more.get("bought")
         refuse_both(none, bought)
-        frame = as_frame(frame)
+        frame = convert_frame(frame)
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, (*given.values(), bought)):
-            column(frame, name)
+            get_column(frame, name)
         found = wide_tasks(
             frame if bought is None else frame.drop(columns=bought), given, alternatives
         )
@@ -162,7 +162,7 @@ class ExperimentRows(Frozen):
                 " name the alternatives with `alternatives`."
             )
         # as it chooses none
-        frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
+        frame = select_answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
         long, nothing = long_frame(frame, found, none, bought)
         if bought is not None and nothing is not None:
             raise DataError(
@@ -175,8 +175,8 @@ class ExperimentRows(Frozen):
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
-        people = people_of(with_text_names(frame), further, who, "respondent")
-        return cls._made_of(
+        people = people_of(rename_as_text(frame), further, who, "respondent")
+        return cls._from_fields(
             *(people if name == "people" else getattr(data, name) for name in cls._FIELDS)
         )
 
@@ -430,7 +430,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
         arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
         labels = found.task_labels, found.alternative_labels
-        return cls._made_of(found.scheme, found.respondents, *arrays, *labels, found.people)
+        return cls._from_fields(found.scheme, found.respondents, *arrays, *labels, found.people)
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         own = (
@@ -575,7 +575,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         rows = np.repeat(wanted, sizes)
         counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
         kept, row_product = np.unique(self.row_product[rows], return_inverse=True)
-        return self._made_of(
+        return self._from_fields(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
             part_bounds(counts[counts > 0]),
@@ -591,7 +591,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":
         """Return the same data but for these fields; `chosen` is a row of each task, counted from
         its first."""
-        return self._made_of(
+        return self._from_fields(
             *(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS)
         )
 

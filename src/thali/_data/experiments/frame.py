@@ -14,14 +14,14 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning
 from ..columns import (
     NO,
     YES,
-    answered_rows,
-    as_frame,
-    column,
-    flags,
+    select_answered_rows,
+    convert_frame,
+    get_column,
+    read_flags,
     note,
-    numbers_rows,
-    with_text_names,
-    yes_no,
+    is_row_number,
+    rename_as_text,
+    classify_yes_no,
 )
 from ..people import build_people_table
 from ..roles import (
@@ -31,8 +31,8 @@ from ..roles import (
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
     TASK,
-    by_plain_name,
-    plain,
+    map_plain_names,
+    simplify_name,
 )
 from .dual import NOTHING, refuse_both, with_nothing
 from .levels import (
@@ -91,12 +91,12 @@ def none_where(
                 " is an empty mapping; give a column and its value, such as {'brand': 'none'}.",
             )
         return tuple(
-            (str(column(frame, str(name)).name), as_label(value)) for name, value in none.items()
+            (str(get_column(frame, str(name)).name), as_label(value)) for name, value in none.items()
         )
     label = as_label(none)
-    labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
+    labels = [] if alternative is None else distinct_texts(get_column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
-        if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
+        if not set(row_texts(get_column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
             raise DataError(
                 f"Column {label!r}, named by ",
                 Argument("none"),
@@ -122,7 +122,7 @@ def never_none(
     where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
 ) -> Message:
     name, label = where[0]
-    known = [text for text in distinct_texts(column(frame, name))[1] if text]
+    known = [text for text in distinct_texts(get_column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
         return Message(
             Argument("none"),
@@ -146,7 +146,7 @@ def _bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: s
     in any of them."""
     there = []
     for name in names:
-        codes, texts = distinct_texts(column(frame, name))
+        codes, texts = distinct_texts(get_column(frame, name))
         there.append(np.isin(codes, [k for k, own in enumerate(texts) if own == text]))
     bare = np.array(there)
     lacking: np.ndarray = np.any(bare, axis=1)
@@ -177,7 +177,7 @@ def none_that_is_said(
         if (
             alternative is not None
             and len(found.labels) == 1
-            and plain(min(found.labels)) in NO_CHOICE
+            and simplify_name(min(found.labels)) in NO_CHOICE
         ):
             return ((alternative, min(found.labels)),)
         option = Setting("none", min(found.labels)) if len(found.labels) == 1 else Argument("none")
@@ -195,7 +195,7 @@ def none_that_is_said(
         list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
     )
     others = [name for name, lacks in zip(names, zeros.lacking, strict=True) if not lacks]
-    codes = [distinct_texts(column(frame, name))[0] for name in others]
+    codes = [distinct_texts(get_column(frame, name))[0] for name in others]
     if zeros.rows.sum() < len(tasks) or any(
         len(set(zip(task.ravel(), own, strict=True))) > len(tasks) for own in codes
     ):
@@ -212,7 +212,7 @@ def none_that_is_said(
 def chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
     """Whether each row is the alternative chosen; `rows` has the labels of person, task and
     alternative."""
-    codes, texts = distinct_texts(column(frame, name))
+    codes, texts = distinct_texts(get_column(frame, name))
     meaning = {
         text: int(text.casefold() in YES) for text in texts if text.casefold() in (*YES, *NO)
     }
@@ -282,17 +282,17 @@ def choices_of(
 ) -> ExperimentArrays:
     """Check the table and number its respondents, tasks, alternatives and levels; see
     `from_frame`."""
-    frame = as_frame(frame)
-    frame = with_text_names(frame)
+    frame = convert_frame(frame)
+    frame = rename_as_text(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no tasks.")
     refuse_both(none, bought)
     if bought is not None:
-        column(frame, bought)
+        get_column(frame, bought)
     names = [name for name in frame.columns if name != bought]
     respondent, task, alternative, chosen = task_columns(names, *columns)
-    frame = answered_rows(
-        frame, [chosen], [alternative] if alternative else (), by=(respondent, task)
+    frame = select_answered_rows(
+        frame, [chosen], [alternative] if alternative else (), task_columns=(respondent, task)
     )
     asked = {
         str(name)
@@ -319,7 +319,7 @@ def choices_of(
         )
         rows, none = _rows(frame, respondent, task, alternative), {alternative: NOTHING}
     person = rows.person
-    _refuse_idle(column(frame, respondent), person, respondent)
+    _refuse_idle(get_column(frame, respondent), person, respondent)
     where = none_where(frame, none, alternative)
     names = _attribute_names(
         frame, attributes, {respondent, task, alternative, chosen}, where, none
@@ -357,7 +357,7 @@ def choices_of(
     # columns of people, which nobody named as attributes
     if attributes is None and people is not None:
         constant = [name for name in constant if name not in people.columns]
-    if HELD_OUT in further and {"0", "1"} <= set(distinct_texts(column(frame, HELD_OUT))[1]):
+    if HELD_OUT in further and {"0", "1"} <= set(distinct_texts(get_column(frame, HELD_OUT))[1]):
         constant = [name for name in constant if name != HELD_OUT]
         warn(
             DataWarning(
@@ -383,16 +383,16 @@ def _offered_rows(
 ) -> "pd.DataFrame":
     """Return the rows of what was offered, without the column that says so and those that number
     the rows."""
-    own = by_plain_name(marks)
-    numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
+    own = map_plain_names(marks)
+    numbering = [name for name in own.values() if is_row_number(get_column(frame, name))]
     available = next(
-        (name for name in AVAILABLE.each(own) if not yes_no(column(frame, name))[1].any()), None
+        (name for name in AVAILABLE.each(own) if not classify_yes_no(get_column(frame, name))[1].any()), None
     )
     if numbering:
         note(f"row numbers ({shorten(numbering)}) not used")
     if available is None:
         return frame.drop(columns=numbering)
-    offered, picked = flags(frame, available), chosen_rows(frame, chosen, rows)
+    offered, picked = read_flags(frame, available), chosen_rows(frame, chosen, rows)
     if (wrong := picked & ~offered).any():
         raise DataError(
             f"The chosen alternative {rows.where_task(int(wrong.argmax()))} has {available!r} = 0,"
@@ -438,7 +438,7 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
                 raise DataError(f"There is no column {str(name)!r}; {known}")
             found.append(str(name))
             continue
-        own = by_plain_name(
+        own = map_plain_names(
             [n for n in names if n not in [str(w) for w in wanted if w is not None]]
         )
         present = sorted(usual.surely(own), key=names.index)
@@ -473,7 +473,7 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
 
 
 def _labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
-    texts = row_texts(column(frame, name))
+    texts = row_texts(get_column(frame, name))
     if (texts == "").any():
         row = int((texts == "").argmax())
         raise DataError(
@@ -515,7 +515,7 @@ def _attribute_names(
     if not names:
         raise DataError("There are no attributes: no column is left to describe the products.")
     for name in names:
-        column(frame, name)
+        get_column(frame, name)
         if name in reserved:
             raise ArgumentError(
                 f"Column {name!r} cannot be an attribute, because it contains respondents, tasks,"
@@ -588,7 +588,7 @@ def _attribute(
     missing: Any,
     where: Where,
 ) -> Attribute:
-    series = column(frame, name)
+    series = get_column(frame, name)
     codes, texts = distinct_texts(series)
     absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
     present = np.flatnonzero(~absent)

@@ -15,9 +15,9 @@ import numpy as np
 from thali._labels import places_among, positions
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..columns import column, with_text_names
+from ..columns import get_column, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
-from ..roles import ALTERNATIVE, plain
+from ..roles import ALTERNATIVE, simplify_name
 from .levels import (
     ALPHABET,
     ANY_NUMBER,
@@ -167,7 +167,7 @@ class Scheme:
         is_none = none_rows(frame, self.none)
         codes = [np.where(is_none, 0, 1)] if self.has_inside else []
         for attribute in self.attributes:
-            codes.append(codes_of(column(frame, attribute.name), attribute, is_none, where))
+            codes.append(codes_of(get_column(frame, attribute.name), attribute, is_none, where))
         return (
             np.column_stack(codes).astype(np.int64)
             if codes
@@ -206,13 +206,13 @@ class Scheme:
                 "New tasks must be a ChoiceExperiment or a pandas DataFrame; got"
                 f" {type(new).__name__}."
             )
-        frame = with_text_names(new)
+        frame = rename_as_text(new)
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
         person = (
-            row_texts(column(frame, self.respondent)) if self.respondent in frame.columns else None
+            row_texts(get_column(frame, self.respondent)) if self.respondent in frame.columns else None
         )
-        task = row_texts(column(frame, self.task)) if self.task in frame.columns else None
+        task = row_texts(get_column(frame, self.task)) if self.task in frame.columns else None
         where = _place(frame, person, task)
         for texts, name in ((person, self.respondent), (task, self.task)):
             if texts is not None and (texts == "").any():
@@ -227,7 +227,7 @@ class Scheme:
         # of an attribute some may share one
         label = None if self.alternative in self.names else self.alternative
         if label is not None and label in frame.columns:
-            refuse_twice(row_texts(column(frame, label)), task_of_row, where)
+            refuse_twice(row_texts(get_column(frame, label)), task_of_row, where)
         numbers = nobody - 1 if person is None else places_among(person, respondents)
         return Encoded(task_of_row, numbers, self.products(frame, where))
 
@@ -317,7 +317,7 @@ def none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.nd
         return np.zeros(len(frame), dtype=bool)
     found = np.ones(len(frame), dtype=bool)
     for name, label in none:
-        codes, texts = distinct_texts(column(frame, name))
+        codes, texts = distinct_texts(get_column(frame, name))
         found &= np.array(
             [text == label or (label == "1" and text in ("True", "true")) for text in texts]
         )[codes]
@@ -375,7 +375,7 @@ def why_no_constants(data: "ChoiceExperiment") -> str:
         return "the alternatives have no names, only one, or too many"
     start = os.path.commonprefix(found.tolist())
     longest = max(len(name) - len(start) for name in found)
-    lettered = longest < 2 and (not start[-1:].isalpha() or plain(start) in ALTERNATIVE.synonyms)
+    lettered = longest < 2 and (not start[-1:].isalpha() or simplify_name(start) in ALTERNATIVE.synonyms)
     if lettered or any(letter.isdigit() for name in found for letter in name):
         return "the alternatives are numbered"
     told = []  # of each attribute whether labels tell its level, and its level the label

@@ -10,17 +10,17 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..columns import column, flags
+from ..columns import get_column, read_flags
 from ..roles import (
     AVAILABLE,
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
     TASK,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    no_answers,
-    plain,
+    find_no_answers,
+    simplify_name,
 )
 from .dual import BOUGHT
 
@@ -82,7 +82,7 @@ def wide_tasks(
     `alternatives`: their names, as they stand in those of the columns.
     """
     names = column_names(frame)
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     found = dict(given)
     for role, usual in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):
         if found.get(role) is None:
@@ -106,7 +106,7 @@ def wide_tasks(
                 fits = set(wanted) <= set(known)
             else:
                 fits = _are_alternatives(known, picked) or any(
-                    plain(name) in AVAILABLE.sure for name in described
+                    simplify_name(name) in AVAILABLE.sure for name in described
                 )
             if described and fits and (best is None or len(described) > len(best[1])):
                 best = (wanted or known, described, separator != _ATTACHED)
@@ -114,10 +114,10 @@ def wide_tasks(
         return None
     known, described, is_sure = best
     available = next(
-        (dict(each) for name, each in described.items() if plain(name) in AVAILABLE.sure), {}
+        (dict(each) for name, each in described.items() if simplify_name(name) in AVAILABLE.sure), {}
     )
     attributes = {
-        name: each for name, each in described.items() if plain(name) not in AVAILABLE.sure
+        name: each for name, each in described.items() if simplify_name(name) not in AVAILABLE.sure
     }
     roles = found["respondent"], found["task"], chosen
     if len(attributes) < (1 if is_sure else 2):
@@ -149,7 +149,7 @@ def bases_of(name: str) -> list[str]:
 
 def numbered_attributes(names: list[str]) -> list[str]:
     """The columns price_1, price_2 and the like, where no column of a choice stands beside them."""
-    if CHOSEN.among(by_plain_name(names)) is not None:
+    if CHOSEN.among(map_plain_names(names)) is not None:
         return []
     for separator in _BETWEEN:
         described = _described(names, separator, True)
@@ -184,7 +184,7 @@ def _numbered_alike(
     for attribute, columns in described.items():
         alike.setdefault(tuple(columns), {})[attribute] = columns
     choices = (
-        {text for text in picked if plain(text) not in ZERO_OR_NONE}
+        {text for text in picked if simplify_name(text) not in ZERO_OR_NONE}
         if wanted is None
         else set(wanted)
     )
@@ -199,14 +199,14 @@ def _numbered_alike(
 def _offers_none(names: list[str]) -> str | None:
     """The column of whether none may be chosen, where it is no alternative with attributes of its
     own."""
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     found = next(
         (own[word + each] for word in AVAILABLE.sure for each in NO_CHOICE if word + each in own),
         None,
     )
     others = [name for name in names if name != found]
     ends = {
-        plain(end)
+        simplify_name(end)
         for separator in _BETWEEN
         for last in (True, False)
         for columns in _described(others, separator, last).values()
@@ -217,7 +217,7 @@ def _offers_none(names: list[str]) -> str | None:
 
 def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
     """Whether what was chosen are these, or they are numbered."""
-    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE} - no_answers(
+    choices = {text for text in picked if simplify_name(text) not in ZERO_OR_NONE} - find_no_answers(
         picked, known
     )
     return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
@@ -265,7 +265,7 @@ def _refuse_orders(columns: WideTasks) -> None:
 def word_for_none(picked: Iterable[str], labels: Collection[str]) -> str | None:
     """The word among those chosen that stands for none of the alternatives."""
     return next(
-        (str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None
+        (str(text) for text in picked if simplify_name(text) in ZERO_OR_NONE and text not in labels), None
     )
 
 
@@ -276,7 +276,7 @@ def long_frame(
     no-choice option."""
     import pandas as pd
 
-    picked = np.array([as_label(value) for value in column(frame, columns.chosen)], dtype=object)
+    picked = np.array([as_label(value) for value in get_column(frame, columns.chosen)], dtype=object)
     labels = columns.alternatives
     nothing = None if none is None else as_label(none)
     if none is None:
@@ -317,7 +317,7 @@ def long_frame(
     offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
     for label in offered:
         offers = columns.none if label == nothing else columns.available.get(label)
-        there = np.ones(len(frame), bool) if offers is None else flags(frame, offers)
+        there = np.ones(len(frame), bool) if offers is None else read_flags(frame, offers)
         if (picked[~there] == label).any():
             row = frame.index[np.flatnonzero(~there & (picked == label))[0]]
             raise DataError(

@@ -8,8 +8,8 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..columns import columns_in_words
-from ..described_columns import side_columns
+from ..columns import describe_columns
+from ..described_columns import find_side_columns
 from ..roles import (
     CHOSEN_REJECTED,
     COUNT,
@@ -20,8 +20,8 @@ from ..roles import (
     TIES,
     WEIGHTS,
     WINS_LOSSES,
-    by_plain_name,
-    plain,
+    map_plain_names,
+    simplify_name,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class PairColumns(NamedTuple):
             how = f"long table, {a!r} chosen over {b!r}, "
             how += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
         how += f", ties in {self.ties!r}" if self.ties is not None else ""
-        return how + columns_in_words(None, self.respondent)
+        return how + describe_columns(None, self.respondent)
 
     @property
     def used(self) -> set[str | None]:
@@ -91,7 +91,7 @@ class PairColumns(NamedTuple):
     @property
     def weighted(self) -> bool:
         """Whether the counts may be fractional by their name."""
-        return any(plain(name) in WEIGHTS for name in self.times)
+        return any(simplify_name(name) in WEIGHTS for name in self.times)
 
 
 def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list[PairColumns]:
@@ -100,14 +100,14 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
 
     `taken`: columns of which it is known what they hold.
     """
-    own = by_plain_name(names)
+    own = map_plain_names(names)
 
     def there(*plain: str) -> bool:
         return all(each in own for each in plain)
 
     respondent = respondent_column(names, taken)
     ties = ties_column(names)
-    sides = side_columns(names)
+    sides = find_side_columns(names)
     twos = [
         (
             each.columns,
@@ -123,7 +123,7 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
         for times, other in (*counted, *WINS_LOSSES)
         if there(times, other) and not {own[times], own[other]} & set(options)
     ]
-    two_sided = [each for each in two_sided if plain(each.options[0]) not in _counting(sides)]
+    two_sided = [each for each in two_sided if simplify_name(each.options[0]) not in _counting(sides)]
     if two_sided:
         return two_sided
     # with its accent: without it numbers the rows
@@ -155,7 +155,7 @@ def _counting(sides: list) -> set[str]:
 def respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
     """The column that says who answered, None if there is none; one called "id" may number the
     rows."""
-    return next(RESPONDENT.surely(by_plain_name(names), taken), None)
+    return next(RESPONDENT.surely(map_plain_names(names), taken), None)
 
 
 def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
@@ -168,7 +168,7 @@ def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 
 def ties_column(names: list[str]) -> str | None:
     """The column that says how often neither was chosen, None if there is none."""
-    found = [name for name in names if plain(name) in (*TIES.sure, "tij")]
+    found = [name for name in names if simplify_name(name) in (*TIES.sure, "tij")]
     if len(found) > 1:
         raise DataError(
             f"Several columns seem to contain ties: {shorten(found)}; remove or rename all but one."
@@ -196,7 +196,7 @@ def the_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
 def lacking(names: list[str]) -> tuple[str, str, int] | None:
     """The column that is missing beside one of a pair, in words, its role, and how near the list
     is; None: not near."""
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     if lone := _lone_count(names, own):
         return lone, "", 4
     for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
@@ -209,18 +209,18 @@ def lacking(names: list[str]) -> tuple[str, str, int] | None:
 def _lone_count(names: list[str], own: dict[str, str]) -> str | None:
     """What is missing beside two columns of options and one that counts, or shares out, the choices
     of one side."""
-    sides = side_columns(names)
+    sides = find_side_columns(names)
     twos = [
         (each.columns, each.side)
         for each in sides
-        if plain(each.columns[0]) not in _counting(sides)
+        if simplify_name(each.columns[0]) not in _counting(sides)
     ]
     twos += [((own[a], own[b]), (a, b)) for a, b in _NEUTRAL if a in own and b in own]
     for (a, b), side in twos:
         shares = [
             name
             for name in names
-            if any(word in plain(name) for word in SHARES) and name not in (a, b)
+            if any(word in simplify_name(name) for word in SHARES) and name not in (a, b)
         ]
         if shares:
             return (

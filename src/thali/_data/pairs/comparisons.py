@@ -13,7 +13,7 @@ from thali.errors import DataError, DataWarning
 
 from ..answers import Answers
 from ..checks import are_integers
-from ..columns import square_cells
+from ..columns import read_square_cells
 from ..connectivity import list_components, describe_disconnected
 from ..facts import (
     MAX_LISTED,
@@ -144,7 +144,7 @@ class PairedComparisons(JudgedByPeople):
         *,
         weights: bool = False,
     ) -> None:
-        names, cells = square_cells(counts, labels, weights)
+        names, cells = read_square_cells(counts, labels, weights)
         if ties is None:
             self._freeze(*tables.fields_of_rows(names, *cells))
         else:
@@ -301,7 +301,7 @@ class PairedComparisons(JudgedByPeople):
     @property
     def never_judged(self) -> list[str]:
         """Labels of the options without a single comparison."""
-        return self._besides(self.first, self.second)
+        return self._list_absent_labels(self.first, self.second)
 
     @property
     def covariate_names(self) -> tuple[str, ...]:

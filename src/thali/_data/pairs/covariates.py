@@ -12,9 +12,9 @@ from thali._described import Facts
 from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
-from ..answers import Answers, Who
+from ..answers import Answers, RowRespondents
 from ..checks import refuse_extremes
-from ..columns import coded, column
+from ..columns import encode_column, get_column
 from ..judged import Frozen
 from ..roles import column_names
 
@@ -125,7 +125,7 @@ class PairCovariates(Frozen):
         won: np.ndarray,
         counts: np.ndarray,
         tied: np.ndarray,
-        who: Who | None,
+        who: RowRespondents | None,
     ) -> "PairCovariates":
         """Added up from rows, whose values have the sign of the pair; `won`: whether its first was
         chosen."""
@@ -137,7 +137,7 @@ class PairCovariates(Frozen):
             (counts * won, counts * ~won, tied),
         )
         answers = None if who is None else Answers.of_rows(who, cell, won, counts, tied)
-        return cls._made_of(names, *cells, answers)
+        return cls._from_fields(names, *cells, answers)
 
     def of_pairs(
         self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray, options: np.ndarray
@@ -168,7 +168,7 @@ class PairCovariates(Frozen):
         number = np.zeros(len(rows), np.int64)
         number[there] = np.arange(len(there))
         answers = None if self.answers is None else self.answers.of_pairs(rows, number, other)
-        return self._made_of(self.names, *arrays, answers)
+        return self._from_fields(self.names, *arrays, answers)
 
     def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
         """The cells that some of the covariates make; None for none of them."""
@@ -183,7 +183,7 @@ class PairCovariates(Frozen):
         counts = self.wins, self.losses, self.tied
         cells, place = _added_up(self.pair, self.values[:, kept], self.options[:, kept], counts)
         answers = None if self.answers is None else self.answers.merged(place)
-        return self._made_of(tuple(self.names[k] for k in kept), *cells, answers)
+        return self._from_fields(tuple(self.names[k] for k in kept), *cells, answers)
 
     def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
         """The cells of the answers of some people, by their places; `pairs` are those that they
@@ -195,7 +195,7 @@ class PairCovariates(Frozen):
             np.bincount(answers.pair, each, len(cells))
             for each in (answers.wins, answers.losses, answers.tied)
         ]
-        return self._made_of(self.names, pair, self.values[cells], self.options, *sums, answers)
+        return self._from_fields(self.names, pair, self.values[cells], self.options, *sums, answers)
 
     def without_ties(self, share: float) -> "PairCovariates | None":
         """The same where a tie counts that share of a choice of either side; None if nothing is
@@ -215,7 +215,7 @@ class PairCovariates(Frozen):
             losses[kept],
             0.0 * wins[kept],
         )
-        return self._made_of(self.names, *arrays, answers)
+        return self._from_fields(self.names, *arrays, answers)
 
     def together(
         self, every: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
@@ -228,13 +228,13 @@ class PairCovariates(Frozen):
             np.concatenate([getattr(each, side) for each in every])
             for side in ("wins", "losses", "tied")
         ]
-        return self._made_of(self.names, *_added_up(pair, values, self.options, counts)[0], None)
+        return self._from_fields(self.names, *_added_up(pair, values, self.options, counts)[0], None)
 
     def with_counts(
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
         """The same cells with other counts, of nobody that is known."""
-        return self._made_of(
+        return self._from_fields(
             self.names, self.pair, self.values, self.options, wins, losses, tied, None
         )
 
@@ -279,7 +279,7 @@ def covariate_columns(
         if both is not None:
             found |= _differences(frame, *both)
             continue
-        values = column(frame, name)
+        values = get_column(frame, name)
         if name in used:
             raise DataError(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
@@ -376,7 +376,7 @@ def _without_side(column: str) -> list[tuple[str, str, str]]:
 
 def _differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np.ndarray]:
     """What a column of numbers holds of the first side, less what another holds of the second."""
-    sides = column(frame, first), column(frame, second)
+    sides = get_column(frame, first), get_column(frame, second)
     for values in sides:
         if not _is_number(values):
             raise DataError(
@@ -413,7 +413,7 @@ def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
     rows it stands."""
     import pandas as pd
 
-    codes, levels = coded(frame, name)
+    codes, levels = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
         order = np.argsort(np.argsort(levels))
         codes, levels = order[codes], sorted(levels)

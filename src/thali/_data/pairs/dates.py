@@ -10,7 +10,7 @@ from thali._described import Facts
 from thali._labels import plural
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..columns import column
+from ..columns import get_column
 from ..judged import Frozen
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Dates(Frozen):
         ]
         where, sums = rows_alike(keys, x, counts)
         keys = [key[where].astype(np.int64) for key in keys]
-        return cls._made_of(
+        return cls._from_fields(
             name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[where], *sums
         )
 
@@ -275,7 +275,7 @@ def when_of(frame: "pd.DataFrame", name: str) -> When:
     of periods."""
     import pandas as pd
 
-    values = column(frame, name)
+    values = get_column(frame, name)
     blank = values.isna() | (values.astype(str).str.strip() == "")
     if blank.any():
         raise NoDate(name, int(frame.index[int(np.flatnonzero(blank)[0])]), int(blank.sum()))

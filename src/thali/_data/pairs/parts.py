@@ -10,8 +10,8 @@ from thali._arguments import one_of
 from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
-from ..answers import OUTCOMES, Answers, Who, all_who
-from ..columns import as_frame
+from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
+from ..columns import convert_frame
 from ..people import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
 from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, option_columns
@@ -86,7 +86,7 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
     counts = np.concatenate([data.wins[kept], data.losses[kept]])
     tied = np.concatenate([data.tied[kept], 0.0 * data.tied[kept]])
-    found = data._made_of(*fields_of_rows(names, winner, loser, counts, tied))
+    found = data._from_fields(*fields_of_rows(names, winner, loser, counts, tied))
     a, b = place[data.first], place[data.second]
     key = np.minimum(a, b) * len(names) + np.maximum(a, b)
     new, turned = np.searchsorted(found.first * len(names) + found.second, key), a > b
@@ -111,7 +111,7 @@ def with_counts(
     """The same options and pairs with other counts, of which neither persons nor orders nor
     covariates are known; None: no tie."""
     tied = np.zeros(data.n_pairs) if tied is None else tied
-    return data._made_of(data.labels, data.first, data.second, wins, losses, tied, None, None, None)
+    return data._from_fields(data.labels, data.first, data.second, wins, losses, tied, None, None, None)
 
 
 def with_cell_counts(
@@ -190,7 +190,7 @@ def only(data: "PairedComparisons", kept: np.ndarray) -> "PairedComparisons":
     )
     pairs, n = (data.first * data.n_options + data.second)[kept], data.n_options
     dates = None if data.dates is None else data.dates.of_pairs(pairs, n)
-    return data._made_of(data.labels, *arrays, forward, answers, covariates, dates)
+    return data._from_fields(data.labels, *arrays, forward, answers, covariates, dates)
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
@@ -327,7 +327,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
         data,
         data.forward,
         None,
-        PairCovariates._made_of((ORDER,), pair, values, options, *sums, None),
+        PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None),
     )
 
 
@@ -408,12 +408,12 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
     data.refuse_dates()
-    names, values = option_columns(as_frame(frame), data.labels)
+    names, values = option_columns(convert_frame(frame), data.labels)
     own = data.covariates
     if own is None:
         cells = cells_of(data)
         nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
-        own = PairCovariates._made_of(
+        own = PairCovariates._from_fields(
             (), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers
         )
     if twice := [name for name in names if name in own.names]:
@@ -429,7 +429,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         own.answers,
     )
     return with_known(
-        data, data.forward, data.answers, PairCovariates._made_of((*own.names, *names), *arrays)
+        data, data.forward, data.answers, PairCovariates._from_fields((*own.names, *names), *arrays)
     )
 
 
@@ -518,7 +518,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
             pair = answers.pair[begin:end]
             each = answers.wins, answers.losses, answers.tied
             sums = [array[begin:end].copy() for array in each]
-            found[name] = data._made_of(
+            found[name] = data._from_fields(
                 data.labels, data.first[pair], data.second[pair], *sums, None, None, None
             )
     return found
@@ -583,7 +583,7 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     for each in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         there = each.sum(axis=0) > 0.0
         sides = data.first[there], data.second[there]
-        found.append(data._made_of(data.labels, *sides, *each[:, there], None, None, None))
+        found.append(data._from_fields(data.labels, *sides, *each[:, there], None, None, None))
     return found[0], found[1]
 
 
@@ -679,9 +679,9 @@ def _put_together(
     who = None
     if all(part.answers is not None for part in parts):
         answers = [known_answers(part) for part in parts]
-        who = all_who(
+        who = merge_respondents(
             [
-                Who(own.respondents, row.respondent, own.people)
+                RowRespondents(own.respondents, row.respondent, own.people)
                 for own, row in zip(answers, rows, strict=True)
             ]
         )
@@ -743,7 +743,7 @@ def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedCom
     ]
     covariates = None if data.covariates is None else data.covariates.of_respondents(members, pairs)
     dates = None if data.dates is None else data.dates.of_respondents(members)
-    return data._made_of(
+    return data._from_fields(
         data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates
     )
 
@@ -790,6 +790,6 @@ def with_known(
 ) -> "PairedComparisons":
     """The same counts with how many of them are in which order, who gave them, their covariates,
     and their dates."""
-    return data._made_of(
+    return data._from_fields(
         *(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates
     )

@@ -8,8 +8,8 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
-from ..answers import Answers, Who, who_answered
-from ..columns import Cells, added_up, as_frame, column, count_column, encode, pair_keys
+from ..answers import Answers, RowRespondents, read_respondents
+from ..columns import Cells, sum_pair_counts, convert_frame, get_column, read_counts, encode_labels, number_pairs
 from ..roles import column_names, refuse_ambiguous
 from ..squares import describe_cell
 from ..suspicious import find_similar_labels, find_dropped_columns, find_percentages, find_total_labels, warn_each
@@ -86,7 +86,7 @@ def from_frame(
     >>> th.PairedComparisons.from_frame(frame)
     PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
     """
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     names = column_names(frame)
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
         found = the_columns(names, (count, losses, ties, respondent))
@@ -118,10 +118,10 @@ def of_list(
     """The comparisons in these columns; covariates are those of what was first, where the columns
     say it."""
     for name in filter(None, (*columns.options, *columns.times, columns.ties)):
-        column(frame, name)
+        get_column(frame, name)
     frame = frame.loc[~uncounted(frame, columns)]
     a, b = columns.options
-    first, second = column(frame, a), column(frame, b)
+    first, second = get_column(frame, a), get_column(frame, b)
     try:
         chosen, rejected, tied = _counted(frame, columns, weights)
     except DataError as error:
@@ -131,8 +131,8 @@ def of_list(
     def where(row: int, is_first: bool) -> str:
         return f"in row {frame.index[row]}, column {a if is_first else b!r}"
 
-    names, i, j = encode(first, second, chosen + rejected + tied, labels, where)
-    who = who_answered(frame, columns.respondent, columns.used)
+    names, i, j = encode_labels(first, second, chosen + rejected + tied, labels, where)
+    who = read_respondents(frame, columns.respondent, columns.used)
     described = None
     if covariates is not None:
         described = covariate_columns(
@@ -180,10 +180,10 @@ def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tupl
     tied = (
         none
         if ties is None or frame[ties].isna().to_numpy().all()
-        else count_column(frame, ties, weights)
+        else read_counts(frame, ties, weights)
     )
     chosen, rejected = [
-        *(count_column(frame, name, weights) for name in columns.times),
+        *(read_counts(frame, name, weights) for name in columns.times),
         none,
         none,
     ][:2]
@@ -235,8 +235,8 @@ def from_pairs(
     winners = pd.Series([row[0] for row in rows], dtype=object)
     losers = pd.Series([row[1] for row in rows], dtype=object)
     ones = np.ones(len(rows))
-    cells = encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
-    data = cls._made_of(*fields_of_rows(*cells, ones))
+    cells = encode_labels(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
+    data = cls._from_fields(*fields_of_rows(*cells, ones))
     warn_each(find_similar_labels(data.labels))
     return data
 
@@ -329,9 +329,9 @@ def from_trials(
     }
     if people is None:
         return of_trials(cls, frame, given, False, coding, labels, weights, covariates, date)[0]
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     for name in people:
-        column(frame, name)
+        get_column(frame, name)
     found = trial_columns(frame, given, False)
     described = columns_of_covariates(covariates, list(frame.columns), (found.first, found.second))
     used = {*found.used, *people, *described, date}
@@ -424,7 +424,7 @@ def of_trials(
     date: str | None = None,
 ) -> "tuple[PairedComparisons, str]":
     """The comparisons in trials or games, and how they were read."""
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     columns = trial_columns(frame, given, game)
     return of_outcomes(
         cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates, date)
@@ -488,10 +488,10 @@ def from_wide(
     >>> data.people["age"].tolist()
     [30, 40, 50]
     """
-    frame = as_frame(frame)
+    frame = convert_frame(frame)
     given = {"respondent": respondent, "count": count}
     for name in filter(None, (*given.values(), *(pairs or ()))):
-        column(frame, name)
+        get_column(frame, name)
     if pairs is not None:
         named = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
         found = WideColumns(named, "named", respondent, count)
@@ -522,7 +522,7 @@ def of_rows(
     cls: "type[PairedComparisons]",
     labels: tuple[str, ...],
     cells: tuple[np.ndarray, ...],
-    known: tuple[Who | None, np.ndarray | None, CovariateColumns | None],
+    known: tuple[RowRespondents | None, np.ndarray | None, CovariateColumns | None],
     when: When | None,
     knows_order: bool = True,
 ) -> "PairedComparisons":
@@ -534,7 +534,7 @@ def of_rows(
     *sides_of, forward, answers, covariates = fields_of_rows(
         labels, winner, loser, counts, tied, *known
     )
-    whole = cls._made_of(*sides_of, forward if knows_order else None, answers, covariates)
+    whole = cls._from_fields(*sides_of, forward if knows_order else None, answers, covariates)
     if when is None:
         return whole
     who, in_order, described = known
@@ -549,7 +549,7 @@ def of_rows(
     dates = Dates.of_rows(
         when.name, when.unit, when.number[there], sides, respondent, x[there], each
     )
-    return cls._made_of(*sides_of, whole.forward, answers, covariates, dates)
+    return cls._from_fields(*sides_of, whole.forward, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
@@ -669,7 +669,7 @@ def fields_of_rows(
     loser: np.ndarray,
     counts: np.ndarray,
     tied: np.ndarray | None = None,
-    who: Who | None = None,
+    who: RowRespondents | None = None,
     in_order: np.ndarray | None = None,
     described: CovariateColumns | None = None,
 ) -> tuple[Any, ...]:
@@ -685,14 +685,14 @@ def fields_of_rows(
             f"Comparisons require at least two options; got {shorten(labels) or 'none'}."
         )
     tied = np.zeros(len(counts)) if tied is None else tied
-    found = added_up(n, winner, loser, counts, tied)
+    found = sum_pair_counts(n, winner, loser, counts, tied)
     if not len(found[0]):
         raise DataError(
             f"There are no comparisons among the {n:,} options: every count is 0; check the counts."
         )
     there = counts + tied > 0
     winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
-    pair = np.searchsorted(found[0] * n + found[1], pair_keys(n, winner, loser))
+    pair = np.searchsorted(found[0] * n + found[1], number_pairs(n, winner, loser))
     won, forward, answers, covariates = winner < loser, None, None, None
     who = None if who is None else who.of_rows(there)
     if in_order is not None:

@@ -9,9 +9,9 @@ import numpy as np
 from thali._labels import as_label, is_number, listed, short_number, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import Who, who_answered
-from ..columns import column, columns_in_words, count_column, encode, note_omission, stood_for
-from ..described_columns import Sides, side_columns
+from ..answers import RowRespondents, read_respondents
+from ..columns import get_column, describe_columns, read_counts, encode_labels, note_omission, count_comparisons
+from ..described_columns import SideColumns, find_side_columns
 from ..roles import (
     CHOSEN_OF_TWO,
     COUNT,
@@ -25,10 +25,10 @@ from ..roles import (
     STEMS_OF_SIDES,
     TIE_WORDS,
     WEIGHTS,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    no_answers,
-    plain,
+    find_no_answers,
+    simplify_name,
 )
 from .covariates import CovariateColumns, covariate_columns
 from .dates import DAY, When, when_of
@@ -88,7 +88,7 @@ def decoded(
     known = {as_label(value) for _, values in labels for value in values}
     coding, missing = without_missing(coding)
     coded = {} if coding is None else meanings(coding)
-    unknown = no_answers(texts, {*known, *coded, *sides}) | missing & set(texts)
+    unknown = find_no_answers(texts, {*known, *coded, *sides}) | missing & set(texts)
     texts = ["" if text in unknown else text for text in texts]
     others = ["" if text in coded else text for text in texts]
     found = _found(codes, texts, coded, "coded outcomes")
@@ -115,7 +115,7 @@ def _recognised(
     are no sides."""
     known = {as_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
-    ties = {text for text in texts if plain(text) in words and text not in known}
+    ties = {text for text in texts if simplify_name(text) in words and text not in known}
     is_open = coding is not None and any(
         is_number(text) or len(text) == 1 for text in texts if text not in ties
     )
@@ -198,7 +198,7 @@ def _by_side(
     if numbers := _by_number(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
     words = _words_of(sides, game)
-    meaning = {text: words.get(plain(text)) for text in answers}
+    meaning = {text: words.get(simplify_name(text)) for text in answers}
     if any(value is None for value in meaning.values()):
         return None
     return {
@@ -222,7 +222,7 @@ def _words_of(sides: tuple[str, str], game: bool) -> dict[str, float]:
         ):
             words |= {spelled.format(one): FIRST, spelled.format(other): SECOND}
     words |= _GAME if game else {}
-    words |= {plain(sides[0]): FIRST, plain(sides[1]): SECOND}
+    words |= {simplify_name(sides[0]): FIRST, simplify_name(sides[1]): SECOND}
     return words
 
 
@@ -271,12 +271,12 @@ def _unreadable(
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
     words = _words_of(sides, game)
-    strange = unread & np.array([plain(as_label(value)) not in words for value in frame[chosen]])
+    strange = unread & np.array([simplify_name(as_label(value)) not in words for value in frame[chosen]])
     faults = strange if strange.any() else unread
     row = int(faults.argmax())
     text = as_label(frame[chosen].iloc[row])
     alike = frame.loc[faults & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    number = stood_for(alike, count)
+    number = count_comparisons(alike, count)
     further = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = (
@@ -347,7 +347,7 @@ class TrialOutcomes(NamedTuple):
     loser: np.ndarray
     counts: np.ndarray
     tied: np.ndarray
-    who: Who | None
+    who: RowRespondents | None
     # whether the winner, or the first of a tie, was shown first; None: not known
     in_order: np.ndarray | None
     how: str  # they were read, in words
@@ -361,8 +361,8 @@ def trial_columns(
     """The columns by their usual names, but for those given."""
     names = column_names(frame)
     for name in filter(None, given.values()):
-        column(frame, name)
-    own = by_plain_name(names)
+        get_column(frame, name)
+    own = map_plain_names(names)
     first, second, home = _options(frame, names, given, game)
     taken = {first, second, *(name for name in given.values() if name is not None)}
     verdict = _verdict(own, first, second, given, game, taken, names)
@@ -384,7 +384,7 @@ def _options(
     taken = set(filter(None, given.values()))
     likely = [
         each
-        for each in side_columns(names)
+        for each in find_side_columns(names)
         if not taken & set(each.columns)
         and (each.stem in STEMS or _is_option(frame, each))
         and (each.side[0] in GAMES or not game)
@@ -415,7 +415,7 @@ class Missing(NamedTuple):
 def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
     """What the table lacks to be one of trials or of games; None if it is nothing like it."""
     names = column_names(frame)
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     verdict = (RESULT if game else CHOSEN_OF_TWO).among(own)
     try:
         first, second, at_home = _options(frame, names, {}, game)
@@ -476,7 +476,7 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
     experiment do."""
     import pandas as pd
 
-    sides = side_columns(column_names(frame))
+    sides = find_side_columns(column_names(frame))
     marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
     return any(
         each.side == marks
@@ -487,7 +487,7 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
     )
 
 
-def _is_option(frame: "pd.DataFrame", sides: Sides) -> bool:
+def _is_option(frame: "pd.DataFrame", sides: SideColumns) -> bool:
     """Whether two columns hold text, with some values in common."""
     import pandas as pd
 
@@ -512,7 +512,7 @@ def _verdict(
     for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
         if (found := role.among(own, taken)) is not None:
             return (found,)
-    for each in side_columns(names):
+    for each in find_side_columns(names):
         if each.stem in GOALS.synonyms and not taken & set(each.columns):
             return each.columns
     for home, away in SHORT_GOALS if game else ():
@@ -528,7 +528,7 @@ def _verdict(
 def _repeats(frame: "pd.DataFrame", name: str) -> bool:
     """Whether a column may say who answered: everything that is so called, but for what numbers the
     rows."""
-    return plain(name) != "id" or not frame[name].is_unique
+    return simplify_name(name) != "id" or not frame[name].is_unique
 
 
 def outcomes_of_trials(
@@ -551,22 +551,22 @@ def outcomes_of_trials(
     if not kept.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
     rows, outcome = frame.loc[kept], verdicts.outcome[kept]
-    weights = weights or plain(columns.count or "") in WEIGHTS
-    times = count_column(rows, columns.count, weights)
+    weights = weights or simplify_name(columns.count or "") in WEIGHTS
+    times = read_counts(rows, columns.count, weights)
 
     def where(row: int, is_first: bool) -> str:
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
-    names, first, second = encode(
-        column(rows, columns.first), column(rows, columns.second), times, labels, where
+    names, first, second = encode_labels(
+        get_column(rows, columns.first), get_column(rows, columns.second), times, labels, where
     )
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
     how = _in_words(columns, verdicts)
-    n_omitted = short_number(stood_for(frame.loc[~kept], columns.count))
+    n_omitted = short_number(count_comparisons(frame.loc[~kept], columns.count))
     note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
-    who = who_answered(rows, columns.respondent, columns.used)
+    who = read_respondents(rows, columns.respondent, columns.used)
     described = None
     if covariates is not None:
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
@@ -585,7 +585,7 @@ def _of_column(
     frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
 ) -> Verdicts:
     name = columns.verdict[0]
-    if coding is None and {plain(str(each)) for each in frame.columns} >= set(_JSPSYCH):
+    if coding is None and {simplify_name(str(each)) for each in frame.columns} >= set(_JSPSYCH):
         values = set(frame[name].dropna().unique())
         if values <= {0, 1}:  # the number of the button, from 0
             found = decoded(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
@@ -626,4 +626,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
         how = f"{a!r} against {b!r}, {columns.verdict[0]!r} contains {verdicts.how}"
     if verdicts.ties:
         how += f" (a tie: {shorten(verdicts.ties)})"
-    return how + columns_in_words(columns.count, columns.respondent)
+    return how + describe_columns(columns.count, columns.respondent)

@@ -12,8 +12,8 @@ from thali._inference.warn import warn
 from thali._labels import as_label, checked_labels, is_number, plural, positions, shorten
 from thali.errors import Argument, DataError, DataWarning
 
-from ..answers import Who, who_answered
-from ..columns import columns_in_words, count_column, note_omission
+from ..answers import RowRespondents, read_respondents
+from ..columns import describe_columns, read_counts, note_omission
 from ..people import build_people_table
 from ..roles import (
     COUNT,
@@ -21,10 +21,10 @@ from ..roles import (
     TIE_WORDS,
     UNKNOWN_WORDS,
     WEIGHTS,
-    by_plain_name,
+    map_plain_names,
     column_names,
-    no_answers,
-    plain,
+    find_no_answers,
+    simplify_name,
 )
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, meanings, without_missing
 
@@ -76,7 +76,7 @@ def wide_columns(
     """The columns of pairs by their names, or by what they hold besides what is coded; None if
     there are none."""
     names = column_names(frame)
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
     rest = [name for name in names if name not in (respondent, count)]
@@ -190,8 +190,8 @@ def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]
     all."""
     found: dict[str, Pair] = {}
     for name in names:
-        labels = sorted(text for text in texts[name] if plain(text) not in _NO_LABELS)
-        labels = labels if len(labels) < 3 else sorted(set(labels) - no_answers(labels, ()))
+        labels = sorted(text for text in texts[name] if simplify_name(text) not in _NO_LABELS)
+        labels = labels if len(labels) < 3 else sorted(set(labels) - find_no_answers(labels, ()))
         if len(labels) == 2 and not any(is_number(label) for label in labels):
             found[name] = (labels[0], labels[1])
     shared = [label for pair in set(found.values()) for label in pair]
@@ -210,10 +210,10 @@ def _is_complete(pairs: Mapping[str, Pair]) -> bool:
 
 def _answers(texts: set[str], pair: Pair) -> bool:
     """Whether a column may hold answers about the two options."""
-    texts = texts - no_answers(texts, pair)
+    texts = texts - find_no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True
-    labels = {text for text in texts if plain(text) not in _NO_LABELS or text in pair}
+    labels = {text for text in texts if simplify_name(text) not in _NO_LABELS or text in pair}
     return (
         labels <= set(pair)
         or labels <= {">", "<"}
@@ -262,7 +262,7 @@ def outcomes_of_wide(
     first, second = sides[number].T
     times, who = np.ones(len(frame)), None
     if columns.count is not None:
-        times = count_column(frame, columns.count, weights or plain(columns.count) in WEIGHTS)
+        times = read_counts(frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS)
     if columns.count is None or columns.respondent is not None:
         who = _who(frame, columns)
     tied = np.where(given == TIE, times[row], 0.0)
@@ -272,12 +272,12 @@ def outcomes_of_wide(
     return TrialOutcomes(names, *cells, who, None, _words(columns, coded))
 
 
-def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:
+def _who(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
     """The respondents: those of their column, or the rows."""
-    if (who := who_answered(frame, columns.respondent, columns.used)) is not None:
+    if (who := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return who
     number, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
-    return Who(names, number, build_people_table(frame, columns.used, number, names))
+    return RowRespondents(names, number, build_people_table(frame, columns.used, number, names))
 
 
 def _names(own: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]:
@@ -306,7 +306,7 @@ def _outcomes(
     texts = [[as_label(value) for value in values] for _, values in cells]
     coding, missing = without_missing(coding)
     known_words = {*meanings(coding or {}), *(label for pair in pairs.values() for label in pair)}
-    unknown = no_answers((text for each in texts for text in each), known_words) | missing
+    unknown = find_no_answers((text for each in texts for text in each), known_words) | missing
     texts_found = {text for each in texts for text in each if text} - unknown
     by_text, how = _code(texts_found, pairs, coding)
     outcome, left_out = np.full((len(frame), len(pairs)), np.nan), 0
@@ -320,7 +320,7 @@ def _outcomes(
         left_out += int(np.array([*(text in unknown for text in own), False])[codes].sum())
         own = ["" if text in unknown else text for text in own]
         known = {
-            text: meaning.get(text, TIE if plain(text) in TIE_WORDS else np.nan) for text in own
+            text: meaning.get(text, TIE if simplify_name(text) in TIE_WORDS else np.nan) for text in own
         }
         for text, value in known.items():
             if text and np.isnan(value):
@@ -346,7 +346,7 @@ def _code(
     if coding is not None:
         return meanings(coding), "coded values"
     labels = {label for pair in pairs.values() for label in pair}
-    answers = {text for text in texts_found if plain(text) not in _NO_LABELS or text in labels}
+    answers = {text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels}
     if answers and answers <= labels and not answers <= {"1", "2"}:
         return None, "the chosen label"
     if answers <= set(_SIGNS):
@@ -385,4 +385,4 @@ def _words(columns: WideColumns, coded: str) -> str:
             f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3]
         )
         how += f", in the order of R's prefmod ({shown})"
-    return how + columns_in_words(columns.count, columns.respondent)
+    return how + describe_columns(columns.count, columns.respondent)

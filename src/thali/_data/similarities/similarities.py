@@ -14,7 +14,7 @@ from thali.errors import DataError, DataWarning
 
 from ..answers import JudgedValues
 from ..checks import refuse_extremes
-from ..columns import as_frame, with_text_names
+from ..columns import convert_frame, rename_as_text
 from ..connectivity import list_components, describe_groups
 from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
@@ -227,8 +227,8 @@ class Similarities(JudgedByPeople):
 
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error",))
-        frame = as_frame(frame)
-        frame = with_text_names(frame)
+        frame = convert_frame(frame)
+        frame = rename_as_text(frame)
         named = [
             None if name is None else str(name)
             for name in (first, second, similarity, count, respondent)
@@ -379,7 +379,7 @@ class Similarities(JudgedByPeople):
         """The same objects and measured pairs with other similarities, in the order of `first` and
         `second`."""
         arrays = self.first, self.second, values, self.judgements
-        return self._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
+        return self._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
         """The same objects with some of the measured pairs alone, as leaving pairs out needs.
@@ -405,9 +405,9 @@ class Similarities(JudgedByPeople):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
         known = (
-            None if self.answers is None else self.answers.of_places(pairs, np.cumsum(pairs) - 1)
+            None if self.answers is None else self.answers.select_positions(pairs, np.cumsum(pairs) - 1)
         )
-        return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
+        return type(self)._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
         """The similarities of each person, with all objects.
@@ -430,7 +430,7 @@ class Similarities(JudgedByPeople):
             pair, values = known.pair[rows], known.values[rows]
             if len(pair):
                 arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
-                found[name] = self._made_of(self.labels, *arrays, None, self._lowest_diagonal, None)
+                found[name] = self._from_fields(self.labels, *arrays, None, self._lowest_diagonal, None)
         return found
 
     def _fill(
@@ -522,7 +522,7 @@ class Similarities(JudgedByPeople):
     @property
     def never_judged(self) -> list[str]:
         """Labels of the objects in no measured pair."""
-        return self._besides(self.first, self.second)
+        return self._list_absent_labels(self.first, self.second)
 
     def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
         """The same similarities with these objects, all of their own among them.
@@ -545,9 +545,9 @@ class Similarities(JudgedByPeople):
         known = (
             None
             if self.answers is None
-            else self.answers.of_places(np.ones(len(order), bool), np.argsort(order))
+            else self.answers.select_positions(np.ones(len(order), bool), np.argsort(order))
         )
-        return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal, known)
+        return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, known)
 
     def to_square(self) -> "pd.DataFrame":
         """The similarities as a square table; NaN on its diagonal and where not measured."""

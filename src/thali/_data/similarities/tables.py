@@ -9,9 +9,9 @@ from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
-from ..answers import JudgedValues, Who, who_answered
+from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
-from ..columns import column, count_column, encode, note, pair_keys
+from ..columns import get_column, read_counts, encode_labels, note, number_pairs
 from ..roles import (
     COUNT,
     DISSIMILARITY,
@@ -20,7 +20,7 @@ from ..roles import (
     SIDES,
     SIMILARITY,
     STEMS_OF_SIDES,
-    by_plain_name,
+    map_plain_names,
 )
 from ..squares import SquareTableWords, describe_cell, read_square_table
 
@@ -466,7 +466,7 @@ def pair_columns(
 ) -> SimilarityColumns:
     """The columns of a list of pairs: those named, and for the others those that bear one of the
     usual names."""
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     if (first is None) != (second is None):
         raise DataError(
             "Only one column of objects is named; give both `first` and `second`, or neither."
@@ -495,7 +495,7 @@ def pair_columns(
 
 def tells_similarities(names: list[str], vaguely: bool) -> bool:
     """Whether these are the columns of such a list; `vaguely`: a column called "rating" will do."""
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     if next(SIMILARITY.each(own) if vaguely else SIMILARITY.surely(own), None) is None:
         return False
     try:
@@ -513,7 +513,7 @@ def listed_pairs(
     either order, are averaged."""
     if not len(frame):
         raise DataError("The table has no rows, so it contains no similarities.")
-    given = column(frame, columns.similarity)
+    given = get_column(frame, columns.similarity)
     where = f"column {columns.similarity!r}"
     raw = given.to_numpy(dtype=object) if given.hasnans else given.to_numpy()
     values = check_numbers(raw, lambda k: f"in row {frame.index[k]}, {where}", "similarity")
@@ -523,8 +523,8 @@ def listed_pairs(
             f"The similarity in row {frame.index[k]}, {where} is infinite; similarities must be"
             " finite."
         )
-    counts = count_column(frame, columns.count, weights=True)
-    first, second = column(frame, columns.first), column(frame, columns.second)
+    counts = read_counts(frame, columns.count, weights=True)
+    first, second = get_column(frame, columns.first), get_column(frame, columns.second)
 
     def place(row: int, is_first: bool) -> str:
         return (
@@ -533,12 +533,12 @@ def listed_pairs(
 
     # an object beside itself is the diagonal, which is not read; encode refuses it only where it
     # counts
-    names, i, j = encode(first, second, np.zeros(len(frame)), labels, place)
+    names, i, j = encode_labels(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
     if not read.all():
         note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects dropped")
     i, j, values, counts = i[read], j[read], values[read], counts[read]
-    who = who_answered(frame, columns.who, columns)
+    who = read_respondents(frame, columns.who, columns)
     if who is None:
         return *_averaged(names, i, j, values, counts), None
     return _judged(names, i, j, values, counts, who.of_rows(read))
@@ -550,12 +550,12 @@ def _judged(
     j: np.ndarray,
     values: np.ndarray,
     counts: np.ndarray,
-    who: Who,
+    who: RowRespondents,
 ) -> tuple[Measured, float | None, JudgedValues | None]:
     """The mean over those who judged a pair, and who did; one who wrote every pair in both orders
     judged it once."""
     n = len(names)
-    pair = pair_keys(n, i, j)
+    pair = number_pairs(n, i, j)
     _, row, place = np.unique(who.number * n * n + pair, return_index=True, return_inverse=True)
     if _written_twice(i < j, place, values == values[row][place], counts):
         i, j, values, counts, pair, number = (
@@ -585,7 +585,7 @@ def _judged(
     places = np.searchsorted(found.first * n + found.second, pair)
     order = np.lexsort((places, number))
     whose = number[order].astype(np.int32), places[order].astype(np.int32)
-    return found, sigma, JudgedValues._made_of(who.names, *whose, values[order], who.people)
+    return found, sigma, JudgedValues._from_fields(who.names, *whose, values[order], who.people)
 
 
 def _averaged(
@@ -597,7 +597,7 @@ def _averaged(
     # the others
     n = len(names)
     pairs, where_first, place = np.unique(
-        pair_keys(n, i, j), return_index=True, return_inverse=True
+        number_pairs(n, i, j), return_index=True, return_inverse=True
     )
     base = values[where_first]  # so that the mean of equal numbers is that number to the last bit
     excess = np.bincount(place, weights=counts * (values - base[place]), minlength=len(pairs))

@@ -20,7 +20,7 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..checks import are_integers, check_counts
-from ..columns import column, count_column, in_order, label_positions, pair_keys
+from ..columns import get_column, read_counts, sort_texts, find_label_positions, number_pairs
 from ..roles import (
     ANCHOR,
     COUNT,
@@ -29,8 +29,8 @@ from ..roles import (
     ODD,
     RESPONDENT,
     SIMILAR_TWO,
-    by_plain_name,
-    plain,
+    map_plain_names,
+    simplify_name,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def of_objects(
     number = np.zeros((members.shape[1],) * 2, np.int64)
     number[a, b] = number[b, a] = np.arange(len(a))
     return TripletQuestions(
-        pair_keys(n, members[:, a], members[:, b]), number[first, second], times
+        number_pairs(n, members[:, a], members[:, b]), number[first, second], times
     )
 
 
@@ -157,8 +157,8 @@ def encoded(
     def place(k: int) -> str:
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
-    known = in_order(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    return label_positions(codes, texts, known, place, "The name of an object").reshape(
+    known = sort_texts(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
+    return find_label_positions(codes, texts, known, place, "The name of an object").reshape(
         -1, m
     ), known
 
@@ -325,7 +325,7 @@ def _names_in(asked: list[list[Pair]], labels: Iterable[Any] | None) -> tuple[st
     """The labels, or all names in their order."""
     if labels is not None:
         return checked_labels(labels)
-    return in_order(list(dict.fromkeys(name for pairs in asked for pair in pairs for name in pair)))
+    return sort_texts(list(dict.fromkeys(name for pairs in asked for pair in pairs for name in pair)))
 
 
 def _key(place: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
@@ -338,7 +338,7 @@ def _key(place: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
                 f"{name!r} {row_name(row)} is not an object in the"
                 f" sets.{suggest(name, list(place))}"
             )
-    return int(pair_keys(n, *(np.array(place[name]) for name in pair)))
+    return int(number_pairs(n, *(np.array(place[name]) for name in pair)))
 
 
 # Tables of triplets: which columns hold the objects of a question, and which say what was answered
@@ -408,7 +408,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> Triple
     """The columns by their usual names, but for those given; None if they are not those of
     triplets."""
     given = {name: value for name, value in (given or {}).items() if value is not None}
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     count = given.get("count") or COUNT.among(own)
     rest: dict[str, Any] = {"count": count, "question": given.get("question")}
 
@@ -425,7 +425,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> Triple
     odd = given.get("odd") or ODD.among(own)
     pairs = [(own[a], own[b]) for a, b in SIMILAR_TWO if a in own and b in own]
     chosen = given.get("chosen") or (None if "odd" in given else pairs[0] if pairs else None)
-    taken = {plain(name) for name in (odd, count, *(chosen or ())) if name is not None}
+    taken = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = given.get("objects") or _series(
         {name: each for name, each in own.items() if name not in taken}
     )
@@ -436,7 +436,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> Triple
         and odd is None
         and chosen is None
         and len(objects) == 3
-        and plain(objects[0]).startswith("image")
+        and simplify_name(objects[0]).startswith("image")
     ):
         odd = next((own[name] for name in ODD_BY_PLACE if name in own), None)
     if not objects or (odd is None) == (chosen is None):
@@ -451,7 +451,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> Triple
 def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
     """Three columns that are called as the objects of a triplet, and the column that is called as
     the odd one out."""
-    own = by_plain_name(names)
+    own = map_plain_names(names)
     odd = ODD.among(own)
     objects = _series({name: each for name, each in own.items() if name not in ODD.sure})
     return (objects if len(objects) == 3 else ()), odd
@@ -480,14 +480,14 @@ def answers_in(
     frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool
 ) -> tuple[tuple[str, ...], TripletQuestions]:
     """Labels, and the question of each row with its answer."""
-    sides = [column(frame, name) for name in columns.objects]
+    sides = [get_column(frame, name) for name in columns.objects]
 
     def where(row: int) -> str:
         return f"in row {frame.index[row]}"
 
     members, names = encoded(sides, labels)
     refuse_repeated(members, names, where)
-    times = count_column(frame, columns.count, weights)
+    times = read_counts(frame, columns.count, weights)
     n = len(names)
     if columns.odd is not None:
         if members.shape[1] != 3:
@@ -511,7 +511,7 @@ def answers_in(
     else:
         questions = anchored(n, members, times)
     if columns.question is not None:
-        asked = column(frame, columns.question).to_numpy(dtype=object)
+        asked = get_column(frame, columns.question).to_numpy(dtype=object)
         refuse_other_sets([(questions, asked)], n, names, where)
     return names, questions
 
@@ -519,7 +519,7 @@ def answers_in(
 def anchored(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
     """Anchor, nearer and farther object a row: of two pairs with the anchor the first was
     chosen."""
-    pairs = np.stack([pair_keys(n, members[:, 0], members[:, k]) for k in (1, 2)], axis=1)
+    pairs = np.stack([number_pairs(n, members[:, 0], members[:, k]) for k in (1, 2)], axis=1)
     return TripletQuestions(pairs, np.zeros(len(members), np.int64), times)
 
 
@@ -534,14 +534,14 @@ def _place_of(
     number from 1."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(column(frame, name).to_numpy(dtype=object))
+    codes, distinct = pd.factorize(get_column(frame, name).to_numpy(dtype=object))
     texts = [as_label(value) for value in distinct]
     number = np.append(places_among(texts, names), -1)[codes]
     is_it = members == number[:, None]
     if is_it.any(axis=1).all():
         return is_it.argmax(axis=1)
-    column_at = {plain(each): k for k, each in enumerate(objects)}
-    by_name = np.array([*(column_at.get(plain(text), -1) for text in texts), -1], np.int64)[codes]
+    column_at = {simplify_name(each): k for k, each in enumerate(objects)}
+    by_name = np.array([*(column_at.get(simplify_name(text), -1) for text in texts), -1], np.int64)[codes]
     by_number = np.array([*(_number(text, len(objects)) for text in texts), -1], np.int64)[codes]
     for place in (by_name, by_number):
         if (place >= 0).all():

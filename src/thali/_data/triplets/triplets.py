@@ -12,9 +12,9 @@ from thali._inference.warn import warn
 from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..answers import ChosenPlaces, Who, all_who, who_answered
+from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
 from ..checks import convert_whole_counts
-from ..columns import answered_rows, as_frame, pair_keys, with_text_names
+from ..columns import select_answered_rows, convert_frame, number_pairs, rename_as_text
 from ..connectivity import list_components, describe_groups
 from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
@@ -189,8 +189,8 @@ class Triplets(JudgedByPeople):
         ... )
         Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
         """
-        frame = as_frame(frame)
-        frame = with_text_names(frame)
+        frame = convert_frame(frame)
+        frame = rename_as_text(frame)
         given = {
             "objects": objects,
             "odd": odd,
@@ -210,9 +210,9 @@ class Triplets(JudgedByPeople):
                 f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets;"
                 f" expected {EXPECTED}."
             )
-        frame = answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
+        frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = answers_in(frame, columns, labels, weights)
-        who = who_answered(frame, columns.who, columns.used)
+        who = read_respondents(frame, columns.who, columns.used)
         return cls.__new__(cls)._fill(names, [questions], who)
 
     @classmethod
@@ -312,7 +312,7 @@ class Triplets(JudgedByPeople):
         return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
 
     def _fill(
-        self, labels: tuple[str, ...], parts: list[TripletQuestions], who: Who | None = None
+        self, labels: tuple[str, ...], parts: list[TripletQuestions], who: RowRespondents | None = None
     ) -> "Triplets":
         """The answers of all parts, small sets first if it is known who answered."""
         fields, places = added_up(len(labels), parts)
@@ -358,22 +358,22 @@ class Triplets(JudgedByPeople):
         if answers is not None:
             new = np.full(len(self.counts), -1)
             new[places] = np.arange(len(places))
-            answers = answers.of_places(new >= 0, new)
+            answers = answers.select_positions(new >= 0, new)
         arrays = (each[places] for each in (self.first, self.second, self.counts))
-        return self._made_of(self.labels, start, *arrays, answers)
+        return self._from_fields(self.labels, start, *arrays, answers)
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same questions with other counts of their answers, given by nobody in
         particular."""
-        return self._made_of(
+        return self._from_fields(
             self.labels, self.start, self.first, self.second, np.array(counts, float), None
         )
 
     def _of_people(self, members: np.ndarray) -> "Triplets":
         """The answers of some people, by their places, with all objects."""
         assert self.answers is not None
-        own = self.answers.of_members(members)
-        found = self._made_of(
+        own = self.answers.select_respondents(members)
+        found = self._from_fields(
             self.labels,
             self.start,
             self.first,
@@ -455,7 +455,7 @@ class Triplets(JudgedByPeople):
         rows = []
         for number, part in enumerate(parts):
             place = np.array([place_of[label] for label in part.labels])
-            keys = pair_keys(len(labels), place[part.first], place[part.second])
+            keys = number_pairs(len(labels), place[part.first], place[part.second])
             own = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
             if len(known) == len(parts):
                 own = known[number].place, known[number].times, known[number].respondent
@@ -476,8 +476,8 @@ class Triplets(JudgedByPeople):
             )
         who = None
         if len(known) == len(parts):
-            who = all_who(
-                [Who(known[k].respondents, own, known[k].people) for k, own in respondents]
+            who = merge_respondents(
+                [RowRespondents(known[k].respondents, own, known[k].people) for k, own in respondents]
             )
         return self.__new__(type(self))._fill(labels, questions, who)
 
@@ -524,7 +524,7 @@ class Triplets(JudgedByPeople):
     @property
     def never_judged(self) -> list[str]:
         """Labels of the objects that are in no set."""
-        return self._besides(self.first, self.second)
+        return self._list_absent_labels(self.first, self.second)
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each set, answered by each of its pairs."""

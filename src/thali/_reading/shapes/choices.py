@@ -22,8 +22,8 @@ from thali._data.roles import (
     TASK,
     WEIGHTS,
     WORST,
-    by_plain_name,
-    plain,
+    map_plain_names,
+    simplify_name,
 )
 from thali.errors import DataError
 
@@ -88,7 +88,7 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
 def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
     """Read a long table of choices."""
     column_of_role = roles(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
-    weight_option: dict[str, Any] = {"weights": plain(column_of_role["count"] or "") in WEIGHTS}
+    weight_option: dict[str, Any] = {"weights": simplify_name(column_of_role["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **weight_option | named_columns)
     return data, f"{_describe_long(column_of_role)}: {data}"
 
@@ -109,7 +109,7 @@ def _describe_long(column_of_role: dict[str, str | None]) -> str:
 
 def find_long_lack(table: RawTable) -> Lack | None:
     """Return the missing column if the other two exist."""
-    names = by_plain_name(table.names)
+    names = map_plain_names(table.names)
     missing = [
         lack for roles, lack in _REQUIRED_ROLES if all(role.among(names) is None for role in roles)
     ]
@@ -183,7 +183,7 @@ def match_rankings(
 def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
     """Return whether another column contains the choices."""
     # Options or levels called 1, 2, 3 then look like ranks.
-    names = by_plain_name(table.names)
+    names = map_plain_names(table.names)
     if (
         ODD.among(names)
         or (BEST.among(names) and WORST.among(names))
@@ -217,7 +217,7 @@ def _read_rankings(
 
 def find_rankings_lack(table: RawTable) -> Lack | None:
     """Return the column of options that is missing for a column of ranks."""
-    names = by_plain_name(table.names)
+    names = map_plain_names(table.names)
     option, rank = OPTION.among(names), RANK.among(names)
     if rank is not None and option is None:
         return Lack(f"a column of options to match {rank!r}", "option", 2)
@@ -314,7 +314,7 @@ def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
 
 def find_best_worst_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options, or of the worst option."""
-    names = by_plain_name(table.names)
+    names = map_plain_names(table.names)
     best, worst = BEST.among(names), WORST.among(names)
     if best is not None and worst is not None:
         return Lack(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.columns import note, numbers_rows
+from thali._data.columns import note, is_row_number
 from thali._data.kinds import CLASSES
 from thali._data.roles import TARGET
 from thali._data.rows import Observations
@@ -45,7 +45,7 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
         )
     labels = table.frame.loc[:, target]
     covariates = table.frame.drop(columns=[target, *_list_filter_texts(table)])
-    if row_numbers := [str(name) for name, cells in covariates.items() if numbers_rows(cells)]:
+    if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
         note(f"row numbers ({shorten(row_numbers)}) not used")
         covariates = covariates.drop(columns=row_numbers)
     if not covariates.shape[1]:

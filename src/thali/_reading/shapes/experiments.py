@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from thali._data.choices.long import LONG_ROLES, is_long_table, roles
-from thali._data.columns import column, numbers_rows
+from thali._data.columns import get_column, is_row_number
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.frame import task_columns
 from thali._data.experiments.levels import row_texts
@@ -20,8 +20,8 @@ from thali._data.roles import (
     RESPONDENT_OF_TASKS,
     SURVEY_WEIGHTS,
     TASK_OF_RESPONDENT,
-    by_plain_name,
-    plain,
+    map_plain_names,
+    simplify_name,
 )
 from thali._labels import as_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -47,7 +47,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     description += f", described by {shorten(attributes)}" if attributes else ""
     other_kind = CHOICES if has_position_labels(table) else ""
     convert = partial(_read_long, table, options)
-    availability_columns = AVAILABLE.each(by_plain_name(table.names))
+    availability_columns = AVAILABLE.each(map_plain_names(table.names))
     return Reading(
         EXPERIMENTS,
         _LONG,
@@ -78,7 +78,7 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
         names, *(options.get(role.name) for role in LONG_TABLE.roles)
     )
     tasks_of_parts = [
-        [row_texts(column(rows, name)) for name in (respondent, task)]
+        [row_texts(get_column(rows, name)) for name in (respondent, task)]
         for rows in (frame.loc[is_holdout], frame.loc[~is_holdout])
     ]
     if divided_tasks := sorted(
@@ -96,9 +96,9 @@ def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
     """Raise if a column looks like weights, unless it is an attribute or constant."""
     for name in table.names:
         if (
-            plain(name) in SURVEY_WEIGHTS
+            simplify_name(name) in SURVEY_WEIGHTS
             and name not in data.attributes
-            and column(table.frame, name).nunique() > 1
+            and get_column(table.frame, name).nunique() > 1
         ):
             raise DataError(
                 f"Column {name!r} looks like weights, but models of choice experiments weight all"
@@ -128,7 +128,7 @@ def list_attributes(table: RawTable) -> list[str]:
     other_columns = [
         name
         for name in table.names
-        if name not in column_of_role.values() and not numbers_rows(column(table.frame, name))
+        if name not in column_of_role.values() and not is_row_number(get_column(table.frame, name))
     ]
     return [name for name in other_columns if (choice_sets[name].nunique().to_numpy() > 1).any()]
 
@@ -144,7 +144,7 @@ def has_position_labels(table: RawTable) -> bool:
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
     label_of_cell = {cell: as_label(cell) for cell in table.frame[name].unique()}
     labels = table.frame[name].map(label_of_cell.get).fillna("")
-    is_product = ~labels.map(plain).isin(NO_CHOICE)
+    is_product = ~labels.map(simplify_name).isin(NO_CHOICE)
     numbers = set(labels[is_product])
     if numbers != {str(k + 1) for k in range(len(numbers))}:
         return False

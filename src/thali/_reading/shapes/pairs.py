@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.columns import column, refuse_thousands
-from thali._data.described_columns import ColumnsRead, may_measure
+from thali._data.columns import get_column, refuse_thousands
+from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.columns import (
@@ -39,7 +39,7 @@ from thali._data.roles import (
     RESPONDENT,
     RESULT,
     SECOND,
-    plain,
+    simplify_name,
 )
 from thali._data.similarities.tables import tells_similarities
 from thali._data.suspicious import find_percentages, warn_each
@@ -249,7 +249,7 @@ def _build_list_reading(
     """Build the reading of a list of comparisons."""
     for name in ("count", "losses", "respondent", "date"):
         if named_columns[name] is not None:
-            column(table.frame, named_columns[name])
+            get_column(table.frame, named_columns[name])
     description = "; or ".join(map(str, column_sets))
     convert = partial(_read_list, table, column_sets, named_columns, weights)
     pair_columns = _fill_column_roles(column_sets[0], table, named_columns)
@@ -276,12 +276,12 @@ def _build_list_reading(
 
 def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
     """Return a question about columns i and j with a measure that is not a count."""
-    if pair_columns.times or tuple(map(plain, pair_columns.options)) != ("i", "j"):
+    if pair_columns.times or tuple(map(simplify_name, pair_columns.options)) != ("i", "j"):
         return None
     measures = [
         name
         for name in table.names
-        if name not in pair_columns.used and may_measure(name, column(table.frame, name))
+        if name not in pair_columns.used and can_be_measure(name, get_column(table.frame, name))
     ]
     if not measures:
         return None
@@ -550,7 +550,7 @@ def match_wide(
         return None
     named_columns = {"respondent": respondent, "count": count}
     for name in filter(None, named_columns.values()):
-        column(table.frame, name)
+        get_column(table.frame, name)
     wide_table = wide_columns(table.frame, named_columns, coding)
     if wide_table is None:
         return None

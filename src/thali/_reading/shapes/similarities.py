@@ -6,11 +6,11 @@ from functools import partial
 import pandas as pd
 
 from thali._data.checks import check_numbers
-from thali._data.columns import column
-from thali._data.described_columns import ColumnsRead, may_measure
+from thali._data.columns import get_column
+from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import SIMILARITIES
 from thali._data.pairs.columns import choice_columns
-from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, by_plain_name
+from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.tables import (
     from_dissimilarities,
@@ -178,7 +178,7 @@ def match_list(
         if measure is not None:
             return _build_list_reading(table, respondent, measure, dissimilarities)
     if not tells_similarities(names, vaguely=True):
-        plain_names = by_plain_name(names)
+        plain_names = map_plain_names(names)
         if not known or all(
             role.among(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
         ):
@@ -212,7 +212,7 @@ def _build_list_reading(
 
 def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
     """Return the column of dissimilarities, or the only numeric measure."""
-    plain_names = by_plain_name(table.names)
+    plain_names = map_plain_names(table.names)
     if named_column := DISSIMILARITY.among(plain_names) or SIMILARITY.among(plain_names):
         return named_column if of_dissimilarities else None
     try:
@@ -220,7 +220,7 @@ def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: b
     except DataError:
         return None
     names = [name for name in table.names if name not in key_columns]
-    measures = [name for name in names if may_measure(name, column(table.frame, name))]
+    measures = [name for name in names if can_be_measure(name, get_column(table.frame, name))]
     return measures[0] if len(measures) == 1 else None
 
 
@@ -236,7 +236,7 @@ def _read_list(
     conversion_note = ""
     if how_similar is not None:
         is_different = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
-        measured_cells = column(frame, columns.similarity).astype(object)
+        measured_cells = get_column(frame, columns.similarity).astype(object)
         numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
         )

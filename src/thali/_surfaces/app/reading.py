@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.described_columns import (
     ColumnsRead,
-    column_of_people,
-    columns_of_comparisons,
-    columns_of_people,
+    guess_respondent_column,
+    list_comparison_columns,
+    list_people_columns,
 )
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
@@ -232,11 +232,11 @@ class _OfAnswers(_DataQuestions):
     ) -> dict[str, Any]:
         if roles is None:
             return {}
-        known = columns_of_people(data.people)
+        known = list_people_columns(data.people)
         offered = {GROUP: [*known, *filter(None, (roles.who,))], BY: known}
-        who = None if data.respondents else column_of_people(frame, roles, others)
+        who = None if data.respondents else guess_respondent_column(frame, roles, others)
         if data.forward is not None:
-            offered[COVARIATES] = columns_of_comparisons(
+            offered[COVARIATES] = list_comparison_columns(
                 frame, roles if who is None else roles._replace(who=who)
             )
         examples = (
@@ -263,7 +263,7 @@ class _OfExperiments(_DataQuestions):
     def offered(
         self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
     ) -> dict[str, Any]:
-        return {"offered": dict.fromkeys((BY, LOOKING), columns_of_people(data.people))}
+        return {"offered": dict.fromkeys((BY, LOOKING), list_people_columns(data.people))}
 
     def attributes(self, data: Any) -> list[str]:
         return [each.name for each in data.scheme.attributes]

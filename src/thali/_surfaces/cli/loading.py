@@ -240,12 +240,12 @@ def _by_rows(
 ) -> dict[str, Any]:
     """The data in the rows with each value of a column, of data that do not keep who gave which
     answer."""
-    from thali._data.columns import column
+    from thali._data.columns import get_column
     from thali._labels import as_label
     from thali._reading.table import prefix_errors
 
     with prefix_errors(table.file):
-        values = column(table.frame, name).map(as_label)
+        values = get_column(table.frame, name).map(as_label)
     parts = {}
     for value in filter(None, dict.fromkeys(values)):  # an empty cell is in no group
         rows = replace(
